@@ -16,7 +16,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-hub install-pdf install-server install-dev demo serve test check format bench bench-server lock clean
+.PHONY: help install install-elasticsearch install-models install-hub install-pdf install-plots install-server install-dev demo serve test check format bench bench-server lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,8 @@ install-models: .venv/.installed-models  ## the same with what encodes texts in 
 install-hub: .venv/.installed-hub  ## the same with what reads corpora of the Hugging Face hub
 
 install-pdf: .venv/.installed-pdf  ## the same with what reads PDFs
+
+install-plots: .venv/.installed-plots  ## the same with what draws plots (matplotlib)
 
 install-server: .venv/.installed-server  ## the same with the server of the page and the API
 
@@ -84,12 +86,14 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--output-file requirements/hub.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra pdf --constraints requirements/hub.txt \
 		--output-file requirements/pdf.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra plots --constraints requirements/models.txt --constraints requirements/hub.txt \
+		--output-file requirements/plots.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra server --constraints requirements/models.txt \
 		--output-file requirements/server.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --extra models --extra hub \
 		--extra pdf --extra server --constraints requirements/models.txt --constraints requirements/hub.txt \
 		--constraints requirements/pdf.txt \
-		--constraints requirements/server.txt \
+		--constraints requirements/server.txt --constraints requirements/plots.txt \
 		--output-file requirements/dev.txt
 
 clean:  ## remove the environment, the demonstration's index and all caches

@@ -8,20 +8,23 @@ from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
+from generator.follow_up_questions import may_follow, with_earlier_subject
 from generator.llm import LanguageModel, OnText
 from generator.model_step import FromModel, model_step
 from generator.prompts import load_prompt
-from generator.request import AskRequest, Turn
+from generator.request import AskRequest, Resources, Turn
 from generator.steps import Step
 from indexer.papers import language_of
+from retriever.methods import method_named
 from retriever.request import check_question
 
 LONGEST_QUESTION = 2_000  # characters; a longer one holds all that it asks about
 # Characters of the earlier turns that the model is shown, the newest first: of all, of a question, an answer.
 MOST_CHARACTERS = 6_000
 LONGEST_TURNS = {"user": 1_000, "assistant": 600}
-AS_IT_IS = "the question as it is"
+BY_RULES = "keywords of the earlier question"
 NOT_READ = "the earlier turns of the conversation were not taken into account"
+UNCLEAR = f"{NOT_READ}; if the question continues them, name its subject"
 
 
 class StandaloneQuestion(BaseModel):
@@ -31,35 +34,53 @@ class StandaloneQuestion(BaseModel):
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
 
 
-async def question_step(parent: Step, request: AskRequest, model: LanguageModel | None) -> AskRequest:
-    """Return the request with a question that needs no earlier turn, asked of the model as a step.
+async def question_step(parent: Step, request: AskRequest, resources: Resources) -> AskRequest:
+    """Return the request with a question that needs no earlier turn, found in a step of its own.
 
-    Without a model, or where it fails, the question stays as it is, and a note says so. Whoever listens to
-    the parent is told a request that is another.
+    The language model writes it. Without a model, or if it fails, a follow-up gets keywords of the earlier
+    question. A note says if the earlier turns are not used. Listeners of the parent get a changed request.
 
     Raises:
         BadQuestion: it cannot be searched for.
+        RetrieverError: a search fails.
     """
     if not request.turns:
         return request
     check_question(request.question)
-    if model is None or len(request.question) > LONGEST_QUESTION:
-        parent.notes.append(NOT_READ)
-        return request
-    question = await model_step(
-        parent,
-        "question",
-        partial(standalone_question, request.turns, request.question, model),
-        str,
-        fallback=f"{AS_IT_IS}, {NOT_READ}",
-        question=request.question,
-        turns=len(request.turns),
-    )
+    question: str | None = None
+    short = len(request.question) <= LONGEST_QUESTION
+    if resources.model and short:
+        question = await model_step(
+            parent,
+            "question",
+            partial(standalone_question, request.turns, request.question, resources.model),
+            str,
+            fallback=BY_RULES,
+            question=request.question,
+            turns=len(request.turns),
+        )
+    if question is None:
+        question = await _by_rules(parent, request, resources) if short else request.question
+        if question == request.question:
+            unclear = short and await may_follow(question, resources.index)
+            parent.notes.append(UNCLEAR if unclear else NOT_READ)
     if not question or question == request.question:
         return request
     request = replace(request, question=question)
     parent.tell(request)
     return request
+
+
+async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
+    """Return the question with the subject of an earlier one if it follows it; an expression is unchanged."""
+    question, index = request.question, resources.index
+    if method_named(request.method).analyse is not None or not await may_follow(question, index):
+        return question
+    with parent.step("question", question=question, turns=len(request.turns)) as step:
+        settings = resources.settings.retriever
+        question = await with_earlier_subject(request.turns, question, index, settings)
+        step.output = question
+    return question
 
 
 async def standalone_question(

@@ -112,8 +112,8 @@ async def _answer(
         if model is None and settings.generator.llm.configured:
             model = await opened.enter_async_context(settings.language_model())
         with request_id(), step.running():
-            request = await question_step(step, request, model)
             resources = Resources(index, settings, model)
+            request = await question_step(step, request, resources)
             if request.hops == "never":
                 found = await way(request, resources, step)
             else:

@@ -13,7 +13,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from generator.request import Settings
 from server import routes
 from server.api.description import Application, operation_id
-from server.problems.details import add_handlers
+from server.problems.handlers import add_handlers
 from server.processes.stopping import told_to_stop
 from server.services import Services, open_services
 from server.settings import ServerSettings, listed

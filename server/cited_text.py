@@ -16,6 +16,7 @@ from generator.answers import EXTRACTIVE, HEADINGS, abstention, likelihood_line
 from generator.quoting import CHECK_WORDS, quoted
 from indexer.papers import Language, language_of
 from server.addresses import known_by
+from server.korean_notes import in_korean
 
 # What Markdown takes for a tag or a link, a model for a mark of its own (`<|im_start|>`); `p < .05` stays.
 TAG = re.compile(r"<(?=[A-Za-z/!?|｜])")
@@ -113,7 +114,8 @@ class CitedText:
     def _notes(self, data: Mapping[str, Any]) -> list[str]:
         """Return what a reader should know; first what was asked, where that is another question."""
         another = data["question"].strip() != self._question.strip()
-        return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *data["notes"]]
+        notes = map(in_korean, data["notes"]) if self._language == "ko" else data["notes"]
+        return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *notes]
 
     def evidence(self, hits: Iterable[Mapping[str, Any]], likelihood: float | None = None) -> None:
         """Take the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""

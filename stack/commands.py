@@ -105,10 +105,13 @@ def bundle() -> None:
 @click.argument("out", type=PathParameter())
 @click.option(
     "--extra",
-    type=click.Choice(["base", "elasticsearch", "models", "dev"]),  # as stack.bundle.manifest.Extra
-    default="base",
+    "extras",
+    # as stack.bundle.manifest.Extra
+    type=click.Choice(["base", "elasticsearch", "models", "hub", "pdf", "server", "plots", "dev"]),
+    multiple=True,
+    default=["server", "pdf", "hub"],
     show_default=True,
-    help="Which lock the wheels are of; models includes elasticsearch.",
+    help="Whose wheels; may be given several times. base is in all of them, elasticsearch in models.",
 )
 @click.option(
     "--platform",
@@ -128,7 +131,7 @@ def bundle() -> None:
 @click.option("--stack-images", is_flag=True, help="All images of docker-compose.yml.")
 def make(
     out: Path,
-    extra: "Extra",
+    extras: "tuple[Extra, ...]",
     platforms: tuple[str, ...],
     models: tuple[str, ...],
     images: tuple[str, ...],
@@ -147,7 +150,7 @@ def make(
         images += images_of((CHECKOUT / "docker-compose.yml").read_text("utf-8"))
     request = BundleRequest(
         out=out,
-        extra=extra,
+        extras=tuple(dict.fromkeys(extras)),
         platforms=platforms,
         models=tuple(map(parse_model, models)),
         images=tuple(dict.fromkeys(images)),

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from server.api.combinations import describe_refused
 from server.api.shapes import REFERENCE, SHAPE, shape_schemas
 from server.problems.details import CODES, MEDIA_TYPE, PROBLEMS, TITLES
 
@@ -78,6 +79,7 @@ def _complete(document: dict[str, Any]) -> None:
             call["summary"] = call["description"].split("\n")[0].rstrip(".")
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
+    describe_refused(document)
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:

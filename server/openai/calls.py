@@ -23,11 +23,16 @@ from server.openai.errors import CallRefused
 SPOKEN = frozenset({"user", "assistant"})
 TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that hold text
 MOST_TURNS = 100  # before the question; what is older has no part in it
-# What fields may hold that would change an answer. Any JSON is compared with these, so they are no sets.
-ONE = [None, 1]
-AS_TEXT = [None, [], ["text"]]
 HOPS = get_args(HopsMode)
-NO_TOOL = [None, "auto", "none"]
+# Values of fields that would change an answer, and why there are no others. Any JSON is compared with them.
+ACCEPTED: dict[str, tuple[list[Any], str]] = {
+    "n": ([None, 1], "one answer is given to a call"),
+    "logprobs": ([None, False], "there are no log probabilities"),
+    "top_logprobs": ([None, 0], "there are no log probabilities"),
+    "modalities": ([None, [], ["text"]], "an answer is text"),
+    "tool_choice": ([None, "auto", "none"], "no tool is ever called"),
+    "function_call": ([None, "auto", "none"], "no tool is ever called"),
+}
 
 
 class StreamOptions(BaseModel):
@@ -43,17 +48,19 @@ class Message(BaseModel):
     content: str | list[dict[str, Any]] | None = None
 
 
+def _describe_accepted(schema: dict[str, Any]) -> None:
+    """Add the fields whose other values are refused to the schema of a call, and an example."""
+    schema["properties"] |= {
+        name: {"enum": accepted, "description": reason} for name, (accepted, reason) in ACCEPTED.items()
+    }
+    message = {"role": "user", "content": "Does drip irrigation help?"}
+    schema["examples"] = [{"model": "papers", "messages": [message]}]
+
+
 class ChatCall(BaseModel):
     """A chat completion; the last message of the user is the question."""
 
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={
-            "examples": [
-                {"model": "papers", "messages": [{"role": "user", "content": "Does drip irrigation help?"}]}
-            ]
-        },
-    )
+    model_config = ConfigDict(extra="allow", json_schema_extra=_describe_accepted)
 
     model: str = Field(description="the index or the source, as /v1/models names it")
     messages: list[Message] = Field(min_length=1)
@@ -136,17 +143,6 @@ def _refuse_what_is_not_given(fields: dict[str, Any]) -> None:
     Raises:
         CallRefused: it says which field.
     """
-    refused = {
-        "n": (fields.get("n") not in ONE, "one answer is given to a call"),
-        "logprobs": (bool(fields.get("logprobs")), "there are no log probabilities"),
-        "top_logprobs": (bool(fields.get("top_logprobs")), "there are no log probabilities"),
-        "modalities": (fields.get("modalities") not in AS_TEXT, "an answer is text"),
-        "tool_choice": (fields.get("tool_choice") not in NO_TOOL, "no tool is ever called"),
-        "function_call": (
-            fields.get("function_call") not in NO_TOOL,
-            "no tool is ever called",
-        ),
-    }
-    for name, (is_refused, reason) in refused.items():
-        if is_refused:
+    for name, (accepted, reason) in ACCEPTED.items():
+        if fields.get(name) not in accepted:
             raise CallRefused(reason, param=name)

@@ -1,7 +1,8 @@
 """Errors in OpenAI's form: a message, a type, the field they are about, and a code."""
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -72,10 +73,10 @@ def _body(status: int, message: str, code: str, param: str | None) -> dict[str, 
     return ErrorBody(error=details).model_dump()
 
 
-def error_response(error: Exception) -> JSONResponse:
-    """Answer with an error."""
-    status, body, headers = openai_error(error)
-    return JSONResponse(body, status, headers)
+def error_response(error: Exception, headers: Mapping[str, str] = MappingProxyType({})) -> JSONResponse:
+    """Answer with an error, and with further headers."""
+    status, body, own = openai_error(error)
+    return JSONResponse(body, status, {**own, **headers})
 
 
 class OpenAIRoute(APIRoute):

@@ -3,11 +3,7 @@
 from math import ceil
 from typing import Any
 
-from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.routing import iter_route_contexts
-from starlette.exceptions import HTTPException
 
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
@@ -18,7 +14,6 @@ from indexer.remedies import describe_error
 from retriever import errors as retriever_errors
 from server import errors as server_errors
 from server.access.callers import may_see
-from server.problems.call_errors import call_error, unreadable_body
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -79,7 +74,7 @@ WITHOUT_PLACES: dict[type[Exception], str] = {
     retriever_errors.InvalidSource: "a source is not declared rightly; the server's log says how",
     generator_errors.ModelFailed: "the language model failed; the server's log says how",
 }
-# Of the framework's own refusals.
+# Codes of the framework's own refusals.
 CODES = {404: "not-found", 405: "wrong-method"}
 TITLES = {
     400: "The call cannot be used",
@@ -101,9 +96,7 @@ TITLES = {
 
 UNEXPECTED = "unexpected"
 UNAUTHORIZED = 401
-UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
 LONGEST_DETAIL = 900  # characters; some errors quote what was given
-SHOWN_CHARACTERS = 200  # of an address
 
 log = get_logger("server")
 
@@ -171,41 +164,3 @@ def problem_response(error: Exception) -> JSONResponse:
     if said["status"] == UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="shrag"'
     return JSONResponse(said, said["status"], headers, media_type=MEDIA_TYPE)
-
-
-def allowed_methods(request: Request) -> list[str]:
-    """Return the methods that are answered at a request's address, in order."""
-    path = request.scope["path"]
-    routes = (each for each in iter_route_contexts(request.app.routes) if each.methods)
-    found = {method for each in routes if each.path_regex.match(path) for method in each.methods or ()}
-    return sorted(found | ({"HEAD"} if "GET" in found else set()))
-
-
-def add_handlers(app: FastAPI) -> None:
-    """Answer all errors of an application with problem details."""
-
-    async def foreseen(_: Request, error: Exception) -> JSONResponse:
-        return problem_response(error)
-
-    async def invalid(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for it
-        return problem_response(call_error(request, error))
-
-    async def of_http(request: Request, error: Exception) -> JSONResponse:
-        assert isinstance(error, HTTPException)  # noqa: S101 - registered for it
-        status, headers = error.status_code, dict(error.headers or {})
-        detail = str(error.detail)
-        if status == UNREADABLE:
-            return problem_response(unreadable_body(request))
-        if status == NOT_FOUND and detail == "Not Found":
-            detail = f"there is nothing at {request.url.path[:SHOWN_CHARACTERS]}"
-        elif status == WRONG_METHOD:
-            headers["Allow"] = ", ".join(allowed_methods(request))
-            detail = f"{request.method} is not answered here; send one of {headers['Allow']}"
-        said = _problem(status, CODES.get(status, f"http-{status}"), detail, error)
-        return JSONResponse(said, status, headers, media_type=MEDIA_TYPE)
-
-    for kind in (*PROBLEMS, Exception):
-        app.add_exception_handler(kind, foreseen)
-    app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(HTTPException, of_http)

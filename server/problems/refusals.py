@@ -31,7 +31,7 @@ def refusal(error: Exception, scope: Scope) -> Response:
     if scope["path"].startswith(OF_OPENAI):
         return error_response(error)
     response = problem_response(error)
-    if not _is_navigation(scope):
+    if not is_navigation(scope):
         return response
     if response.status_code == UNAUTHORIZED:
         return _for_people(error, scope, _kept(response))
@@ -45,7 +45,8 @@ def _kept(response: Response) -> dict[str, str]:
     return {name: value for name, value in response.headers.items() if name not in left_out}
 
 
-def _is_navigation(scope: Scope) -> bool:
+def is_navigation(scope: Scope) -> bool:
+    """Whether a browser asks for a page: by GET, and accepting HTML."""
     headers = dict(scope["headers"])
     return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
 

@@ -4,30 +4,27 @@ from importlib.resources import files
 from pathlib import Path
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, HTMLResponse, Response
+from fastapi.responses import FileResponse, HTMLResponse
+
+from server.html.page_files import page_files
 
 router = APIRouter(include_in_schema=False)
 
 SWAGGER = Path(str(files("fastapi_swagger") / "resources"))
-SCRIPT = """SwaggerUIBundle({
-  url: "openapi.json",
-  dom_id: "#swagger-ui",
-  deepLinking: true,
-  validatorUrl: null,
-});
-"""
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>SHRAG API</title>
+<link rel="icon" href=".{base}/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="stylesheet" href=".{base}/docs.css">
 </head>
 <body>
 <div id="swagger-ui"></div>
 <script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>
+<script src=".{base}/docs.js"></script>
 </body>
 </html>
 """
@@ -36,13 +33,7 @@ PAGE = """<!doctype html>
 @router.get("/docs")
 async def documentation() -> HTMLResponse:
     """Show the description of the API."""
-    return HTMLResponse(PAGE)
-
-
-@router.get("/docs/start.js")
-async def start() -> Response:
-    """Start what shows it."""
-    return Response(SCRIPT, media_type="text/javascript")
+    return HTMLResponse(PAGE.format(base=page_files().base))
 
 
 @router.get("/docs/swagger-ui.css")

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from server.limits.gate import Read
 from server.openai.calls import ChatCall, asked_by
 from server.openai.completions import Completion, CompletionStream
-from server.openai.errors import CallRefused, ErrorBody, OpenAIRoute
+from server.openai.errors import ErrorBody, OpenAIRoute
 from server.openai.models import model, models, require_model
 from server.openai.pieces import pieces_of
 from server.services import Shared
@@ -50,14 +50,3 @@ async def chat_completions(request: Request, call: ChatCall, services: Shared) -
     if not call.stream:
         return await while_connected(request, services, completion.whole(pieces))
     return CompletionStream(completion, pieces, with_usage=call.with_usage)
-
-
-@router.api_route("/{rest:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"], include_in_schema=False)
-async def unknown(request: Request) -> None:
-    """Say that there is no such address."""
-    raise CallRefused(
-        f"there is nothing at {request.method} {request.url.path[:200]}; there are GET /v1/models and "
-        "POST /v1/chat/completions",
-        code="unknown_url",
-        status=404,
-    )

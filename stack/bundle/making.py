@@ -35,7 +35,7 @@ class BundleRequest:
     """What is to be in a bundle."""
 
     out: Path
-    extra: Extra = "base"
+    extras: tuple[Extra, ...] = ("base",)
     platforms: tuple[str, ...] = ()
     models: tuple[ModelSource, ...] = ()
     images: tuple[str, ...] = ()
@@ -105,7 +105,8 @@ def _begin(request: BundleRequest, partial: Path) -> None:
 def _collect(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
     commit = collect_source(partial / SOURCE, request.checkout)
     tell("wheels")
-    collect_wheels(lock_of(partial, request.extra), partial / WHEELS, request.platforms)
+    locks = [lock_of(partial, extra) for extra in request.extras]
+    collect_wheels(locks, partial / WHEELS, request.platforms)
     models, images, missing = [], [], {}
     for model in request.models:
         tell(f"model {model.name}")
@@ -125,7 +126,7 @@ def _collect(request: BundleRequest, partial: Path, tell: Tell) -> Manifest:
         commit=commit,
         python=PYTHON,
         platforms=request.platforms,
-        extra=request.extra,
+        extras=request.extras,
         models=tuple(models),
         images=tuple(images),
         missing=missing,

@@ -18,7 +18,7 @@ from stack.errors import BundleDamaged, BundleIncomplete
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
 DESCRIPTION_BYTES = 100_000_000  # of a file that describes others, at most
 PLAN = "plan.json"  # of a bundle that is not finished
-Extra = Literal["base", "elasticsearch", "models", "dev"]
+Extra = Literal["base", "elasticsearch", "models", "hub", "pdf", "server", "plots", "dev"]
 SOURCE, WHEELS, MODELS, IMAGES = "source", "wheels", "models", "images"
 
 
@@ -49,13 +49,13 @@ class Manifest:
     commit: str  # of the source
     python: str  # the wheels are for this one, like 3.11
     platforms: tuple[str, ...]
-    extra: Extra  # whose lock the wheels are of
+    extras: tuple[Extra, ...]  # whose locks the wheels are of
     models: tuple[Model, ...]
     images: tuple[Image, ...]
     missing: dict[str, str]  # what was asked for and is not there, and why
     files: int
     bytes: int
-    format: Literal[2] = 2
+    format: Literal[3] = 3
 
 
 ADAPTER = TypeAdapter(Manifest)

@@ -70,18 +70,19 @@ def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
     if manifest.python != PYTHON:
         yield f"wheels: they are for Python {manifest.python}, and this is {PYTHON}"
         return
-    try:
-        check_installable(lock_of(folder, manifest.extra), folder / WHEELS)
-    except BundleIncomplete as error:
-        yield str(error)
+    for extra in manifest.extras:
+        try:
+            check_installable(lock_of(folder, extra), folder / WHEELS)
+        except BundleIncomplete as error:
+            yield str(error)
 
 
 def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
     """Tell how to install from the bundle, as lines for a shell."""
-    target = "install" if manifest.extra == "base" else f"install-{manifest.extra}"
+    targets = " ".join("install" if extra == "base" else f"install-{extra}" for extra in manifest.extras)
     yield f"cp -r {quote(str(folder / SOURCE))} shrag && cd shrag"
     wheels = quote((folder / WHEELS).as_uri())  # an address: pip takes a blank for the end of a path
-    yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={wheels} make {target} PYTHON=python{manifest.python}"
+    yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={wheels} make {targets} PYTHON=python{manifest.python}"
     if manifest.models:
         yield f"echo {quote(f'MODELS_FOLDER={folder / MODELS}')} >>.env  # after cp .env.example .env"
     for image in manifest.images:

@@ -1,4 +1,4 @@
-"""Wheels: those of a lock, by its hashes, for this Python."""
+"""Wheels of locks, by their hashes, for this Python."""
 
 import re
 import sys
@@ -16,25 +16,27 @@ BY_THE_LOCK = ("--quiet", "--require-hashes", "--only-binary=:all:", "--requirem
 
 
 def lock_of(bundle: Path, extra: Extra) -> Path:
-    """Return the lock that a bundle's wheels are of."""
+    """Return the lock of an extra in a bundle."""
     return bundle / SOURCE / "requirements" / f"{extra}.txt"
 
 
-def collect_wheels(lock: Path, target: Path, platforms: Sequence[str]) -> None:
-    """Download the wheels of a lock that are not there yet; others, of a lock of before, are removed.
+def collect_wheels(locks: Sequence[Path], target: Path, platforms: Sequence[str]) -> None:
+    """Download the missing wheels of some locks, and remove wheels of no lock.
 
     Raises:
         BundleIncomplete: the source has no such lock, or pip fails.
     """
-    if not lock.is_file():
-        raise BundleIncomplete(f"wheels of {lock.name}: the source has no {lock.parent.name}/{lock.name}")
+    for lock in locks:
+        if not lock.is_file():
+            raise BundleIncomplete(f"wheels of {lock.name}: the source has no {lock.parent.name}/{lock.name}")
     target.mkdir(parents=True, exist_ok=True)
-    known = set(HASH.findall(lock.read_text("utf-8")))
+    known = {digest for lock in locks for digest in HASH.findall(lock.read_text("utf-8"))}
     for path in target.iterdir():
         if sha256_of(path) not in known:
             path.unlink()
-    words = ["download", *BY_THE_LOCK, str(lock), f"--dest={target}", *for_platforms(platforms)]
-    run_tool([*PIP, *words], f"wheels of {lock.name}")
+    for lock in locks:
+        words = ["download", *BY_THE_LOCK, str(lock), f"--dest={target}", *for_platforms(platforms)]
+        run_tool([*PIP, *words], f"wheels of {lock.name}")
 
 
 def for_platforms(tags: Sequence[str]) -> list[str]:

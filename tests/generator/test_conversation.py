@@ -61,8 +61,9 @@ def test_a_first_question_costs_no_call(sample):
 def test_where_the_model_fails_the_question_stays_and_a_note_says_so(sample, failure):
     _, asked = asked_behind(sample, TURNS, KOREAN, *failure, says(KEYWORDS), says(ANSWER))
     assert asked.result.question == KOREAN
-    (note,) = asked.result.notes
-    assert "the earlier turns of the conversation were not taken into account" in note
+    not_read, failed = asked.result.notes
+    assert not_read == "the earlier turns of the conversation were not taken into account"
+    assert failed.startswith("keywords of the earlier question, the model failed: ")
     assert asked.answer.written_by == "tiny-writer-7b"
 
 
@@ -70,6 +71,84 @@ def test_without_a_model_a_note_says_that_the_turns_were_not_read(sample):
     asked = without_model(sample, KOREAN, turns=TURNS)
     assert asked.result.notes == ("the earlier turns of the conversation were not taken into account",)
     assert asked.answer == without_model(sample, KOREAN).answer
+
+
+WATER = "Does alternate wetting and drying lower methane from rice paddies?"
+KOREAN_WATER = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄어드는가?"
+
+
+def behind(index, question, *earlier, **given):
+    turns = [turn for each in earlier for turn in (Turn("user", each), Turn("assistant", "Yes. [1]"))]
+    return without_model(index, question, turns=tuple(turns), **given)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "added"),
+    [
+        (WATER, "how much did yields fall?", "methane"),
+        (WATER, "And on sandy soils?", "methane"),
+        (WATER, "Why?", "methane"),
+        (KOREAN_WATER, "수확량은 얼마나 줄었는가?", "메탄"),
+        (KOREAN_WATER, "그때 수량도 줄었나?", "메탄"),
+        (WATER, "그때 수량도 줄었나?", "methane"),
+    ],
+)
+def test_without_a_model_a_follow_up_keeps_the_subject_of_the_question_before(
+    sample, earlier, question, added
+):
+    asked = behind(sample, question, earlier)
+    assert asked.result.question.startswith(f"{question} (")
+    assert added in asked.result.question
+    assert asked.result.hits[0].doc_id in {"SAMPLE-AGR-001", "SAMPLE-AGR-002"}
+    assert asked.result.notes == ()
+    assert step_of(asked, "question")["output"] == asked.result.question
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How does aerogel slow thermal runaway?",
+        "What is a flipped classroom?",
+        "What is graphene?",
+        "What do bond yields react to?",
+        "How do quadruped robots keep their balance?",
+        "Does aerogel slow runaway when it spreads?",
+        "김치 소금 줄이기",
+        "최저임금 인상의 효과는?",
+    ],
+)
+def test_without_a_model_a_question_of_another_subject_stays_as_it_is(sample, question):
+    asked = behind(sample, question, WATER)
+    assert asked.result.question == question
+    assert any("the earlier turns of the conversation were not taken" in each for each in asked.result.notes)
+
+
+def test_a_short_question_that_continues_nothing_known_is_to_name_its_subject(sample):
+    *_, note = behind(sample, "What is graphene?", WATER).result.notes
+    assert note.endswith("; if the question continues them, name its subject")
+
+
+def test_a_follow_up_of_a_follow_up_keeps_the_subject_too(sample):
+    asked = behind(sample, "And on sandy soils?", WATER, "how much did yields fall?")
+    assert {"SAMPLE-AGR-001", "SAMPLE-AGR-002"} == {hit.doc_id for hit in asked.result.hits[:2]}
+
+
+@pytest.mark.parametrize(
+    "earlier", ["half \ud800", "🙂", "?!", "강" * 20_001], ids=["half", "emoji", "signs", "long"]
+)
+def test_an_earlier_question_that_cannot_be_searched_for_is_no_hindrance(sample, earlier):
+    assert behind(sample, "how much did yields fall?", earlier).result.hits
+
+
+def test_an_expression_is_never_a_follow_up(sample):
+    asked = behind(sample, "yields", WATER, method="boolean")
+    assert asked.result.question == "yields"
+
+
+def test_where_the_model_fails_a_follow_up_keeps_its_subject(sample):
+    turns = (Turn("user", WATER),)
+    _, asked = asked_behind(sample, turns, "how much did yields fall?", REFUSED, says(KEYWORDS), says(ANSWER))
+    assert "methane" in asked.result.question
 
 
 def test_a_pasted_text_is_not_rewritten(sample):

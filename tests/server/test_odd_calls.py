@@ -16,6 +16,7 @@ from tests.server.running import serving
 
 PROBLEM = "application/problem+json"
 JSON = {"Content-Type": "application/json"}
+BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 ODD_IDS = [
     "10.1000/xyz#1",
     "a%2Fb",
@@ -326,9 +327,40 @@ def test_a_wrong_method_is_told_which_are_right(api, method, path, allowed):
     assert response.headers["allow"] == allowed
 
 
+@pytest.mark.parametrize("method", ["OPTIONS", "PUT", "DELETE", "PATCH"])
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [("models", "GET, HEAD"), ("models/nope", "GET, HEAD"), ("chat/completions", "POST")],
+)
+def test_a_wrong_method_of_a_chat_program_is_refused_in_its_form(api, method, path, allowed):
+    response = api.request(method, f"/v1/{path}")
+    assert (response.status_code, response.headers["allow"]) == (405, allowed)
+    assert response.json()["error"]["code"] == "method_not_supported"
+
+
 @pytest.mark.parametrize("path", ["/nope", "/api/v1", "/api/v1/", "/api/v1/nope", "/api/v2/search"])
 def test_nothing_at_an_address_is_a_problem_too(api, path):
     assert_problem(api.get(path), 404, "not-found", path)
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("ko", "이 주소에는 아무것도 없습니다"), ("en", "There is nothing at this address")],
+)
+@pytest.mark.parametrize("path", ["/nope", "/page/1/nope.js", "/<script>"])
+def test_a_browser_gets_a_page_where_there_is_none(api, path, language, words):
+    response = api.get(path, headers={**BROWSER, "Accept-Language": language})
+    assert response.status_code == 404
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert words in response.text
+    assert '<a href="/">' in response.text
+    assert "<script>" not in response.text
+
+
+@pytest.mark.parametrize("path", ["/api/v1/nope", "/v1/nope", "/mcp/nope"])
+def test_below_the_addresses_of_programs_a_browser_gets_json(api, path):
+    response = api.get(path, headers=BROWSER)
+    assert (response.status_code, response.json().keys() & {"code", "error"} != set()) == (404, True)
 
 
 def test_an_address_with_a_slash_too_many_leads_nowhere_else(api):

@@ -235,6 +235,44 @@ def test_without_a_model_it_is_told_that_earlier_turns_were_not_read(served):
     assert "not taken into account" not in whole(served.url, asks(ENGLISH))[0]
 
 
+@pytest.mark.parametrize(
+    ("earlier", "question", "said"),
+    [
+        (
+            "Does alternate wetting and drying lower methane from paddies?",
+            "how much did yields fall?",
+            "searched for",
+        ),
+        ("논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄어드는가?", "수확량은 얼마나 줄었는가?", "알림"),
+    ],
+)
+def test_without_a_model_a_follow_up_keeps_its_subject_and_says_what_was_searched_for(
+    served, earlier, question, said
+):
+    text, _, _ = whole(served.url, asks(earlier, "48 percent. [1]", question))
+    assert said in text
+    assert f"{question} (" in text
+    assert "SAMPLE-AGR-00" in text
+    assert streamed(served.url, asks(earlier, "48 percent. [1]", question))[0] == text
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "said"),
+    [
+        (
+            "Does drip irrigation help?",
+            "What is graphene?",
+            "if the question continues them, name its subject",
+        ),
+        ("점적 관수가 도움이 되는가?", "그래핀은?", "무엇에 관한 것인지 함께 적어 주십시오"),
+    ],
+)
+def test_without_a_model_a_short_question_that_continues_nothing_known_is_asked_back(
+    served, earlier, question, said
+):
+    assert said in whole(served.url, asks(earlier, "Yes. [1]", question))[0]
+
+
 def test_a_long_history_is_borne(served):
     turns = ["How do batteries age? " * 20, "They lose capacity. " * 40] * 400
     text, noted, _ = whole(served.url, asks(*turns, ENGLISH))

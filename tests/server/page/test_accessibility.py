@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,15 @@ from tests.server.page.walking import QUESTIONS, address, answered, hits, in_bot
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 SERIOUS = {"serious", "critical"}
+NOT_BY_DEFAULT = {name: {"enabled": True} for name in ("label-content-name-mismatch", "target-size")}
 
 
 def findings(page: Page) -> list[str]:
     """Return what axe finds that is serious, with the elements."""
     if not page.evaluate("window.axe !== undefined"):
         page.evaluate(f"{AXE}; undefined")
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
+    run = "rules => axe.run(document, { resultTypes: ['violations'], rules })"
+    found = page.evaluate(run, NOT_BY_DEFAULT)["violations"]
     return [
         f"{each['id']}: {json.dumps([node['html'] for node in each['nodes']][:4], ensure_ascii=False)}"
         for each in found
@@ -85,6 +88,21 @@ def paper(page: Page) -> None:
     expect(page.locator("h1")).to_be_visible()
 
 
+def missing(page: Page) -> None:
+    expect(page.locator("h1")).to_be_visible()
+
+
+def documentation(page: Page) -> None:
+    """Open a call by GET and one by POST, fill them in, send one, and open the dialog for keys."""
+    for call in ("answer-ask_get", "search-search_post"):
+        page.locator(f"#operations-{call} .opblock-summary-control").click()
+        page.locator(f"#operations-{call} .try-out__btn").click()
+    page.locator("#operations-search-search_post .execute").click()
+    expect(page.locator("#operations-search-search_post .live-responses-table")).to_be_visible()
+    page.locator(".auth-wrapper .authorize").click()
+    expect(page.get_by_role("dialog", name="Authorize")).to_be_visible()
+
+
 VIEWS: dict[str, tuple[str | dict[str, int], Callable[[Page], None]]] = {
     "start": ("/", start),
     "results": ({}, results),
@@ -97,6 +115,8 @@ VIEWS: dict[str, tuple[str | dict[str, int], Callable[[Page], None]]] = {
     "marked": ({}, dialog_of("#open-marked")),
     "record": ({}, dialog_of("#open-record")),
     "history": ({}, dialog_of("#open-history")),
+    "missing": ("/nothing-here", missing),
+    "documentation": ("/docs", documentation),
 }
 
 
@@ -110,7 +130,7 @@ IN_TURN = [(view, ("ko", "en")[number % 2]) for number, view in enumerate(VIEWS)
 )
 def test_axe_finds_nothing_serious_in_light_or_dark(reader, view, language):
     schemes = ("light", "dark") if EVERYTHING else ("light" if language == "ko" else "dark",)
-    reader.expect_error("status of 422")
+    reader.expect_error("status of (422|404)")
     path, prepare = VIEWS[view]
     where = path if isinstance(path, str) else address(QUESTIONS[language], **path)
     page = reader.open(
@@ -219,6 +239,7 @@ def test_6_1_1_and_6_1_2_all_is_reached_by_the_keyboard_and_the_focus_is_seen(an
     assert len(seen) > 60
     for wanted in (
         "question",
+        "how",
         "ask",
         "expert",
         "options-toggle",
@@ -232,6 +253,28 @@ def test_6_1_1_and_6_1_2_all_is_reached_by_the_keyboard_and_the_focus_is_seen(an
         assert wanted in names
     assert [each["name"] for each in seen if not each["outlined"]] == []
     assert [each["name"] for each in seen if not each["seen"]] == []
+
+
+def test_how_it_was_searched_scrolls_by_the_keyboard_alone(reader):
+    page = reader.open(address(ENGLISH), viewport={"width": 1280, "height": 540})
+    settled(page)
+    how = page.locator("#how")
+    how.locator("button, input").first.focus()
+    page.keyboard.press("Shift+Tab")
+    expect(how).to_be_focused()
+    last = page.locator("#how :is(button, input, summary)").last
+    expect(last).not_to_be_in_viewport()
+    page.keyboard.press("End")
+    expect(last).to_be_in_viewport()
+
+
+def test_a_call_of_the_documentation_has_an_address(reader):
+    reader.expect_error("deep link")  # of Swagger UI itself, for the underscore in a call's name
+    page = reader.open("/docs")
+    page.locator("#operations-search-search_post .opblock-summary-control").click()
+    expect(page).to_have_url(re.compile("/docs#/search/search_post$"))
+    reopened = reader.open("/docs#/search/search_post")
+    expect(reopened.locator("#operations-search-search_post .opblock-body")).to_be_visible()
 
 
 @pytest.mark.parametrize("viewport", [WIDE, PHONE])

@@ -10,14 +10,14 @@ SMALL = ("click", "colorama", "defusedxml")
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=main")
 
 
-def small_lock():
-    """Return those lines of the project's lock that are of a few small wheels."""
+def small_lock(*others):
+    """Return the lines of the project's lock for a few small wheels, and for others."""
     text = (CHECKOUT / "requirements" / "base.txt").read_text("utf-8")
     blocks = ("\n" + text).split("\n")
     kept, keep = [], False
     for line in blocks:
         if line and not line[0].isspace() and not line.startswith("#"):
-            keep = line.partition("==")[0] in SMALL
+            keep = line.partition("==")[0] in {*SMALL, *others}
         if keep and not line.lstrip().startswith("#"):
             kept.append(line)
     return "\n".join(kept) + "\n"

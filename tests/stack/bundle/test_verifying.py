@@ -106,7 +106,7 @@ def test_a_manifest_that_was_changed_is_found_by_its_sum(bundle):
 
 
 def test_a_lock_that_there_is_not_is_one_error(bundle):
-    change_manifest(bundle, extra="other")
+    change_manifest(bundle, extras=["other"])
     with pytest.raises(BundleDamaged, match="cannot be read"):
         verify_bundle(bundle)
 

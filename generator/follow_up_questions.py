@@ -1,0 +1,114 @@
+"""A follow-up question made searchable without a language model.
+
+"How much did yields fall?" after a question about rice paddies names no subject of its own. Keywords of the
+earlier question are added to it if the papers found for that question hold its words.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from generator.request import Turn
+from indexer.analysis.word_roles import role_of
+from retriever.errors import BadQuestion
+from retriever.hits import Hit, SearchResult
+from retriever.index import SearchIndex
+from retriever.request import check_question
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
+
+MOST_EARLIER = 3  # earlier questions that are read, the newest
+LONGEST_EARLIER = 1_000  # characters
+MOST_WORDS, MOST_POINTING = 3, 5  # subject words of a follow-up; of one that points to an earlier turn
+LEAST_HELD = 0.5  # share of its concepts in one passage that was found for the earlier question
+PASSAGES = 5  # of the search for the earlier question
+MOST_ADDED = 5  # keywords
+POINTING = re.compile(
+    r"""^\W*(and|but|or|so|then|what\ about|how\ about)\b
+    |\b(it|its|they|them|their|this|that|these|those|he|him|his|she|her|former|latter)\b
+    |^\W*(그럼|그러면|그렇다면|그런데|그리고|그래서|또는)
+    |(^|\s)((그|이)(것|때|중|들|런|는|곳)|거기|(그|이|해당|앞의|위의)\s)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The subject words of a question as tokens, and whether a word before them points to an earlier turn."""
+
+    words: frozenset[str]
+    points: bool
+
+    @property
+    def is_short(self) -> bool:
+        return len(self.words) <= (MOST_POINTING if self.points else MOST_WORDS)
+
+
+def _form_of(question: str, index: SearchIndex) -> _Form:
+    subject = [
+        token for token, tag in index.analyzer.tagged_tokens(question) if role_of(token[0], tag) == "noun"
+    ]
+    first = min((start for _, _, start, _ in subject), default=len(question))
+    pointing = POINTING.search(question)
+    return _Form(frozenset(token for token, *_ in subject), bool(pointing and pointing.start() <= first))
+
+
+async def may_follow(question: str, index: SearchIndex) -> bool:
+    """Whether a question is so short that it may depend on an earlier one."""
+    return (await index.threads.run(_form_of, question, index)).is_short
+
+
+async def with_earlier_subject(
+    turns: Collection[Turn], question: str, index: SearchIndex, settings: RetrieverSettings
+) -> str:
+    """Return a question with keywords of the earlier one that it follows, else unchanged.
+
+    Raises:
+        RetrieverError: the engine fails.
+    """
+    earlier = [turn.text[:LONGEST_EARLIER] for turn in turns if turn.role == "user" and _is_question(turn)]
+    subject = ""
+    for each in [*earlier[-MOST_EARLIER:], question]:
+        subject = await _joined(subject, each, index, settings) if subject else each
+    return subject
+
+
+def _is_question(turn: Turn) -> bool:
+    try:
+        check_question(turn.text[:LONGEST_EARLIER])
+    except BadQuestion:
+        return False
+    return True
+
+
+async def _joined(subject: str, question: str, index: SearchIndex, settings: RetrieverSettings) -> str:
+    """Return a question with the keywords of `subject` if it follows it, else unchanged."""
+    form = await index.threads.run(_form_of, question, index)
+    if not form.is_short:
+        return question
+    found = await search(index, SearchRequest(subject, k=PASSAGES), settings)
+    if form.words and not form.points:
+        own = await search(index, SearchRequest(question, k=1), settings)
+        if not await index.threads.run(_continues, own, form.words, found.hits, index):
+            return question
+    texts = (keyword.text for keyword in found.keywords)
+    added = [
+        each
+        for each in texts
+        if each.casefold() in subject.casefold() and each.casefold() not in question.casefold()
+    ]
+    return f"{question} ({', '.join(added[:MOST_ADDED])})" if added else question
+
+
+def _continues(own: SearchResult, words: Collection[str], hits: Collection[Hit], index: SearchIndex) -> bool:
+    """Whether a passage found for the earlier question holds enough of the subject of another question."""
+    concepts = [each for each in own.concepts if not set(each.tokens).isdisjoint(words)]
+    for hit in hits:
+        tagged = index.analyzer.tagged_tokens(f"{hit.passage.title}\n{hit.passage.text}")
+        tokens = {token for (token, *_), _ in tagged}
+        held = [
+            any({token for _, token in each} <= tokens for each in concept.patterns) for concept in concepts
+        ]
+        if any(held) and sum(held) >= LEAST_HELD * len(held):
+            return True
+    return False

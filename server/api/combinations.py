@@ -1,0 +1,115 @@
+"""Combinations of parts that calls of the API refuse, for its description.
+
+The schema of a body rules them out (`not`, `oneOf`, `anyOf`). OpenAPI describes the parameters of an address
+one by one, so the description of each call names the combinations in words too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from generator.request import METHOD
+from generator.ways import OPTIONS, takes, way_names
+from retriever.methods import method_named, method_names
+from server.api.requests import SOME_TEXT
+
+NAME = {"type": "string", "minLength": 1}
+TEXT = {"type": "string", "pattern": SOME_TEXT}
+LIST = {"type": "array", "minItems": 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """A combination of parts that is refused, in words, and the schema of bodies without it."""
+
+    words: str
+    schema: Mapping[str, Any]
+
+
+def _given(**parts: Any) -> dict[str, Any]:
+    """Return the schema of bodies that have all these parts."""
+    return {"required": list(parts), "properties": parts}
+
+
+def _never(**parts: Any) -> dict[str, Any]:
+    return {"not": _given(**parts)}
+
+
+def _index_and_sources() -> Iterator[Combination]:
+    yield Combination("`index` beside `sources`", _never(index=NAME, sources=LIST))
+
+
+def _of_methods(**searches: Any) -> Iterator[Combination]:
+    """Yield parts that methods do not take; `searches` are the parts without which nothing is searched."""
+    without = _among(name for name in method_names() if method_named(name).keywords is None)
+    words = f"`keywords` by method {_named(without)}"
+    yield Combination(words, _never(**searches, method=without, keywords=LIST))
+    without = _among(name for name in method_names() if "constraints" not in method_named(name).uses)
+    words = f"`exclude` or `strict_time` by method {_named(without)}"
+    yield Combination(words, _never(**searches, method=without, exclude=LIST))
+    yield Combination(words, _never(**searches, method=without, strict_time={"const": True}))
+
+
+def _of_ways() -> Iterator[Combination]:
+    """Yield parts that ways do not take. Any way takes the method if it searches in several steps."""
+    other = _among(name for name in method_names() if name != METHOD)
+    parts: dict[str, dict[str, Any]] = {
+        "method": {"method": other, "hops": {"const": "never"}},
+        "keywords": {"keywords": LIST},
+        "skip": {"skip": LIST},
+        "topic": {"topic": TEXT},
+    }
+    for option in OPTIONS:
+        without = _among(way for way in way_names() if not takes(way, option))
+        steps = " without `hops`" if option == "method" else ""
+        words = f"`{option}`{steps} by way {_named(without)}"
+        yield Combination(words, _never(way=without, **parts[option]))
+
+
+def _ids_or_question() -> Iterator[Combination]:
+    either = {"oneOf": [_given(ids=LIST), _given(question=TEXT)]}
+    yield Combination("`ids` beside `question`, or neither", either)
+
+
+def _question_or_resume() -> Iterator[Combination]:
+    either = {"anyOf": [_given(question=TEXT), _given(resume=TEXT)]}
+    yield Combination("neither `question` nor `resume`", either)
+
+
+def _among(names: Iterable[str]) -> dict[str, list[str]]:
+    return {"enum": list(names)}
+
+
+def _named(among: Mapping[str, list[str]]) -> str:
+    return ", ".join(f"`{value}`" for value in among["enum"])
+
+
+# By the name of the body's schema.
+REFUSED: dict[str, tuple[Callable[[], Iterator[Combination]], ...]] = {
+    "IndexSearch": (_of_methods,),
+    "SearchCall": (_index_and_sources, _of_methods),
+    "AskCall": (_index_and_sources, _of_methods, _of_ways),
+    "ExportCall": (_index_and_sources, _ids_or_question, partial(_of_methods, question=TEXT)),
+    "CountedSearch": (partial(_of_methods, question=TEXT),),
+    "ExplainedSearch": (_of_methods,),
+    "FindCall": (_index_and_sources, _question_or_resume),
+}
+
+
+def describe_refused(document: dict[str, Any]) -> None:
+    """Add the combinations to the schemas of bodies, and their words to the calls that take such a body."""
+    found = {name: [each for make in makers for each in make()] for name, makers in REFUSED.items()}
+    for name, combinations in found.items():
+        document["components"]["schemas"][name]["allOf"] = [each.schema for each in combinations]
+    for calls in document["paths"].values():
+        if combinations := found.get(_body_of(calls.get("post", {})), []):
+            words = "; ".join(dict.fromkeys(each.words for each in combinations))
+            for call in calls.values():
+                call["description"] += f"\n\nRefused with 422: {words}."
+
+
+def _body_of(call: Mapping[str, Any]) -> str:
+    """Return the name of the schema of a call's body, "" where it has none."""
+    contents = call.get("requestBody", {}).get("content", {}).values()
+    return next((each["schema"].get("$ref", "").rpartition("/")[2] for each in contents), "")

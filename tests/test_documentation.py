@@ -1,0 +1,177 @@
+"""Every command, option, setting, target of make, module and file that the documentation names exists."""
+
+import re
+import shlex
+from itertools import takewhile
+
+import click
+import pytest
+
+from indexer.settings_sources import all_settings
+from shrag import cli
+from tests.indexer.corpora import ROOT
+
+PAGES = {
+    path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+}
+FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INDENTED = re.compile(r"^ {4}.*$", re.MULTILINE)
+INLINE = re.compile(r"`([^`]+)`")
+CONTINUED = re.compile(r"\\\n\s*")
+IN_CONTAINER = re.compile(r"docker compose (?:run|exec)\b.*? server (?:shrag )?")
+# In the place of a command: at the beginning of a line, or behind a prompt, another command, variables.
+CALL = re.compile(r"(?:^|\$ |[;&|(] ?)\s*(?:sudo -u \w+ )?(?:\w+=\S+ )*(?:\S*/)?shrag (?P<rest>[^`#\n]+)")
+ENDS = {"|", ">", ">>", "<", "&&", ";", "||", "…", "--"}
+SETTINGS = {each.variable for each in all_settings().values()}
+# The file of settings, a key in examples, and what the tests alone read.
+OTHER_VARIABLES = {"SHRAG_CONFIG", "SHRAG_KEY", "SHRAG_REQUIRE_SERVICES"}
+
+# Of pytest, Docker, the hub's client, vLLM and text-embeddings-inference.
+OF_OTHER_PROGRAMS = {
+    "--ignore",
+    "--build-arg",
+    "--revision",
+    "--hf-overrides",
+    "--reasoning-parser",
+    "--auto-truncate",
+}
+
+
+def code_of(page):
+    """Return the lines of a page's blocks of code, and its inline code."""
+    text = CONTINUED.sub(" ", PAGES[page])
+    rest = FENCED.sub("", text)
+    blocks = [line for block in FENCED.findall(text) for line in block.splitlines()]
+    inline = [" ".join(code.split()) for code in INLINE.findall(INDENTED.sub("", rest))]
+    return [*blocks, *(line[4:] for line in INDENTED.findall(rest)), *inline]
+
+
+def calls(page):
+    """Return the words of each call of `shrag`, up to a pipe or another sign of the shell."""
+    for line in code_of(page):
+        for found in CALL.finditer(IN_CONTAINER.sub("shrag ", line)):
+            try:
+                words = shlex.split(found["rest"], comments=True)
+            except ValueError:  # a quotation that goes on in the next line
+                words = found["rest"].split()
+            yield [word.rstrip(",;") for word in takewhile(lambda word: word not in ENDS, words)]
+
+
+def options_of(command):
+    options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    return options | {"--help", "-h"}
+
+
+def unknown_words(words):
+    """Return the commands and options of a call that do not exist."""
+    command: click.Command = cli
+    options, unknown = options_of(cli), []
+    for word in words:
+        if word.startswith("-"):
+            unknown += [word] if word.partition("=")[0] not in options else []
+        elif isinstance(command, click.Group):
+            found = command.commands.get(word) or command.commands.get("make")  # of `shrag bundle OUT`
+            if found:
+                command, options = found, options | options_of(found)
+            elif not word.isupper():  # COMMAND stands for any
+                return [*unknown, word]
+    return unknown
+
+
+def all_options(group):
+    """Yield the options of all commands below a group."""
+    yield from options_of(group)
+    for one in group.commands.values():
+        yield from all_options(one) if isinstance(one, click.Group) else options_of(one)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_command_and_option_exists(page):
+    assert [(words, unknown) for words in calls(page) if (unknown := unknown_words(words))] == []
+
+
+def options_elsewhere():
+    """Return the options of experiments, benchmarks and model servers, and those of other programs."""
+    sources = [
+        *(ROOT / "eval").rglob("*.py"),
+        *(ROOT / "benchmarks").rglob("*.py"),
+        ROOT / "docker-compose.yml",
+    ]
+    text = "".join(path.read_text("utf-8") for path in sources)
+    return set(re.findall(r"--[a-z][a-z-]+", text)) | OF_OTHER_PROGRAMS
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_option_that_is_named_alone_exists(page):
+    named = {code.split()[0].partition("=")[0] for code in code_of(page) if re.match(r"--[a-z]", code)}
+    assert named - {*all_options(cli)} - options_elsewhere() == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_setting_exists(page):
+    named = set(re.findall(r"\bSHRAG_[A-Z0-9_]+", PAGES[page]))
+    unknown = {name for name in named if not name.startswith("SHRAG_TEST_")} - SETTINGS - OTHER_VARIABLES
+    # A group of settings: SHRAG_LLM__…, SHRAG_SOURCES__NAME__….
+    groups = {name for name in unknown if any(each.startswith(name) for each in SETTINGS)}
+    sources = {name for name in unknown if name.startswith("SHRAG_SOURCES__")}
+    assert unknown - groups - sources == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_shortened_setting_exists(page):
+    endings = set(re.findall(r"`…(?:__)?([A-Z][A-Z0-9_]*)`", PAGES[page]))
+    assert {name for name in endings if not any(each.endswith(f"__{name}") for each in SETTINGS)} == set()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_target_of_make_exists(page):
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z][\w-]*):", makefile, re.MULTILINE))
+    named = set()
+    for line in code_of(page):
+        for words in re.findall(r"(?:^|&& |; )(?:\w+=\S+ )*make (?:-C \S+ )?([^#|;&]+)", line):
+            named |= {word for word in words.split() if re.fullmatch(r"[a-z][a-z-]*", word)}
+    assert named <= targets
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_module_exists(page):
+    modules = set(re.findall(r"python -m ((?:eval|benchmarks|tests)\b[a-z_.]*[a-z])\b", PAGES[page]))
+    paths = {name: ROOT / name.replace(".", "/") for name in modules}
+    assert [
+        name for name, path in paths.items() if not (path.with_suffix(".py").exists() or path.is_dir())
+    ] == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_file_linked_to_exists(page):
+    links = set(re.findall(r"\]\((?!https?:|#)([^)#\s]+)", FENCED.sub("", PAGES[page])))
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+
+
+def headings(page):
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    found = re.findall(r"^#+ (.+)$", FENCED.sub("", PAGES[page]), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_heading_linked_to_exists(page):
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", FENCED.sub("", PAGES[page]))
+    folder = page.rpartition("/")[0]
+    missing = []
+    for path, heading in links:
+        target = page if not path else (ROOT / folder / path).resolve().relative_to(ROOT).as_posix()
+        if target in PAGES and heading not in headings(target):
+            missing.append((path, heading))
+    assert missing == []
+
+
+def test_an_unknown_command_option_or_setting_would_be_found():
+    assert unknown_words(["indexes", "snapshot"]) == ["snapshot"]
+    assert unknown_words(["search", "QUESTION", "--colour"]) == ["--colour"]
+    assert unknown_words(["bundle", "OUT", "--extra", "pdf"]) == []
+    assert unknown_words(["nothing"]) == ["nothing"]
+    assert len(list(calls("README.md"))) > 20
+    assert any("--vectors-only" in words for words in calls("README.md"))
