@@ -1,8 +1,8 @@
 """Semantic Scholar: papers by its Graph API, their references, and the papers that cite them.
 
-The API has two searches. `/paper/search` ranks plain words by relevance and knows no syntax. `/paper/search/bulk`
-takes Boolean syntax and has no relevance: it sorts by citations. An OR of words and phrases goes to the first,
-whatever else an expression asks for to the second.
+The API has two searches. `/paper/search` ranks plain words by relevance and knows no syntax.
+`/paper/search/bulk` takes Boolean syntax and has no order by relevance: its papers are sorted by citations.
+An OR of words and phrases goes to the first, any other query to the second.
 
 Format: https://api.semanticscholar.org/api-docs/graph
 """

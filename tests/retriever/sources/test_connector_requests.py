@@ -137,9 +137,7 @@ def test_semantic_scholar_matches_boolean_queries_in_bulk_and_says_how_they_are_
         answer = ask(source, lambda opened: opened.search([(NO_COWS, 10)], filters=Filters()))
     assert [request.path for request in asked] == ["/paper/search/bulk"]
     assert asked[0].one("query") == '(methane | "covid-19") -cow'
-    assert answer.notes == (
-        "AND and NOT are not ranked by relevance here: the most cited papers come first",
-    )
+    assert answer.notes == ("AND and NOT are not ranked by relevance here: the most cited papers come first",)
 
 
 def test_semantic_scholar_searches_in_bulk_alone_where_a_setting_says_so() -> None:
@@ -182,6 +180,13 @@ def test_pubmed_brings_the_records_of_all_queries_in_one_request() -> None:
             "shrag",
             SECRET,
         )
+
+
+def test_pubmed_is_asked_for_headings_as_headings_with_their_commas() -> None:
+    headings = Term("Methane", (), "heading"), Phrase("Diabetes Mellitus, Type 2", (), "heading")
+    query = Or((*headings, Term("methane", ("methane",))))
+    first, *_ = asked_of("pubmed", lambda source: source.search([(query, 10)], filters=Filters()))
+    assert first.one("term") == '"Methane"[mh] OR "Diabetes Mellitus, Type 2"[mh] OR "methane"[tiab]'
 
 
 def test_pubmed_asks_for_the_links_of_all_papers_at_once() -> None:
