@@ -115,7 +115,7 @@ class SemanticScholar(WebSource):
     """Semantic Scholar, open until `close`."""
 
     service = "Semantic Scholar"
-    features = SourceFeatures(references=True, citing=True, private=False)
+    features = SourceFeatures(references=True, citing=True, dois=True, private=False)
     syntax = SYNTAX
     identifiers = PAPER
     batch = BATCH
@@ -160,6 +160,10 @@ class SemanticScholar(WebSource):
         request = WebRequest("/paper/batch", {"fields": FIELDS}, json={"ids": list(ids)})
         found, _ = await self.read(read_papers, await conversation.ask(request), self.name)
         return found
+
+    async def fetch_by_doi(self, dois: Sequence[str], conversation: Conversation) -> Page:
+        """Return papers by DOI."""
+        return await self.fetch([f"DOI:{doi}" for doi in dois], conversation)
 
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation

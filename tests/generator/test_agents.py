@@ -30,6 +30,9 @@ pytest_plugins = ["tests.generator.sample_index"]
 QUICK = FindRequest(ENGLISH, rounds=0, without=frozenset({"refchain", "query-writing"}))
 
 
+HOLDS = {"ours": "Theses of our institute"}
+
+
 def prompts_of(model, name):
     """Return the prompts that begin as the one of that name does."""
     beginning = load_prompt(name, "en").text.partition("$")[0]
@@ -76,14 +79,20 @@ def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sa
 
         async def run():
             with open_index(given.indexer, NAME) as index:
-                sources = [index_as_source(name, index).sources[0] for name in ("ours", "medicine", "idle")]
                 kinds = {"ours": "index", "medicine": "pubmed", "idle": "index"}
+                sources = [
+                    replace(source, kind=kind, description=HOLDS.get(name, ""))
+                    for name, kind in kinds.items()
+                    for source in index_as_source(name, index).sources
+                ]
                 async with given.language_model(model.transport) as asked:
-                    opened = OpenedSources(sources, kinds)
+                    opened = OpenedSources(sources)
                     request = replace(QUICK, without=frozenset({"refchain"}))
                     return await find_in_sources(opened, request, given, model=asked)
 
         found = asyncio.run(run())
+        described = [value_of("sources", prompt) for prompt in prompts_of(model, "understanding")]
+        assert all("ours (index): Theses of our institute" in each for each in described)
         return found, [value_of("sources", prompt) for prompt in prompts_of(model, "query_writing")]
 
     (both, _), (one, [kinds_written_for]) = find_by("ours", "medicine"), find_by("medicine")
@@ -128,7 +137,7 @@ def written_for(sample_home, model, *kinds):
             async with given.language_model(model.transport) as asked:
                 ranking = QuestionRanking(ENGLISH, 2026, [], relevance.models, given.retriever)
                 budget = Allowance(Budget(), Spent())
-                resources = FindResources([], {}, relevance, ranking, asked, budget, 2026)
+                resources = FindResources([], relevance, ranking, asked, budget, 2026)
                 (written,) = await write_queries(
                     [SearchQuery(ENGLISH, "question")], kinds, request, resources, step
                 )
