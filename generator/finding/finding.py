@@ -11,6 +11,7 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from generator.agents.asking import agent_prompts
 from generator.allowance import Allowance
 from generator.budgets import Budget
 from generator.finding.loop import find_in_steps
@@ -108,6 +109,8 @@ async def find_in_sources(
         relevance = await stack.enter_async_context(_relevance(opened, settings))
         if model is None and settings.generator.llm.configured:
             model = await stack.enter_async_context(settings.language_model())
+        if model:
+            before = before.with_prompts(agent_prompts(request))
         allowance = Allowance(request.budget, before.spent)
         year = year_of(settings)
         excluded = await relevance.excluded(request.question, year)
