@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from indexer.analysis import Analyzer
 from indexer.analysis.tokens import TaggedToken
-from indexer.analysis.word_roles import ROLES, SUBJECT_ROLES, Role
+from indexer.analysis.word_roles import ROLES, SUBJECT_ROLES, Role, is_common
 from retriever.context import SearchContext
 from retriever.given_keywords import given_keywords
 from retriever.keywords import (
@@ -217,7 +217,10 @@ def _ranked(
     for translation in found:
         role = min((question.roles[token] for token in translation.source), key=ROLES.index)
         listed = general if translation.origin == "general" else mined
-        listed[_group(role, translation.source, common)] += translation.words
+        group = _group(role, translation.source, common)
+        for word in translation.words:
+            is_also_common = group in SUBJECT and all(is_common(word.text, token) for token in word.tokens)
+            listed[COMMON if is_also_common else group].append(word)
 
     def ranked(group: str) -> list[Keyword]:
         words = merge(weigh(own[group], weights), weigh(mined[group], weights)[:MOST_TRANSLATED])

@@ -23,23 +23,23 @@ from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
 OPENALEX, ARXIV = "openalex", "arxiv"
 ARXIV_DOI = "10.48550/arxiv."  # of every preprint, behind which its id stands
-MOST_OF_A_LAYER = 300  # new papers, those that most relevant papers are linked to first
+MOST_OF_A_LAYER = 300  # new papers, sorted by how many relevant papers are linked to them
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What the papers of a layer are linked to, merged with the papers known before."""
+    """Papers that a layer is linked to, merged with the papers known before."""
 
     merged: Merged
     notes: tuple[str, ...]
     requests: int
-    looked_up: int  # papers that another source was asked for by DOI
+    looked_up: int  # papers found by DOI in another source
 
 
 async def follow(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step, *, layer: int
 ) -> FindingState:
-    """Add the papers of a layer: those that relevant papers of the layer before are linked to."""
+    """Add the papers that relevant papers of the layer before are linked to."""
     frontier = [
         item
         for item in state.relevant(request.threshold)

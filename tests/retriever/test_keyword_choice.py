@@ -103,6 +103,17 @@ def index_of_rare_words(tmp_path_factory):
         yield index
 
 
+def test_a_word_of_any_paper_that_a_rarer_word_is_translated_to_comes_last_too(tmp_path):
+    papers = [
+        {"id": "1", "title": "고정자(still)", "abstract": "고정자(still)와 회전자."},
+        {"id": "2", "title": "고정자(still)", "abstract": "고정자."},
+        {"id": "3", "title": "고정자", "abstract": "회전자와 고정자."},
+        {"id": "4", "title": "회전자", "abstract": "회전자."},
+    ]
+    with index_of(tmp_path / "still", *papers) as index:
+        assert keywords(index, "고정자")[-1] == "still"
+
+
 def test_what_a_word_of_any_paper_is_translated_to_comes_last_too(tmp_path):
     papers = [
         {"id": "1", "title": "배터리의 효과(effect)", "abstract": "효과(effect)."},
