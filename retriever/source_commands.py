@@ -64,11 +64,9 @@ def list_sources(as_json: bool) -> None:
     else:
         questions = {True: "stay inside", False: "leave", None: ""}
         rows = [("source", "kind", "questions", "can, beside searching", "holds")]
-        rows += [
-            (each.name, each.kind, questions[each.private], can, each.description)
-            for each in listed
-            for can in (each.problem or ", ".join(each.features),)
-        ]
+        for each in listed:
+            can = each.problem or ", ".join(each.features)
+            rows.append((each.name, each.kind, questions[each.private], can, each.description))
         echo_lines(table(rows))
 
 

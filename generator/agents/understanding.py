@@ -141,6 +141,7 @@ def _by_model(
         first = last = None
     specific = answer.intent == "specific" and request.does("specific-intent")
     intent: Intent = answer.intent if answer.intent != "specific" or specific else "other"
+    chosen = {source.partition(" (")[0].strip() for source in answer.sources}  # some repeat the whole line
     queries = tuple(dict.fromkeys(answer.queries)) if answer.needs_expansion and not specific else ()
     return Understanding(
         intent=intent,
@@ -148,7 +149,7 @@ def _by_model(
         first_year=first,
         last_year=last,
         recent=answer.recent,
-        sources=tuple(name for name in names if name in answer.sources),
+        sources=tuple(name for name in names if name in chosen),
         sources_reason=answer.sources_reason,
         expands=bool(queries),
         expansion_reason=answer.expansion_reason,

@@ -70,10 +70,15 @@ def words_alone(query: Query) -> str:
     Hyphenated words find nothing there, so their parts are sent.
     """
     words: dict[str, None] = {}
-    for clause in query.clauses if isinstance(query, Or) else (query,):
-        if not isinstance(clause, Term | Phrase):
+    clauses = [query]
+    while clauses:
+        clause = clauses.pop(0)
+        if isinstance(clause, Or):
+            clauses[:0] = clause.clauses
+        elif isinstance(clause, Term | Phrase):
+            words |= dict.fromkeys(plain_words(clause.text).replace("-", " ").split())
+        else:
             return ""
-        words |= dict.fromkeys(plain_words(clause.text).replace("-", " ").split())
     return " ".join(words)
 
 

@@ -68,7 +68,11 @@ def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sa
     written = [{"source": kind, "terms": of_kind} for kind, of_kind in terms.items()]
 
     def find_by(*chosen):
-        answer = {"sources": [*chosen, "unheard-of"], "sources_reason": "It fits.", "queries": []}
+        answer = {
+            "sources": [*chosen[:1], *(f"{name} (pubmed)" for name in chosen[1:]), "unheard-of"],
+            "sources_reason": "It fits.",
+            "queries": [],
+        }
         model = FindingModel(
             {
                 "understanding": lambda prompt: understanding(prompt) | answer,

@@ -122,7 +122,7 @@ NO_COWS = And((METHANE, Not(Term("cow", ("cow",)))))
 
 
 def test_semantic_scholar_ranks_words_and_phrases_by_relevance() -> None:
-    query = Or((*METHANE.clauses, PADDY, Term("rice", ("rice",))))
+    query = Or((*METHANE.clauses, Or((PADDY, Term("rice", ("rice",)), Term("::", ())))))
     (ranked,) = asked_of("semantic_scholar", lambda source: source.search([(query, 10)], filters=YEARS))
     assert ranked.path == "/paper/search"
     assert ranked.one("query") == "methane covid 19 rice paddy"
