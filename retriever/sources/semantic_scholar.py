@@ -64,22 +64,16 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Sem
 SYNTAX = Syntax(word=searched_everywhere, either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
 
 
-def words_alone(query: Query) -> str:
-    """Return the words of an OR of words and phrases, each once; "" for every other query.
+def is_words_alone(query: Query) -> bool:
+    """Return whether a query is an OR of words and phrases."""
+    if isinstance(query, Or):
+        return all(map(is_words_alone, query.clauses))
+    return isinstance(query, Term | Phrase)
 
-    Hyphenated words find nothing there, so their parts are sent.
-    """
-    words: dict[str, None] = {}
-    clauses = [query]
-    while clauses:
-        clause = clauses.pop(0)
-        if isinstance(clause, Or):
-            clauses[:0] = clause.clauses
-        elif isinstance(clause, Term | Phrase):
-            words |= dict.fromkeys(plain_words(clause.text).replace("-", " ").split())
-        else:
-            return ""
-    return " ".join(words)
+
+def ranked_words(text: str) -> str:
+    """Return the words of a written OR, each once; hyphenated words find nothing there, so their parts."""
+    return " ".join(dict.fromkeys(plain_words(text).replace("-", " ").split()))
 
 
 def years_text(filters: Filters) -> str:
@@ -134,7 +128,7 @@ class SemanticScholar(WebSource):
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
         """Write a query; what it asks for beside words has no order by relevance, which a note says."""
         written, asked = super().write(query, k, filters)
-        if asked and self._ranked and not words_alone(asked.query):
+        if asked and self._ranked and not is_words_alone(asked.query):
             written = replace(written, notes=(*written.notes, BY_CITATIONS))
         return written, asked
 
@@ -142,8 +136,8 @@ class SemanticScholar(WebSource):
         """Yield pages, by relevance unless the query needs Boolean syntax."""
         years = years_text(asked.filters)
         parameters = {"fields": FIELDS, **({"year": years} if years else {})}
-        words = words_alone(asked.query) if self._ranked else ""
-        if words:
+        if self._ranked and is_words_alone(asked.query):
+            words = ranked_words(asked.text)
             for offset in range(0, min(asked.k, MOST_RANKED), PER_PAGE):
                 size = min(PER_PAGE, asked.k - offset)
                 ranked = {**parameters, "query": words, "offset": str(offset), "limit": str(size)}

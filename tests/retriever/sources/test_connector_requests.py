@@ -131,6 +131,17 @@ def test_semantic_scholar_ranks_words_and_phrases_by_relevance() -> None:
     assert {name.lower(): value for name, value in ranked.headers.items()}["x-api-key"] == SECRET
 
 
+def test_semantic_scholar_ranks_no_more_words_than_a_query_may_have() -> None:
+    many = any_of(*(f"paddy{number}" for number in range(500)))
+    with service(lambda asked: Reply(EXCHANGES["semantic_scholar"].found(asked))) as (address, asked):
+        source = open_kind("semantic_scholar", address)
+        answer = ask(source, lambda opened: opened.search([(many, 10)], filters=Filters()))
+    sent = asked[0].one("query").split()
+    assert sent == [f"paddy{number}" for number in range(len(sent))]
+    lost = f"lost its last {500 - len(sent)} of 500 words"
+    assert answer.notes == (f"a query was too long for the service and {lost}",)
+
+
 def test_semantic_scholar_matches_boolean_queries_in_bulk_and_says_how_they_are_sorted() -> None:
     with service(lambda asked: Reply(EXCHANGES["semantic_scholar"].found(asked))) as (address, asked):
         source = open_kind("semantic_scholar", address)
