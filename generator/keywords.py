@@ -24,7 +24,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class KeywordLists(BaseModel):
-    """What the model is asked for: search terms of each language, most important first."""
+    """Search terms of each language as the model returns them, most important first."""
 
     korean: list[Text]
     english: list[Text]
@@ -32,7 +32,7 @@ class KeywordLists(BaseModel):
 
 @lru_cache
 def keyword_lists(least: int, most: int) -> type[KeywordLists]:
-    """Return the schema of so many keywords of each language."""
+    """Return the schema of `least` to `most` keywords in each language."""
     texts = Annotated[list[Text], Field(min_length=least, max_length=most)]
     return create_model("KeywordLists", __base__=KeywordLists, korean=(texts, ...), english=(texts, ...))
 
@@ -82,7 +82,7 @@ def keyword_records(keywords: Iterable[Keyword]) -> list[dict[str, Any]]:
 
 
 def by_language(lists: KeywordLists, most: int) -> tuple[list[str], list[str]]:
-    """Return the Korean and the English keywords, each once, at most so many of each language.
+    """Return the Korean and the English keywords, each once, at most `most` in each language.
 
     A keyword in the wrong list comes after those of its own; one in neither language is dropped.
     Abbreviations and numbers stay where they are: papers in both languages use them.
@@ -108,7 +108,7 @@ def clean(text: str) -> str:
 
 
 def is_shared(text: str) -> bool:
-    """Tell whether a text without Hangul is an abbreviation or a number: mRNA, GPT-4, 2019."""
+    """Return True for an abbreviation or a number without Hangul: mRNA, GPT-4, 2019."""
     if HANGUL.search(text) or len(text) > ABBREVIATION_CHARACTERS or re.search(r"\s|[a-z]{2}", text):
         return False
     return bool(LATIN.search(text)) or (text.isascii() and any(map(str.isdigit, text)))

@@ -24,7 +24,7 @@ from retriever.sources.words import analysed_word
 
 FALLBACK = "the query's own words"
 OWN_INDEXES = frozenset({"index", "elasticsearch"})  # asked for any of many words, ordered by BM25
-# What to look out for, by kind of source; others are asked as an index is.
+# Vocabulary by kind of source; other kinds get the advice for an index.
 ADVICE: Mapping[str, str] = {
     "index": "terms of titles and abstracts, in Korean and in English",
     "elasticsearch": "terms of titles and abstracts, in Korean and in English",
@@ -52,21 +52,21 @@ class SourceTerms(BaseModel):
 
 
 class WrittenQueries(BaseModel):
-    """What the model is asked for."""
+    """The search terms for all kinds of source, as the model returns them."""
 
     sources: Annotated[list[SourceTerms], Field(min_length=1), CutAt(10)]
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuery:
-    """A query as each kind of source is asked it, and in its own words, which are what takes the place."""
+    """A query by kind of source, and in its own words, the fallback."""
 
     by_kind: Mapping[str, Query]
     own: Or
 
     @property
     def has_other_words(self) -> bool:
-        """Whether a source is asked for other words than its own, and there are such."""
+        """Whether any kind of source gets other words than the query's own."""
         return bool(self.own.clauses) and any(query is not self.own for query in self.by_kind.values())
 
 
@@ -77,7 +77,7 @@ async def write_queries(
     resources: FindResources,
     step: Step,
 ) -> list[WrittenQuery]:
-    """Return for each query what each of these kinds of source is asked."""
+    """Return each query as it is sent to these kinds of source."""
     with_model = resources.model is not None and request.does("query-writing")
 
     owns = [words_query(await resources.relevance.words(query.text)) for query in queries]

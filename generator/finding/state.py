@@ -119,7 +119,7 @@ class FindingState:
     queries: Annotated[tuple[SearchQuery, ...], Field(max_length=MOST_QUERIES)] = ()
     papers: Mapping[str, KnownPaper] = field(default_factory=dict)
     round: Round = 0
-    # Versions of the prompts that a model was asked by, of all searches that led here: {"evolver.en": (2,)}.
+    # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
     prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
     rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)

@@ -1,4 +1,4 @@
-"""Passages put in the order of their relevance to the question, and those that have too little left out."""
+"""Passages ordered by their relevance to the question, and a filter for irrelevant passages."""
 
 import asyncio
 from collections.abc import Sequence

@@ -137,5 +137,5 @@ def roles_of(tagged: Iterable[TaggedToken]) -> dict[str, Role]:
 
 
 def is_common(text: str, token: str) -> bool:
-    """Return whether a word, as written and as a token, says little about a subject: since, 이후, effect."""
+    """Return True for a word, given as written and as a token, that any paper may hold: since, 이후."""
     return text.casefold() in COMMON_ENGLISH or token in COMMON_KOREAN
