@@ -24,7 +24,7 @@ from retriever.keywords import (
 from retriever.order.concepts import Concept, make_concepts
 from retriever.question import AnalysedQuestion
 from retriever.question_words import common_tokens
-from retriever.segmentations import segmentations
+from retriever.segmentations import noun_parts, segmentations
 from retriever.spelling import near_spellings
 from retriever.synonyms import SYNONYM_WEIGHT
 from retriever.term_statistics import TermStatistics, term_statistics
@@ -90,12 +90,13 @@ class LookedUp:
 
     found: tuple[Translation, ...]
     synonyms: tuple[Translation, ...]
+    parts: tuple[Translation, ...]  # of nouns; these make no keywords
     given: tuple[Keyword, ...] | None  # None: statistics choose
     rank_given: bool
 
     def tokens(self, question: AnalysedQuestion) -> set[str]:
         """Return all tokens whose document frequencies are needed."""
-        words = [word for each in (*self.found, *self.synonyms) for word in each.words]
+        words = [word for each in (*self.found, *self.synonyms, *self.parts) for word in each.words]
         return {token[0] for token in question.tokens} | {
             token for word in (*words, *(self.given or ())) for token in word.tokens
         }
@@ -120,7 +121,8 @@ def _look_up(context: SearchContext, question: AnalysedQuestion, spellings: bool
         other = [word for translation in found for word in translation.words]
         given = _analysed(request.typed_keywords, question, other, index.analyzer)
     rank_given = context.options.rank_given_keywords and not request.typed_keywords
-    return LookedUp(tuple(found), tuple(synonyms), given, rank_given)
+    parts = tuple(noun_parts(question, index.engine.lexicon))
+    return LookedUp(tuple(found), tuple(synonyms), parts, given, rank_given)
 
 
 def _choose(
@@ -153,7 +155,7 @@ def _choose(
         for token in word.tokens
     }
     weighted = "weights" not in context.options.without
-    counterparts = [] if "counterparts" in context.options.without else [*synonyms, *found]
+    counterparts = [] if "counterparts" in context.options.without else [*synonyms, *found, *looked_up.parts]
     concepts = make_concepts(question, counterparts, spelled, statistics, weighted=weighted)
     return KeywordChoice(
         chosen,

@@ -17,6 +17,7 @@ from retriever.index import SearchIndex
 from retriever.queries import Pattern, Query, Term
 from retriever.question_words import question_weights
 from retriever.synonyms import Expansion
+from retriever.whole_words import with_whole_words
 
 # A text of more words is a passage: in any case, and where it asks nothing.
 MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 25, 20
@@ -35,6 +36,7 @@ class AnalysedQuestion:
     roles: Mapping[str, Role] = field(default_factory=dict)  # what each token does in it
     weights: Mapping[str, float] = field(default_factory=dict)  # of each token; 1 where it stands once
     patterns: Mapping[str, Pattern] = field(default_factory=dict)  # of the tokens that do not match alone
+    parts: Mapping[str, Pattern] = field(default_factory=dict)  # of nouns that passages may hold in parts
     units: tuple[Unit, ...] = ()  # terms of several tokens: CO2
     names: tuple[tuple[str, ...], ...] = ()  # the tokens of each name in it
     is_passage: bool = False  # a text that was pasted in
@@ -71,7 +73,9 @@ def analyse_question(
     What belongs to one of its `constraints` is not searched for.
     """
     text = unicodedata.normalize("NFC", question)  # as what is indexed
-    tagged = index.analyzer.tagged_tokens(text)
+    tagged, parts = with_whole_words(
+        text, index.analyzer.tagged_tokens(text), index.analyzer, index.glossary.korean_words
+    )
     asked, left = analyse_constraints(
         index, Constraints() if constraints is None else constraints, text, [token for token, _ in tagged]
     )
@@ -98,6 +102,7 @@ def analyse_question(
         roles=roles_of(tagged),
         weights=question_weights(tagged),
         patterns=companion_patterns(tagged, units),
+        parts=parts,
         units=units,
         names=names,
         is_passage=is_passage,

@@ -9,9 +9,9 @@ from operator import itemgetter
 
 from indexer.analysis import Token
 from indexer.forward.lexicon import Lexicon
+from retriever.hangul_runs import hangul_runs
 from retriever.keywords import Keyword, Translation
 from retriever.question import AnalysedQuestion
-from retriever.word_forms import hangul_runs
 
 SHORTEST, LONGEST = 3, 12  # syllables of a word
 SHORTEST_PART = 2
@@ -27,7 +27,8 @@ def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Tran
     frequent term that starts with the word replaces it.
     """
     tags = dict(question.tagged)
-    words = list(hangul_runs(question.text, sorted(tags, key=itemgetter(2, 3))))
+    runs = hangul_runs(question.text, sorted(tags, key=itemgetter(2, 3)))
+    words = [inside for _, inside in runs if inside]
     if words and tags[words[-1][-1]] == COPULA:
         words.pop()
     doubtful = [tokens for tokens in words if _is_doubtful(tokens, tags)]
@@ -38,6 +39,19 @@ def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Tran
             source = frozenset(token[0] for token in tokens)
             keywords = tuple(Keyword(part, "ko", (part,)) for part in parts)
             yield Translation(source, keywords, tuple(enumerate(parts)), "segmentation", written)
+
+
+def noun_parts(question: AnalysedQuestion, lexicon: Lexicon | None) -> Iterator[Translation]:
+    """Yield the tokens that passages may hold instead of a noun (`whole_words.py`).
+
+    A single syllable counts only if a passage holds the noun. Otherwise 비 is rain, not 비만 (obesity).
+    """
+    for noun, pattern in question.parts.items():
+        tokens = tuple(token for _, token in pattern)
+        if "".join(tokens) == tokens[0][:1] and lexicon is not None and not lexicon.number(noun):
+            continue
+        keyword = Keyword(" ".join(tokens), "ko", tokens)
+        yield Translation(frozenset({noun}), (keyword,), pattern, "segmentation", noun)
 
 
 def _is_doubtful(tokens: Sequence[Token], tags: Mapping[Token, str]) -> bool:

@@ -1,18 +1,16 @@
 """What words of a question are also written as: long forms, abbreviations, and loanwords in Latin letters."""
 
-import re
-from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
 
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.loanwords import SpeltWord, looks_foreign
 from indexer.glossary.storage import Glossary, Unit
+from retriever.hangul_runs import hangul_runs
 from retriever.keywords import Keyword, Translation, pattern_of, words_of
 from retriever.queries import single
 from retriever.question import AnalysedQuestion
 
-HANGUL_RUN = re.compile("[가-힣]+")
 MOST_TOKENS = 4  # of a loanword: 스케줄, 링
 MOST_COMPARED = 8  # words of a question, each of which is compared with many words
 
@@ -53,7 +51,7 @@ def _loanwords(
     text: str, tokens: Sequence[Token], covered: set[str], glossary: Glossary
 ) -> Iterator[Translation]:
     heard: dict[str, SpeltWord | None] = {}  # of each word that was compared
-    for inside in hangul_runs(text, sorted(tokens, key=itemgetter(2))):
+    for _, inside in hangul_runs(text, sorted(tokens, key=itemgetter(2))):
         known: set[Token] = set()
         for first, last in _spans(len(inside)):
             span = inside[first : last + 1]
@@ -71,15 +69,6 @@ def _loanwords(
                 words = (Keyword(english.word, "en", (english.token,)),)
                 source = frozenset(token[0] for token in span)
                 yield Translation(source, words, single(english.token), "sound", word)
-
-
-def hangul_runs(text: str, tokens: Sequence[Token]) -> Iterator[list[Token]]:
-    """Yield the tokens of each run of Hangul that has any; `tokens` are in the order of their starts."""
-    starts = [token[2] for token in tokens]
-    for run in HANGUL_RUN.finditer(text):
-        begun = tokens[bisect_left(starts, run.start()) : bisect_left(starts, run.end())]
-        if inside := [token for token in begun if token[3] <= run.end()]:
-            yield inside
 
 
 def _spans(size: int) -> Iterator[tuple[int, int]]:

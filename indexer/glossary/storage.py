@@ -10,46 +10,44 @@ from typing import Any, NamedTuple, Self
 from indexer.damage import describing_damage
 from indexer.glossary.abbreviations import LONGEST_TOKENS as LONGEST_FORM
 from indexer.glossary.abbreviations import Abbreviation
+from indexer.glossary.columns import SEPARATOR, packed_tokens, tokens_number, unpacked_tokens
 from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import SpeltWord, loanword
-from indexer.glossary.pairs import Pair, Target
+from indexer.glossary.pairs import Pair, Target, Tokens
 from indexer.sqlite_files import SQLiteFile, writing_sqlite
 
-SEPARATOR = "\x1f"
-KOREAN, ENGLISH = 0, 1
 Unit = tuple[int, int]  # the first and last of tokens that are one term
-TARGETS: tuple[Target, Target] = ("en", "ko")  # by the side that was found
+TARGETS: tuple[Target, Target] = ("en", "ko")
 # The user's pairs take precedence over mined ones, and these over general ones.
 TIERS = 3
 TIER_OF = {"user": 0, "general": 2}
+GENERAL = ("general",)  # the sources of most pairs
 MINED = 1
-# Three tables are their own indexes. The file's user_version is the number of tokens of its longest term. The
-# token of a word is an integer n where the word begins with it: its first n letters.
+# Three tables are their own indexes. The file's user_version is the number of tokens of its longest term.
+# Tokens are packed, and looked up by their number (`columns.py`). The source of a general pair is NULL. The
+# token of a word is an integer n if the word begins with it: its first n letters.
 SCHEMA = """
 CREATE TABLE pairs (
-    id INTEGER PRIMARY KEY, korean TEXT, english TEXT, korean_tokens TEXT, english_tokens TEXT,
-    count INTEGER, sources TEXT, target TEXT
+    id INTEGER PRIMARY KEY, korean TEXT, english TEXT, korean_tokens, english_tokens, count INTEGER,
+    sources TEXT, target TEXT
 );
-CREATE TABLE lookups (
-    tokens TEXT, side INTEGER, pair INTEGER, PRIMARY KEY (tokens, side, pair)
-) WITHOUT ROWID;
+CREATE TABLE lookups (tokens INTEGER, pair INTEGER, PRIMARY KEY (tokens, pair)) WITHOUT ROWID;
 CREATE TABLE abbreviations (
-    id INTEGER PRIMARY KEY, short TEXT, long TEXT, short_tokens TEXT, long_tokens TEXT, count INTEGER,
-    ordinary INTEGER
+    id INTEGER PRIMARY KEY, short TEXT, long TEXT, short_tokens, long_tokens, count INTEGER, ordinary INTEGER
 );
 CREATE TABLE abbreviation_sides (
-    tokens TEXT, abbreviation INTEGER, PRIMARY KEY (tokens, abbreviation)
+    tokens INTEGER, abbreviation INTEGER, PRIMARY KEY (tokens, abbreviation)
 ) WITHOUT ROWID;
 CREATE TABLE words (
     key TEXT, word TEXT, sound TEXT, token, passages INTEGER, PRIMARY KEY (key, word)
 ) WITHOUT ROWID;
 """
 LOOKUP = """
-SELECT tokens, side, pairs.* FROM lookups JOIN pairs ON id = pair WHERE tokens IN ({}) ORDER BY id, side
+SELECT * FROM pairs WHERE id IN (SELECT pair FROM lookups WHERE tokens IN ({})) ORDER BY id
 """
 ABBREVIATIONS = """
-SELECT tokens, abbreviations.* FROM abbreviation_sides JOIN abbreviations ON id = abbreviation
-WHERE tokens IN ({}) ORDER BY id
+SELECT * FROM abbreviations
+WHERE id IN (SELECT abbreviation FROM abbreviation_sides WHERE tokens IN ({})) ORDER BY id
 """
 MOST_VALUES = 900  # of one statement
 WORDS = """
@@ -105,36 +103,44 @@ def write_glossary(path: Path, pairs: Sequence[Pair], forms: Forms | None = None
     """
     with writing_sqlite(path, "glossary", SCHEMA) as connection:
         connection.executemany("INSERT INTO pairs VALUES (?, ?, ?, ?, ?, ?, ?, ?)", _rows(pairs))
-        lookups = sorted(_lookups(pairs))
-        connection.executemany("INSERT INTO lookups VALUES (?, ?, ?)", lookups)
-        longest = max((1 + tokens.count(SEPARATOR) for tokens, _, _ in lookups), default=0)
+        sides = [(number, side) for number, pair in enumerate(pairs) for side in _looked_up(pair).values()]
+        connection.executemany("INSERT INTO lookups VALUES (?, ?)", _numbered(sides))
+        longest = max((len(side) for _, side in sides), default=0)
         connection.execute(f"PRAGMA user_version = {longest:d}")  # which takes no parameter
         if forms:
             _insert_forms(connection, forms)
 
 
-def _rows(pairs: Sequence[Pair]) -> Iterator[tuple[int, str, str, str, str, int, str, str | None]]:
+def _looked_up(pair: Pair) -> dict[Target, Tokens]:
+    """Return the tokens a pair is looked up by, under the language that they lead to."""
+    sides: dict[Target, Tokens] = {"en": pair.korean_tokens, "ko": pair.english_tokens}
+    return {target: side for target, side in sides.items() if side and pair.target in {None, target}}
+
+
+def _numbered(sides: Iterable[tuple[int, Tokens]]) -> list[tuple[int, int]]:
+    """Return the rows of a table of lookups: the number of a side's tokens, and what it is a side of."""
+    return sorted({(tokens_number(side), number) for number, side in sides})
+
+
+def _rows(pairs: Sequence[Pair]) -> Iterator[tuple[object, ...]]:
     for number, pair in enumerate(pairs):
-        korean, english = SEPARATOR.join(pair.korean_tokens), SEPARATOR.join(pair.english_tokens)
-        sources = SEPARATOR.join(pair.sources)
+        korean = packed_tokens(pair.korean, pair.korean_tokens)
+        english = packed_tokens(pair.english, pair.english_tokens)
+        sources = None if pair.sources == GENERAL else SEPARATOR.join(pair.sources)
         yield number, pair.korean, pair.english, korean, english, pair.count, sources, pair.target
 
 
-def _lookups(pairs: Sequence[Pair]) -> Iterator[tuple[str, int, int]]:
-    for number, pair in enumerate(pairs):
-        for side, tokens in ((KOREAN, pair.korean_tokens), (ENGLISH, pair.english_tokens)):
-            if tokens and pair.target in {None, TARGETS[side]}:
-                yield SEPARATOR.join(tokens), side, number
-
-
 def _insert_forms(connection: sqlite3.Connection, forms: Forms) -> None:
-    sides: set[tuple[str, int]] = set()
     for number, form in enumerate(forms.abbreviations):
-        short, long = SEPARATOR.join(form.short_tokens), SEPARATOR.join(form.long_tokens)
+        short, long = packed_tokens(form.short, form.short_tokens), packed_tokens(form.long, form.long_tokens)
         row = (number, form.short, form.long, short, long, form.count, form.ordinary)
         connection.execute("INSERT INTO abbreviations VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        sides |= {(short, number), (long, number)}
-    connection.executemany("INSERT INTO abbreviation_sides VALUES (?, ?)", sorted(sides))
+    sides = [
+        (number, side)
+        for number, form in enumerate(forms.abbreviations)
+        for side in (form.short_tokens, form.long_tokens)
+    ]
+    connection.executemany("INSERT INTO abbreviation_sides VALUES (?, ?)", _numbered(sides))
     connection.executemany(
         "INSERT INTO words VALUES (:key, :word, :sound, :token, :passages)",
         ({**word._asdict(), "token": _shortened(word)} for word in sorted(forms.words)),
@@ -174,11 +180,13 @@ class Glossary:
         the one of most papers first. Mined pairs do not match tokens that the user's pairs match, and general
         pairs do not match tokens that mined pairs match. A match never splits one of the `units` (CO of CO2).
         With `is_held` only pairs match whose other side's tokens it accepts: a longer term that no passage
-        holds does not stand in the way of a shorter one.
+        holds does not stand in the way of a shorter one, nor does a general pair of several words whose
+        counterpart consists of its words' counterparts (nurse burnout).
         """
         with describing_damage(self._path):
             found = self._matches(tokens, units)
         found = [match for match in found if is_held is None or is_held(match.other_tokens)]
+        found = [match for match in found if not _is_composed(match, found)]
         matches = [match for target in TARGETS for match in _chosen(found, target, len(tokens))]
         return sorted(matches, key=lambda match: (match.start - match.end, match.start))
 
@@ -186,11 +194,18 @@ class Glossary:
         """Return all pairs with one side in `tokens`, the longest first."""
         spans = _spans(tokens, self._longest, units)
         found = [
-            Match(_pair(row), start, end, TARGETS[side])
-            for key, side, *row in self._select_in(LOOKUP, list(spans))
-            for start, end in spans[key]
+            Match(pair, start, end, target)
+            for pair in map(_pair, self._with_sides(LOOKUP, spans))
+            for target, side in _looked_up(pair).items()
+            for start, end in spans.get(side, ())
         ]
         return sorted(found, key=lambda match: (match.start - match.end, match.start))
+
+    def korean_words(self, words: Sequence[str]) -> set[str]:
+        """Return those of some words that are the one Korean token of a pair."""
+        with describing_damage(self._path):
+            pairs = list(map(_pair, self._with_sides(LOOKUP, [(word,) for word in words])))
+        return {pair.korean for pair in pairs if pair.korean_tokens == (pair.korean,)} & {*words}
 
     def abbreviations(self, tokens: Sequence[str], units: Collection[Unit] = ()) -> list[FormMatch]:
         """Return the abbreviations with one side in `tokens` without a gap: the longest first.
@@ -201,9 +216,10 @@ class Glossary:
         with describing_damage(self._path):
             spans = _spans(tokens, LONGEST_FORM, units)
             found = [
-                FormMatch(_abbreviation(row), start, end)
-                for key, *row in self._select_in(ABBREVIATIONS, list(spans))
-                for start, end in spans[key]
+                FormMatch(form, start, end)
+                for form in map(_abbreviation, self._with_sides(ABBREVIATIONS, spans))
+                for side in {form.short_tokens, form.long_tokens}
+                for start, end in spans.get(side, ())
             ]
         found.sort(key=lambda match: (match.start - match.end, match.start, -match.form.count))
         chosen: list[FormMatch] = []
@@ -220,7 +236,11 @@ class Glossary:
         """The number of tokens of the longest side of a pair."""
         return int(self._file.select("PRAGMA user_version")[0][0])
 
-    def _select_in(self, statement: str, values: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    def _with_sides(self, statement: str, sides: Iterable[Tokens]) -> list[tuple[Any, ...]]:
+        """Return the rows with one of these sides, and some with others of the same number, by their id."""
+        return sorted(set(self._select_in(statement, [tokens_number(side) for side in sides])))
+
+    def _select_in(self, statement: str, values: Sequence[str | int]) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a statement for values of any number."""
         for start in range(0, len(values), MOST_VALUES):
             some = values[start : start + MOST_VALUES]
@@ -275,15 +295,31 @@ def _spelt(rows: Iterable[Sequence[object]]) -> list[SpeltWord]:
     ]
 
 
-def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> dict[str, list[tuple[int, int]]]:
-    """Return the spans of at most `longest` tokens that split no unit, by their joined tokens."""
-    spans: dict[str, list[tuple[int, int]]] = {}
+def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> dict[Tokens, list[Unit]]:
+    """Return the spans of at most `longest` tokens that split no unit, by their tokens."""
+    spans: dict[Tokens, list[Unit]] = {}
     inside = {place for first, last in units for place in range(first + 1, last + 1)}
     for start in range(len(tokens)):
         for end in range(start + 1, min(start + longest, len(tokens)) + 1):
             if start not in inside and end not in inside:
-                spans.setdefault(SEPARATOR.join(tokens[start:end]), []).append((start, end))
+                spans.setdefault(tuple(tokens[start:end]), []).append((start, end))
     return spans
+
+
+def _is_composed(match: Match, found: Iterable[Match]) -> bool:
+    """Return True if a general pair of several words only joins the counterparts of its words."""
+    pair, span = match.pair, range(match.start, match.end)
+    if _tier(pair) != TIER_OF["general"] or " " not in pair.korean or " " not in pair.english:
+        return False
+    parts = (
+        other.other_tokens
+        for other in found
+        if other.target == match.target
+        and other.start in span
+        and other.end - 1 in span
+        and other.end - other.start < len(span)
+    )
+    return set(match.other_tokens) <= {token for tokens in parts for token in tokens}
 
 
 def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:
@@ -303,26 +339,26 @@ def _tier(pair: Pair) -> int:
     return TIER_OF.get(pair.sources[0], MINED)
 
 
-def _abbreviation(row: Sequence[object]) -> Abbreviation:
+def _abbreviation(row: Sequence[Any]) -> Abbreviation:
     _, short, long, short_tokens, long_tokens, count, ordinary = row
     return Abbreviation(
-        str(short),
-        str(long),
-        tuple(str(short_tokens).split(SEPARATOR)),
-        tuple(str(long_tokens).split(SEPARATOR)),
-        int(str(count)),
+        short,
+        long,
+        unpacked_tokens(short, short_tokens),
+        unpacked_tokens(long, long_tokens),
+        int(count),
         bool(ordinary),
     )
 
 
-def _pair(row: Sequence[object]) -> Pair:
+def _pair(row: Sequence[Any]) -> Pair:
     _, korean, english, korean_tokens, english_tokens, count, sources, target = row
     return Pair(
-        korean=str(korean),
-        english=str(english),
-        korean_tokens=tuple(str(korean_tokens).split(SEPARATOR)),
-        english_tokens=tuple(str(english_tokens).split(SEPARATOR)),
-        count=int(str(count)),
-        sources=tuple(str(sources).split(SEPARATOR)),
+        korean=korean,
+        english=english,
+        korean_tokens=unpacked_tokens(korean, korean_tokens),
+        english_tokens=unpacked_tokens(english, english_tokens),
+        count=int(count),
+        sources=tuple(sources.split(SEPARATOR)) if sources is not None else GENERAL,
         target=next((language for language in TARGETS if language == target), None),
     )

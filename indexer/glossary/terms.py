@@ -8,6 +8,7 @@ from indexer.glossary.pairs import HANGUL, Pair
 from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE
 
 SHORTEST_STEM = 2  # syllables, of a term without its suffix
+NOUN = "연구"  # one token
 
 
 def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
@@ -24,14 +25,21 @@ def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
 
 
 def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
-    """Return the tokens of a Korean term; if they drop a part, its tokens as an object (비만을)."""
+    """Return the tokens of a Korean term.
+
+    The term is analysed alone, as an object (비만을) and word by word. The fewest tokens that drop nothing
+    count. If all drop a part, the term itself counts if it is a token behind a noun (연구 이주).
+    """
     tokens = term_tokens(term, analyzer)
-    if tokens and not spell(tokens, term):
-        ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
-        as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
-        if spell(as_object, term):
-            return as_object
-    return tokens
+    ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
+    as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
+    by_word = tuple(token for word in term.split() for token in term_tokens(word, analyzer))
+    readings = (tokens, as_object, by_word) if spell(tokens, term) else (as_object,)
+    whole = [reading for reading in readings if spell(reading, term)]
+    if whole:
+        return min(whole, key=len)
+    behind_noun = term_tokens(f"{NOUN} {term}", analyzer)[1:]
+    return behind_noun if behind_noun == (term,) else tokens
 
 
 def spell(tokens: Sequence[str], term: str) -> bool:
@@ -40,10 +48,11 @@ def spell(tokens: Sequence[str], term: str) -> bool:
 
 
 def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs; a pair is looked up from the English only if one token is a part of its Korean term.
+    """Yield the pairs; if one token is a part of a Korean term, a pair a side, from which it is looked up.
 
-    The token 혈압 of 고혈압 would find the pair in questions about blood pressure. A term may lose a suffix
-    (타당성) unless the token is the term of another pair.
+    The token 혈압 of 고혈압 would find the pair in questions about blood pressure. The pair is looked up from
+    the English by it, and from the Korean by the whole term. A term may lose a suffix (타당성) unless the
+    token is the term of another pair.
     """
     pairs = list(pairs)
     whole = {
@@ -56,8 +65,11 @@ def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
         is_part = len(tokens) == 1 and not spell(tokens, pair.korean)
         if not is_part or (_is_stem(tokens[0], pair.korean) and tokens[0] not in whole):
             yield pair
-        elif pair.target != "en":
+            continue
+        if pair.target != "en":
             yield replace(pair, target="ko")
+        if pair.target != "ko" and " " not in pair.korean:
+            yield replace(pair, korean_tokens=(pair.korean,), target="en")
 
 
 def _is_stem(token: str, term: str) -> bool:

@@ -104,10 +104,19 @@ def test_the_general_glossary_serves_every_analyzer(analyzer):
     entries = read_glossary(GENERAL)
     _, pairs = GivenPairs().pairs(analyzer, "discard", None)
 
-    assert len(entries) >= 12_000
+    assert len(entries) >= 18_000
     assert len(pairs) > 0.99 * len(entries)
     assert {pair.sources for pair in pairs} == {("general",)}
 
 
 def test_the_general_glossary_can_be_left_out():
     assert GivenPairs(general=False).pairs(*BILINGUAL) == ([], [])
+
+
+@pytest.mark.parametrize("term", ["비만", "이주", "설사"])
+def test_a_noun_that_is_taken_apart_alone_is_looked_up_whole(term):
+    assert [pair.korean_tokens for pair in own_pairs(f"{term}\tnoun")] == [(term,)]
+
+
+def test_the_words_of_a_term_are_not_taken_apart():
+    assert own_pairs("간호사 소진\tnurse burnout")[0].korean_tokens == ("간호", "사", "소진")

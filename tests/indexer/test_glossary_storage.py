@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
+from indexer.glossary.columns import tokens_number
 from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import SpeltWord
 from indexer.glossary.pairs import Pair
@@ -32,6 +33,15 @@ def test_pairs_come_back_as_they_were_written(tmp_path):
     with glossary(tmp_path, GRAPH, KNOWLEDGE_GRAPH) as found:
         assert len(found) == 2
         assert list(found.pairs()) == [GRAPH, KNOWLEDGE_GRAPH]
+
+
+def test_other_tokens_of_the_same_number_are_no_match(tmp_path):
+    assert tokens_number(("plumless",)) == tokens_number(("buckeroo",))
+    pair = Pair("씨 없는", "plumless", ("씨", "없"), ("plumless",), 1, ("bracket",))
+
+    with glossary(tmp_path, pair) as found:
+        assert found.translations(["buckeroo"]) == []
+        assert found.translations(["plumless"]) == [Match(pair, 0, 1, "ko")]
 
 
 def test_korean_is_translated_into_english_and_the_reverse(tmp_path):
@@ -63,6 +73,22 @@ def test_a_longer_match_that_no_passage_holds_hides_no_shorter_one(tmp_path):
         matches = found.translations(["지식", "그래프"], is_held=lambda tokens: "knowledg" not in tokens)
 
     assert matches == [Match(GRAPH, 1, 2, "en")]
+
+
+def test_a_general_pair_that_only_joins_the_counterparts_of_its_words_is_left_out(tmp_path):
+    nurse = Pair("간호사", "nurse", ("간호", "사"), ("nurs",), 0, ("general",))
+    burnout = Pair("소진", "burnout", ("소진",), ("burnout",), 2, ("bracket",))
+    joined = Pair(
+        "간호사 소진", "nurse burnout", ("간호", "사", "소진"), ("nurs", "burnout"), 0, ("general",)
+    )
+
+    with glossary(tmp_path, nurse, burnout, joined) as found:
+        assert found.translations(["nurs", "burnout"]) == [
+            Match(nurse, 0, 1, "ko"),
+            Match(burnout, 1, 2, "ko"),
+        ]
+    with glossary(tmp_path, nurse, joined) as found:
+        assert found.translations(["nurs", "burnout"]) == [Match(joined, 0, 2, "ko")]
 
 
 def test_a_shorter_match_within_a_longer_is_left_out(tmp_path):

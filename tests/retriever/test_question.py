@@ -11,11 +11,19 @@ from retriever.question_words import ROLE_WEIGHTS
 from retriever.synonyms import Synonyms
 
 
+class NoGlossary:
+    """A glossary without pairs."""
+
+    def korean_words(self, words):
+        return set()
+
+
 class Index:
     """As much of an index as a question is analysed with."""
 
     def __init__(self, analyzer):
         self.analyzer = make_analyzer(analyzer)
+        self.glossary = NoGlossary()
         self.synonyms = Synonyms()
 
 

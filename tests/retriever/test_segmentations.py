@@ -7,7 +7,7 @@ from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import RowTokens, pack_row
 from indexer.schema import StoredPassage
 from retriever.question import AnalysedQuestion
-from retriever.segmentations import segmentations
+from retriever.segmentations import noun_parts, segmentations
 
 BILINGUAL = make_analyzer("bilingual", "discard")
 
@@ -54,3 +54,14 @@ def test_of_two_segmentations_the_one_of_fewer_parts_is_taken():
 )
 def test_other_words_stay_as_they_are(text, terms):
     assert found(text, *terms) == []
+
+
+def parts(noun, token, *terms):
+    question = AnalysedQuestion(noun, parts={noun: ((0, token),)})
+    return [each.others for each in noun_parts(question, lexicon_of(*terms))]
+
+
+def test_a_syllable_stands_for_a_noun_only_if_a_passage_holds_the_noun():
+    assert parts("비만", "비", "비", "비만") == ["비"]
+    assert parts("비만", "비", "비") == []
+    assert parts("고혈압", "혈압", "혈압") == ["혈압"]

@@ -1,0 +1,29 @@
+"""Columns of a glossary file in few bytes: tokens beside their term, and numbers to look tokens up by."""
+
+from zlib import crc32
+
+from indexer.glossary.pairs import Tokens
+
+SEPARATOR = "\x1f"
+LEAST_INTEGER = 2**31  # SQLite stores -2^31 to 2^31 - 1 in four bytes, and no larger number
+
+
+def tokens_number(tokens: Tokens) -> int:
+    """Return the number that tokens are looked up by; others may have the same one."""
+    return crc32(SEPARATOR.join(tokens).encode()) - LEAST_INTEGER
+
+
+def packed_tokens(term: str, tokens: Tokens) -> int | str:
+    """Return n if the tokens are the term's first n letters in lower case, otherwise the tokens."""
+    joined = SEPARATOR.join(tokens)
+    return len(joined) if _spelt_out(term).startswith(joined) else joined
+
+
+def unpacked_tokens(term: str, packed: int | str) -> Tokens:
+    """Return the tokens that were packed with the term."""
+    joined = _spelt_out(term)[:packed] if isinstance(packed, int) else packed
+    return tuple(joined.split(SEPARATOR))
+
+
+def _spelt_out(term: str) -> str:
+    return term.lower().replace(" ", SEPARATOR)
