@@ -30,6 +30,8 @@ async def answer_topic(
     for hit in asked.evidence:
         ranked.setdefault(hit.doc_id if unit == "paper" else hit.passage_id, hit.score)
     applied = asked.result.applied
+    calls = [(step["name"], step.get("model_call") or {}) for step in asked.trace.steps()]
+    prompts = {name: [call["prompt_version"]] for name, call in calls if "prompt_version" in call}
     alone = [step["name"] for step in asked.trace.steps() if model and step.get("fallback")]
     return RankedTopic(
         as_written(ranked.items()),
@@ -37,4 +39,5 @@ async def answer_topic(
         applied,
         {"without the model": alone} if alone else {},
         (*(applied.failures if applied else ()), *(f"without the model: {name}" for name in alone)),
+        prompts=prompts,
     )

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from eval.manifest import index_record, sources_record
@@ -14,7 +14,7 @@ from indexer.analysis import Analyzer, make_analyzer
 from indexer.papers import Unit
 from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.sources import ANALYZER, DECOMPOUND
-from retriever.sources.configuration import DeclaredSource, read_declared
+from retriever.sources.configuration import read_declared
 from retriever.sources.gathered import SharedModels, index_of_sources, open_declared
 from retriever.sources.merging import LimitedSource
 
@@ -59,7 +59,7 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
     declared = read_declared(sources)
     async with open_declared(declared, settings.indexer) as opened:
         with closing(SharedModels(settings.indexer, synonyms)) as models:
-            asked = SourcesIndex(declared, opened, models)
+            asked = SourcesIndex(opened, models)
             analyzer = make_analyzer(ANALYZER, DECOMPOUND)
             record = sources_record(declared, opened)
             yield AskedOf(asked, analyzer, "paper", record, asked.opened, failures=asked.failures)
@@ -68,17 +68,14 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
 class SourcesIndex:
     """Sources in place of an index; one that was silent for a question is asked the next one again."""
 
-    def __init__(
-        self, declared: Sequence[DeclaredSource], opened: Sequence[LimitedSource], models: SharedModels
-    ) -> None:
+    def __init__(self, opened: Sequence[LimitedSource], models: SharedModels) -> None:
         """Take what whoever opened it closes."""
-        self._kinds = {each.name: each.kind for each in declared}
         self._opened, self._models = opened, models
         self._asked: ContextVar[Sequence[LimitedSource]] = ContextVar("asked", default=())  # by a task
 
     def opened(self) -> OpenedSources:
         """Return the sources for one question."""
-        return OpenedSources(self._limited(), self._kinds, models=self._models)
+        return OpenedSources(self._limited(), models=self._models)
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask an index of what the sources find."""
@@ -90,6 +87,6 @@ class SourcesIndex:
         return tuple(each.failed for each in self._asked.get() if each.failed)
 
     def _limited(self) -> list[LimitedSource]:
-        limited = [LimitedSource(each.source, each.seconds) for each in self._opened]
+        limited = [replace(each, silent=False, failed="") for each in self._opened]
         self._asked.set(limited)
         return limited

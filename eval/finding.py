@@ -22,7 +22,8 @@ async def find_for_topic(
     found = await find_in_sources(opened, request, settings, model=model)
     ranking = as_written([(ranked.paper_id, ranked.score) for ranked in found.papers])
     failures = tuple(part.error for part in found.step.walk() if part.failure)
+    prompts = {name: list(versions) for name, versions in found.state.prompts.items()}
     if not ranking:
-        return RankedTopic(ranking, found.notes[-1], failures=failures)
+        return RankedTopic(ranking, found.notes[-1], failures=failures, prompts=prompts)
     differs = {"complete": found.complete, "notes": list(found.notes)} if found.notes else {}
-    return RankedTopic(ranking, deviations=differs, failures=failures)
+    return RankedTopic(ranking, deviations=differs, failures=failures, prompts=prompts)

@@ -1,6 +1,6 @@
 """Keywords of a language model for a topic, and how those of a run came about."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +39,15 @@ async def ask_for_keywords(
     return TopicKeywords(given.value, record)
 
 
+def _prompts(topics: Iterable[RankedTopic]) -> dict[str, list[int]]:
+    """Return the versions of each prompt that any question was asked by."""
+    found: dict[str, set[int]] = {}
+    for topic in topics:
+        for name, versions in topic.prompts.items():
+            found.setdefault(name, set()).update(versions)
+    return {name: sorted(versions) for name, versions in sorted(found.items())}
+
+
 def keywords_record(
     settings: LanguageModelSettings | None, topics: Mapping[str, RankedTopic]
 ) -> dict[str, Any]:
@@ -51,7 +60,7 @@ def keywords_record(
     asked = {"temperature": settings.temperature, "seed": settings.seed, "revision": settings.revision}
     given = {query_id: topic.keywords for query_id, topic in topics.items() if topic.keywords is not None}
     if not given:  # a way, hops or agents asked it
-        return {"source": "model", "model": settings.model, **asked}
+        return {"source": "model", "model": settings.model, **asked, "prompts": _prompts(topics.values())}
     usable = {query_id: keywords for query_id, keywords in given.items() if keywords}
     return {
         "source": "model",

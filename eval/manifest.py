@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 
 from generator.finding.finding import year_of
+from generator.prompts import prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
 from indexer.manifest import Manifest
@@ -171,7 +172,7 @@ def made_with(
         "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
         "this year": year_of(settings),
         **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker", "check")},
-        "language model": asked_with(llm) if llm else None,
+        "language model": {**asked_with(llm), "prompts": prompt_versions()} if llm else None,
     }
 
 

@@ -42,6 +42,7 @@ class RankedTopic:
     deviations: dict[str, Any] = field(default_factory=dict)  # beside those of `applied`
     failures: tuple[str, ...] = ()
     keywords: dict[str, Any] | None = None  # what the model gave, where it was asked
+    prompts: dict[str, list[int]] = field(default_factory=dict)  # versions of those that it was asked by
 
 
 @dataclass(frozen=True, slots=True)

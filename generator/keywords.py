@@ -3,9 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, OnText
@@ -16,19 +17,24 @@ from indexer.papers import HANGUL, LATIN, language_of
 from retriever.given_keywords import rank, words_of_each
 from retriever.keywords import KEYWORDS, Keyword, merge
 
-FEWEST, MOST = 2, 5  # a language (SHRAG, appendix A.1)
 ABBREVIATION_CHARACTERS = 12
 MARKS_AROUND = " \t\n\"'“”‘’`*•-,;."
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=100)]
-Texts = Annotated[list[Text], Field(min_length=FEWEST, max_length=MOST)]
 
 
 class KeywordLists(BaseModel):
-    """What the model is asked for: search terms of each language, most important first."""
+    """Search terms of each language as the model returns them, most important first."""
 
-    korean: Texts
-    english: Texts
+    korean: list[Text]
+    english: list[Text]
+
+
+@lru_cache
+def keyword_lists(least: int, most: int) -> type[KeywordLists]:
+    """Return the schema of `least` to `most` keywords in each language."""
+    texts = Annotated[list[Text], Field(min_length=least, max_length=most)]
+    return create_model("KeywordLists", __base__=KeywordLists, korean=(texts, ...), english=(texts, ...))
 
 
 async def keywords_from_model(
@@ -49,11 +55,17 @@ async def keywords_from_model(
     question = unicodedata.normalize("NFC", question).strip()
     language = language_of(question)
     prompt = load_prompt("keywords", language)
-    messages = [{"role": "user", "content": prompt.render(question=question)}]
+    least, most_of_each = model.settings.keywords_least, model.settings.keywords_most
+    terms = f"{least}–{most_of_each}" if least < most_of_each else str(least)
+    content = prompt.render(terms=terms, question=question)
     reply = await model.complete_json(
-        messages, KeywordLists, name="keywords", prompt_version=prompt.version, on_text=on_text
+        [{"role": "user", "content": content}],
+        keyword_lists(least, most_of_each),
+        name="keywords",
+        prompt_version=prompt.version,
+        on_text=on_text,
     )
-    korean, english = by_language(reply.value)
+    korean, english = by_language(reply.value, most_of_each)
     own, other = (korean, english) if language == "ko" else (english, korean)
     keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)), most)
     if not keywords:
@@ -69,8 +81,8 @@ def keyword_records(keywords: Iterable[Keyword]) -> list[dict[str, Any]]:
     return [{"text": keyword.text, "language": keyword.language} for keyword in keywords]
 
 
-def by_language(lists: KeywordLists) -> tuple[list[str], list[str]]:
-    """Return the Korean and the English keywords, each once, at most five a language.
+def by_language(lists: KeywordLists, most: int) -> tuple[list[str], list[str]]:
+    """Return the Korean and the English keywords, each once, at most `most` in each language.
 
     A keyword in the wrong list comes after those of its own; one in neither language is dropped.
     Abbreviations and numbers stay where they are: papers in both languages use them.
@@ -87,7 +99,7 @@ def by_language(lists: KeywordLists) -> tuple[list[str], list[str]]:
                 moved.append((belongs, text))
     for belongs, text in moved:
         belongs.setdefault(text.casefold(), text)
-    return list(korean.values())[:MOST], list(english.values())[:MOST]
+    return list(korean.values())[:most], list(english.values())[:most]
 
 
 def clean(text: str) -> str:
@@ -96,7 +108,7 @@ def clean(text: str) -> str:
 
 
 def is_shared(text: str) -> bool:
-    """Tell whether a text without Hangul is an abbreviation or a number: mRNA, GPT-4, 2019."""
+    """Return True for an abbreviation or a number without Hangul: mRNA, GPT-4, 2019."""
     if HANGUL.search(text) or len(text) > ABBREVIATION_CHARACTERS or re.search(r"\s|[a-z]{2}", text):
         return False
     return bool(LATIN.search(text)) or (text.isascii() and any(map(str.isdigit, text)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, TypeAlias
 
-from pydantic import BaseModel, Field, StringConstraints, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
 from generator.answers import SECTIONS, Answer, Section, Sentence, no_answer
 from generator.citations import check_sentence, cited, reader
@@ -15,6 +15,7 @@ from generator.errors import ContextExceeded
 from generator.excluding import exclusion_prompt, marked
 from generator.extractive import MOST_SENTENCES
 from generator.llm import LanguageModel, Message, OnText, Reply
+from generator.markup import without_markup
 from generator.model_step import FromModel
 from generator.prompts import load_prompt
 from generator.streaming import each_sentence, sections_so_far
@@ -23,9 +24,17 @@ from indexer.schema import StoredPassage
 from retriever.constraints import Constraints
 from retriever.index import SearchIndex
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
+Text = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000),
+    AfterValidator(without_markup),
+]
 
-Title = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
+Title = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=300),
+    AfterValidator(without_markup),
+]
 
 
 class WrittenSentence(BaseModel):

@@ -84,6 +84,8 @@ class LanguageModelSettings(BaseModel):
         default=30.0, description="seconds that it may be silent behind the first token"
     )
     keywords_s: Seconds = Field(default=60.0, description="seconds for keywords, then statistics give them")
+    keywords_least: int = Field(default=2, ge=1, le=20, description="keywords of each language, at least")
+    keywords_most: int = Field(default=5, ge=1, le=20, description="keywords of each language, at most")
     answer_s: Seconds = Field(default=240.0, description="seconds for an answer, then it is quoted")
     concurrency: int = Field(default=32, ge=1, le=1024, description="calls under way at a time")
     circuit_failures: int = Field(
@@ -124,6 +126,14 @@ class LanguageModelSettings(BaseModel):
         if taken := sorted(OWN_FIELDS & value.keys()):
             raise ValueError(f"must not hold {', '.join(taken)}: these come from elsewhere")
         return value
+
+    @model_validator(mode="after")
+    def _some_keywords(self) -> Self:
+        if self.keywords_least > self.keywords_most:
+            raise ValueError(
+                f"keywords_least is {self.keywords_least}, above keywords_most, which is {self.keywords_most}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _name_the_model(self) -> Self:

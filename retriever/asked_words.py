@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from indexer.analysis import Analyzer, Token
-from indexer.analysis.porter import porter_stem
 from indexer.analysis.word_roles import SUBJECT_ROLES, Role, roles_of
 from indexer.glossary.storage import Glossary
 from retriever.compounds import compounds
@@ -17,22 +16,11 @@ from retriever.constraints import find_constraints
 from retriever.keywords import KEYWORDS, Keyword, Translation, translations, words_of
 from retriever.queries import Or, Term
 from retriever.question import AnalysedQuestion
-from retriever.question_words import question_weights
+from retriever.question_words import common_tokens, question_weights
 from retriever.word_forms import form_translations
 
 MOST_WORDS = 2 * KEYWORDS
-# Words that say what kind of paper is wanted more than what it is about.
-COMMON_WEIGHT = 0.3
-COMMON_ENGLISH = """
-    research researches study studies method methods approach approaches analysis effect effects paper papers
-    review reviews survey surveys overview trend trends recent latest advances application applications result
-    results challenge challenges problem problems comparison compare compared development history future
-    evaluation work works published publication publications
-    """
-COMMON_KOREAN = """
-    연구 방법 분석 영향 효과 논문 동향 개관 리뷰 문헌 고찰 최근 최신 응용 한계 과제 비교 결과 발전 역사 평가
-    """
-COMMON = frozenset(map(porter_stem, COMMON_ENGLISH.split())) | frozenset(COMMON_KOREAN.split())
+COMMON_WEIGHT = 0.3  # of words that any paper may hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +30,7 @@ class AskedWord:
     keyword: Keyword
     others: tuple[Keyword, ...] = ()
     weight: float = 1.0
+    is_common: bool = False  # whether any paper may hold it: study, effect, since
 
     @property
     def languages(self) -> frozenset[str]:
@@ -60,7 +49,7 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[Aske
     text = unicodedata.normalize("NFC", text)
     tagged = analyzer.tagged_tokens(text)
     tokens = [token for token, _ in tagged if any(map(str.isalnum, token[0]))]
-    roles, weights = roles_of(tagged), question_weights(tagged)
+    roles, weights, common = roles_of(tagged), question_weights(tagged), common_tokens(text, tagged)
     subject = [token for token in tokens if roles[token[0]] in SUBJECT_ROLES]
     words = words_of(text, subject or tokens)[:MOST_WORDS]
     others: dict[str, list[Keyword]] = {}
@@ -71,7 +60,8 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[Aske
         AskedWord(
             word,
             tuple(dict.fromkeys(other for token in word.tokens for other in others.get(token, ()))),
-            max(weights.get(token, 1.0) * _commonness(token) for token in word.tokens),
+            max(weights.get(token, 1.0) * (COMMON_WEIGHT if token in common else 1) for token in word.tokens),
+            common.issuperset(word.tokens),
         )
         for word in words
     )
@@ -107,11 +97,7 @@ def subject_text(question: str, this_year: int) -> str:
 
 def subject_of(words: tuple[AskedWord, ...]) -> tuple[AskedWord, ...]:
     """Return the words that say what a paper is about; all where there are no such words."""
-    return tuple(word for word in words if not COMMON.issuperset(word.keyword.tokens)) or words
-
-
-def _commonness(token: str) -> float:
-    return COMMON_WEIGHT if token in COMMON else 1.0
+    return tuple(word for word in words if not word.is_common) or words
 
 
 def words_query(words: tuple[AskedWord, ...]) -> Or:

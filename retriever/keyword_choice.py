@@ -1,12 +1,13 @@
 """The keywords of a question, with spellings, translations and synonyms of its words."""
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from indexer.analysis import Analyzer
 from indexer.analysis.tokens import TaggedToken
-from indexer.analysis.word_roles import ROLES, Role
+from indexer.analysis.word_roles import ROLES, SUBJECT_ROLES, Role, is_common
 from retriever.context import SearchContext
 from retriever.given_keywords import given_keywords
 from retriever.keywords import (
@@ -22,6 +23,7 @@ from retriever.keywords import (
 )
 from retriever.order.concepts import Concept, make_concepts
 from retriever.question import AnalysedQuestion
+from retriever.question_words import common_tokens
 from retriever.segmentations import noun_parts, segmentations
 from retriever.spelling import near_spellings
 from retriever.synonyms import SYNONYM_WEIGHT
@@ -29,6 +31,8 @@ from retriever.term_statistics import TermStatistics, term_statistics
 from retriever.word_forms import form_translations
 from retriever.worker_threads import together
 
+COMMON = "common"  # the group of words of any paper
+SUBJECT = ("noun", "other", COMMON)  # groups of keywords about the subject, in their order
 ENTROPY_SAMPLE = 256
 MOST_SPELLED = 16  # unknown words of a question whose near spellings are looked for
 
@@ -60,9 +64,11 @@ async def choose_keywords(
     """Choose the keywords: the request's, else the question's most important words and their translations.
 
     Importance is tf · idf, with tf weighted by the word's role in the question. Verbs, adjectives and
-    counters follow all nouns; words of the request (요약, please) and question words become keywords only if
-    the index holds no others. With `spellings`, unknown words are replaced by near spellings, and
-    abbreviations and loanwords are searched for by their other forms too.
+    counters follow all nouns, and words of any paper (이후, since, effect) follow these. Words of the
+    request (요약, please) and question words become keywords only if the index holds no others.
+
+    With `spellings`, unknown words are replaced by near spellings, and abbreviations and loanwords are
+    searched for by their other forms too.
     """
     index, engine = context.index, context.index.engine
     looked_up = await index.threads.run(_look_up, context, question, spellings)
@@ -199,27 +205,37 @@ def _ranked(
 ) -> list[Keyword]:
     """Rank the subject of the question, nouns first; without one the words of its request, or question words.
 
-    Translations of the general glossary rank after the other words of their role. They include everyday
-    words, which would outrank the question's own words if its language is the rarer one in the index.
+    Words of any paper come last of the subject, with their translations. Translations of the general
+    glossary rank after the other words of their role. They include everyday words, which would outrank the
+    question's own words if its language is the rarer one in the index.
     """
-    by_role = []
-    role_of = [
-        min((question.roles[token] for token in translation.source), key=ROLES.index) for translation in found
-    ]
+    common = common_tokens(question.text, question.tagged)
+    own: dict[str, list[Keyword]] = defaultdict(list)
+    mined: dict[str, list[Keyword]] = defaultdict(list)
+    general: dict[str, list[Keyword]] = defaultdict(list)
     for role in ROLES:
-        own = weigh(_words(question, spelled, {role}), weights)
-        other: dict[bool, list[Keyword]] = {
-            False: [],
-            True: [],
-        }  # by whether they are of the general glossary
-        for translation, its_role in zip(found, role_of, strict=True):
-            if role == its_role:
-                other[translation.origin == "general"] += translation.words
-        ranked = weigh(merge(own, weigh(other[False], weights)[:MOST_TRANSLATED]), weights)
-        ranked += weigh(other[True], weights)[:MOST_TRANSLATED]
-        by_role.append([keyword for keyword in ranked if keyword.weight > 0])
-    nouns, others, request, asking = by_role
-    return merge([*nouns, *others], ()) or request or asking
+        for word in _words(question, spelled, {role}):
+            own[_group(role, word.tokens, common)].append(word)
+    for translation in found:
+        role = min((question.roles[token] for token in translation.source), key=ROLES.index)
+        listed = general if translation.origin == "general" else mined
+        group = _group(role, translation.source, common)
+        for word in translation.words:
+            is_also_common = group in SUBJECT and all(is_common(word.text, token) for token in word.tokens)
+            listed[COMMON if is_also_common else group].append(word)
+
+    def ranked(group: str) -> list[Keyword]:
+        words = merge(weigh(own[group], weights), weigh(mined[group], weights)[:MOST_TRANSLATED])
+        words = [*weigh(words, weights), *weigh(general[group], weights)[:MOST_TRANSLATED]]
+        return [keyword for keyword in words if keyword.weight > 0]
+
+    subject = merge([keyword for group in SUBJECT for keyword in ranked(group)], ())
+    return subject or ranked("request") or ranked("asking")
+
+
+def _group(role: Role, tokens: Iterable[str], common: frozenset[str]) -> str:
+    """Return the group that a word is ranked in: its role, or that of words of any paper."""
+    return COMMON if role in SUBJECT_ROLES and common.issuperset(tokens) else role
 
 
 def _frequencies(

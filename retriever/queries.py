@@ -11,7 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from indexer.requests import plain
 
-AnalysedField = Literal["text", "title"]
+# A heading is a term of a source's thesaurus, such as MeSH; only a source that has one is asked for it.
+AnalysedField = Literal["text", "title", "heading"]
 # (distance from the first token, token): one token, or several that stand together.
 Pattern: TypeAlias = tuple[tuple[int, str], ...]
 ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part", "source", "references"]

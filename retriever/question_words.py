@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from indexer.analysis.tokens import TaggedToken
-from indexer.analysis.word_roles import Role, roles_of
+from indexer.analysis.word_roles import Role, is_common, roles_of
 
 ROLE_WEIGHTS: Mapping[Role, float] = {"noun": 1.0, "other": 1.0, "request": 0.5, "asking": 0.5}
 SATURATION = 8  # of a repeated word, as k3 of BM25: it weighs at most nine times as much
@@ -18,3 +18,8 @@ def question_weights(tagged: Iterable[TaggedToken]) -> dict[str, float]:
         token: ROLE_WEIGHTS[role] * (SATURATION + 1) * counts[token] / (SATURATION + counts[token])
         for token, role in roles_of(tagged).items()
     }
+
+
+def common_tokens(text: str, tagged: Iterable[TaggedToken]) -> frozenset[str]:
+    """Return the tokens of a text that say little about its subject: since, 이후, effect."""
+    return frozenset(token for (token, _, start, end), _ in tagged if is_common(text[start:end], token))

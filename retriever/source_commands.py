@@ -32,6 +32,7 @@ class ListedSource:
     private: bool | None = None
     features: tuple[str, ...] = ()
     problem: str | None = None
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +63,10 @@ def list_sources(as_json: bool) -> None:
         echo(NONE, err=True)
     else:
         questions = {True: "stay inside", False: "leave", None: ""}
-        rows = [("source", "kind", "questions", "can, beside searching")]
-        rows += [
-            (each.name, each.kind, questions[each.private], each.problem or ", ".join(each.features))
-            for each in listed
-        ]
+        rows = [("source", "kind", "questions", "can, beside searching", "holds")]
+        for each in listed:
+            can = each.problem or ", ".join(each.features)
+            rows.append((each.name, each.kind, questions[each.private], can, each.description))
         echo_lines(table(rows))
 
 
@@ -98,14 +98,15 @@ async def _listed(tables: dict[str, SourceTable]) -> list[ListedSource]:
     found = []
     for name, named in tables.items():
         kind = str(named.variables.get("kind", named.values.get("kind", "")))
+        description = ""
         try:
             async with open_declared([declared(named)], IndexerSettings()) as [opened]:
-                able = opened.source.features
+                able, description = opened.source.features, opened.description
             private, problem = able.private, None
         except RemediableError as error:
             able, private, problem = SourceFeatures(), None, str(error)
         names = (each.name for each in fields(able) if each.name != "private" and getattr(able, each.name))
-        found.append(ListedSource(name, kind, private, tuple(names), problem))
+        found.append(ListedSource(name, kind, private, tuple(names), problem, description))
     return found
 
 

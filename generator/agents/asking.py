@@ -2,19 +2,29 @@
 
 import asyncio
 import math
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel
 
 from generator.allowance import BudgetSpent
 from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
-from generator.finding.request import FindResources
+from generator.finding.bounds import Wording
+from generator.finding.request import FindRequest, FindResources
 from generator.llm import OnText
 from generator.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.steps import Step
 from indexer.papers import Language, Paper
 
+# The prompts of each agent, by their names without the language; of `judgement` that of its wording is used.
+PROMPTS: Mapping[str, tuple[str, ...]] = {
+    "understanding": ("understanding",),
+    "query-writing": ("query_writing",),
+    "judgement": ("judgement_brief", "judgement_complex"),
+    "evolver": ("evolver",),
+    "reranking": ("reranking", "reranking_time"),
+}
 CHARACTERS_OF_A_TOKEN = 2  # for an estimate that is rather too high, Korean included
 TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # that a prompt shows of a paper
 
@@ -97,6 +107,14 @@ async def ask_agent(
         raise BudgetSpent from None
     finally:
         allowance.settle(calls=calls - taken, tokens=tokens - taken * reserved)
+
+
+def agent_prompts(request: FindRequest) -> dict[str, int]:
+    """Return the versions of the prompts that a search may ask a model by: {"evolver.en": 2, …}."""
+    names = [name for agent, of in PROMPTS.items() if request.does(agent) for name in of]
+    others = {f"judgement_{wording}" for wording in get_args(Wording) if wording != request.judge}
+    read = [load_prompt(name, request.language) for name in names if name not in others]
+    return {f"{prompt.name}.{prompt.language}": prompt.version for prompt in read}
 
 
 def title_of(paper: Paper) -> str:

@@ -3,6 +3,7 @@
 Without a model these are the query's own words and their counterparts in the other language.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -18,12 +19,12 @@ from generator.steps import Step
 from generator.structured import CutAt
 from indexer.analysis import Analyzer
 from retriever.asked_words import words_query
-from retriever.queries import Or, Phrase, Query, Term
+from retriever.queries import AnalysedField, Or, Phrase, Query, Term
 from retriever.sources.words import analysed_word
 
 FALLBACK = "the query's own words"
 OWN_INDEXES = frozenset({"index", "elasticsearch"})  # asked for any of many words, ordered by BM25
-# What to look out for, by kind of source; others are asked as an index is.
+# Vocabulary by kind of source; other kinds get the advice for an index.
 ADVICE: Mapping[str, str] = {
     "index": "terms of titles and abstracts, in Korean and in English",
     "elasticsearch": "terms of titles and abstracts, in Korean and in English",
@@ -31,9 +32,14 @@ ADVICE: Mapping[str, str] = {
     "openalex": "broader academic terms, those of neighbouring fields and the field of study, in English",
     "semantic_scholar": "technical terms, names of methods and of researchers known for them, in English",
     "arxiv": "terms of physics, mathematics and computer science, in English",
-    "pubmed": "MeSH headings, substances, diseases, biological processes and clinical terms, in English",
+    "pubmed": "MeSH headings, each with [mh] behind it, and substances, diseases, biological processes and "
+    "clinical terms as abstracts name them, in English",
     "wikipedia": "titles of articles that explain the subject",
 }
+
+# A MeSH heading as PubMed's users mark it; what follows a slash is a subheading.
+HEADING = re.compile(r"([^/\[\]]+)(?:/[^\[\]]*)?\[(?:mh|mesh|majr)\b[^\[\]]*\]", re.IGNORECASE)
+WITH_HEADINGS = frozenset({"pubmed"})
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
 
@@ -46,21 +52,21 @@ class SourceTerms(BaseModel):
 
 
 class WrittenQueries(BaseModel):
-    """What the model is asked for."""
+    """The search terms for all kinds of source, as the model returns them."""
 
     sources: Annotated[list[SourceTerms], Field(min_length=1), CutAt(10)]
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuery:
-    """A query as each kind of source is asked it, and in its own words, which are what takes the place."""
+    """A query by kind of source, and in its own words, the fallback."""
 
     by_kind: Mapping[str, Query]
     own: Or
 
     @property
     def has_other_words(self) -> bool:
-        """Whether a source is asked for other words than its own, and there are such."""
+        """Whether any kind of source gets other words than the query's own."""
         return bool(self.own.clauses) and any(query is not self.own for query in self.by_kind.values())
 
 
@@ -71,7 +77,7 @@ async def write_queries(
     resources: FindResources,
     step: Step,
 ) -> list[WrittenQuery]:
-    """Return for each query what each of these kinds of source is asked."""
+    """Return each query as it is sent to these kinds of source."""
     with_model = resources.model is not None and request.does("query-writing")
 
     owns = [words_query(await resources.relevance.words(query.text)) for query in queries]
@@ -108,11 +114,17 @@ async def write_queries(
 
 
 def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:
-    """Join terms by OR; for services a term of several words is a phrase."""
-    clauses: dict[str, Term | Phrase] = {}
-    for text in terms:
+    """Join terms by OR; for services a term of several words is a phrase.
+
+    A MeSH heading (`Methane[mh]`) is one for sources that have them, elsewhere a term like others.
+    """
+    clauses: dict[tuple[str, AnalysedField], Term | Phrase] = {}
+    for term in terms:
+        heading = HEADING.fullmatch(term.strip())
+        text = heading[1].strip() if heading else term
+        field: AnalysedField = "heading" if heading and kind in WITH_HEADINGS else "text"
         alone = kind in OWN_INDEXES or " " not in text
-        word = analysed_word(Term(text, ()) if alone else Phrase(text, ()), analyzer)
+        word = analysed_word(Term(text, (), field) if alone else Phrase(text, (), field), analyzer)
         if word.tokens:
-            clauses.setdefault(text, word)
+            clauses.setdefault((text, field), word)
     return Or(tuple(clauses.values()))

@@ -1,41 +1,45 @@
 """RefChain: the references of relevant papers, a layer at a time, for the same judge (SPAR, section 3.2).
 
 The paper follows one layer of references. What cites the relevant papers is the project's addition
-(`cited-by`). A layer is one call to each source for the references of all its papers, and one for what cites
-them.
+(`cited-by`). A layer is one call to each source for the references of all its papers, one for what cites
+them, and one by DOI for papers for which no source has references.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from generator.agents.retrieval import found_again, merge_known, time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
 from generator.side_by_side import all_of
 from generator.steps import Step
+from indexer.normal_forms import whole_doi
 from retriever.errors import SourceFailed
 from retriever.filters import satisfies
 from retriever.queries import Filters
-from retriever.sources import LinkedPapers, Source, SourceAnswer
+from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
 from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
 
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
-MOST_OF_A_LAYER = 300  # new papers, those that most relevant papers are linked to first
+OPENALEX, ARXIV = "openalex", "arxiv"
+ARXIV_DOI = "10.48550/arxiv."  # of every preprint, behind which its id stands
+MOST_OF_A_LAYER = 300  # new papers, sorted by how many relevant papers are linked to them
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What the papers of a layer are linked to, merged with the papers known before."""
+    """Papers that a layer is linked to, merged with the papers known before."""
 
     merged: Merged
     notes: tuple[str, ...]
     requests: int
+    looked_up: int  # papers found by DOI in another source
 
 
 async def follow(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step, *, layer: int
 ) -> FindingState:
-    """Add the papers of a layer: those that relevant papers of the layer before are linked to."""
+    """Add the papers that relevant papers of the layer before are linked to."""
     frontier = [
         item
         for item in state.relevant(request.threshold)
@@ -65,6 +69,7 @@ async def follow(
             "new": len(kept),
             "known": len(again),
             "filtered": left_out,
+            "looked_up_by_doi": sum(linked.looked_up for linked in of_kinds),
             "requests": sum(linked.requests for linked in of_kinds),
         }
     followed = {paper_id: replace(again.get(paper_id, known), followed=True) for paper_id, known in frontier}
@@ -104,29 +109,105 @@ async def _linked(
     kind: FoundKind,
     resources: FindResources,
 ) -> Linked:
-    """Ask each source for the references of its papers in one call, or for what cites them."""
-    asked = [source for source in resources.sources if _can(source, kind) and _own_ids(source.name, frontier)]
+    """Ask each source for the references of its papers in one call, or for what cites them.
+
+    Papers for which no source has references are looked up by their DOIs in the sources that can.
+    """
+    able = [source for source in resources.sources if _can(source, kind)]
+    links = await _ask(able, {source.name: _own_ids(source.name, frontier) for source in able}, kind)
+    looked_up: set[str] = set()
+    if kind == "reference":
+        known = {paper_id for of in links.found.values() for paper_id, papers in of.items() if papers}
+        without = [item for item in frontier if item[0] not in known]
+        ids, failures = await _ids_by_doi(able, without, resources.sources)
+        looked_up = {paper_id for of in ids.values() for paper_id in of}
+        links = links.joined(await _ask(able, ids, kind), failures)
+    answers = {
+        name: SourceAnswer(tuple(of.get(paper_id, ()) for paper_id, _ in frontier))
+        for name, of in links.found.items()
+    }
+    several = len(resources.sources) > 1
+    merged = await resources.relevance.threads.run(merge_known, answers, state, several=several)
+    return Linked(merged, links.notes, links.requests, len(looked_up))
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What sources know of papers: by source, by the paper's id here, the papers at the other end."""
+
+    found: Mapping[str, Mapping[str, tuple[SourcePaper, ...]]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    requests: int = 0
+
+    def joined(self, others: "Links", notes: Sequence[str]) -> "Links":
+        """Return these links and others."""
+        names = dict.fromkeys((*self.found, *others.found))
+        return Links(
+            {name: {**self.found.get(name, {}), **others.found.get(name, {})} for name in names},
+            (*self.notes, *notes, *others.notes),
+            self.requests + others.requests,
+        )
+
+
+async def _ask(
+    sources: Sequence[LimitedSource], ids: Mapping[str, Mapping[str, str]], kind: FoundKind
+) -> Links:
+    """Ask the sources that have papers by their ids there, each for all of its papers in one call."""
+    asked = [source for source in sources if ids.get(source.name)]
     if not asked:
-        return Linked(Merged(), (), 0)
+        return Links()
     limit = MOST_OF_A_PAPER[kind]
 
     async def ask(source: Source) -> LinkedPapers:
-        ids = list(dict.fromkeys(_own_ids(source.name, frontier).values()))
-        return await (source.references(ids, limit) if kind == "reference" else source.citing(ids, limit))
+        own = list(dict.fromkeys(ids[source.name].values()))
+        return await (source.references(own, limit) if kind == "reference" else source.citing(own, limit))
 
     try:
         given = await ask_sources(asked, ask)
     except SourceFailed as error:
-        return Linked(Merged(), (f"references were not followed: {error}",), 0)
-    answers = {}
-    for name, linked in given.answers.items():
-        own = _own_ids(name, frontier)
-        answers[name] = SourceAnswer(
-            tuple(linked.papers.get(own.get(paper_id, ""), ())[:limit] for paper_id, _ in frontier)
-        )
-    several = len(resources.sources) > 1
-    merged = await resources.relevance.threads.run(merge_known, answers, state, several=several)
-    return Linked(merged, notes_of(given), sum(each.requests for each in given.answers.values()))
+        return Links(notes=(f"references were not followed: {error}",))
+    found = {
+        name: {paper_id: linked.papers.get(own, ())[:limit] for paper_id, own in ids[name].items()}
+        for name, linked in given.answers.items()
+    }
+    return Links(found, notes_of(given), sum(each.requests for each in given.answers.values()))
+
+
+async def _ids_by_doi(
+    able: Sequence[LimitedSource],
+    papers: Sequence[tuple[str, KnownPaper]],
+    sources: Sequence[LimitedSource],
+) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+    """Look papers up by DOI; return by source their ids there, each paper's of one source, and failures.
+
+    OpenAlex is preferred: it follows the references of many papers in few requests.
+    """
+    asked = sorted(
+        (source for source in able if source.source.features.dois), key=lambda source: source.kind != OPENALEX
+    )
+    preprints = {source.name for source in sources if source.kind == ARXIV}
+    dois = {paper_id: doi for paper_id, known in papers if (doi := doi_of(known, preprints))}
+    if not asked or not dois:
+        return {}, ()
+    try:
+        given = await ask_sources(asked, lambda source: source.papers_by_doi(list(dois.values())))
+    except SourceFailed as error:
+        return {}, (f"references were not looked up by DOI: {error}",)
+    ids: dict[str, dict[str, str]] = {}
+    has = {paper_id: {name for name, _ in known.merged.ids} for paper_id, known in papers}
+    for paper_id, doi in dois.items():
+        for source in asked:
+            found = given.answers.get(source.name, {}).get(doi)
+            if found and source.name not in has[paper_id]:
+                ids.setdefault(source.name, {})[paper_id] = found.paper.id
+                break
+    return ids, given.failures
+
+
+def doi_of(known: KnownPaper, preprints: Container[str]) -> str:
+    """Return the DOI of a paper; that of its preprint if it has no other."""
+    own = next((own for source, own in known.merged.ids if source in preprints), "")
+    return whole_doi(known.paper.doi) or (ARXIV_DOI + own.lower() if own else "")
 
 
 def _can(source: LimitedSource, kind: FoundKind) -> bool:

@@ -45,7 +45,7 @@ async def retrieve(
             if not unsent:
                 return state
         chosen = chosen_sources(resources.sources, state.understanding)
-        kinds = sorted({resources.kinds[source.name] for source in chosen})
+        kinds = sorted({source.kind for source in chosen})
         written = await write_queries(unsent, kinds, request, resources, retrieval)
         state = await _send(state, unsent, [each.by_kind for each in written], request, resources, retrieval)
         if request.does("own-words"):
@@ -94,7 +94,8 @@ async def _send_own_words(
     )
     unsent = list(again.values())
     with step.step("own-words", queries=[query.text for query in unsent]) as own_words:
-        asked = [dict.fromkeys(resources.kinds.values(), others[query.text].own) for query in unsent]
+        kinds = [source.kind for source in resources.sources]
+        asked = [dict.fromkeys(kinds, others[query.text].own) for query in unsent]
         return await _send(state, unsent, asked, request, resources, own_words)
 
 
@@ -109,9 +110,10 @@ async def _send(
     """Ask the sources, each for what its kind is asked; queries stay unsent where none answers any more."""
     sources = chosen_sources(resources.sources, state.understanding)
     filters = time_filters(request.filters, state.understanding)
+    kind_of = {source.name: source.kind for source in sources}
 
     def ask(source: Source) -> Awaitable[SourceAnswer]:
-        kind = resources.kinds[source.name]
+        kind = kind_of[source.name]
         return source.search([(each[kind], request.per_query) for each in asked], filters=filters)
 
     try:

@@ -19,6 +19,7 @@ from generator.steps import Step
 from generator.structured import CutAt
 from retriever.asked_words import subject_of, subject_text
 from retriever.constraints import Constraints, find_constraints
+from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # that a question becomes, beside itself
 FALLBACK = "understood by rules"
@@ -109,7 +110,7 @@ async def understand(request: FindRequest, resources: FindResources, step: Step)
             ModelUnderstanding,
             language=request.language,
             values={
-                "sources": [f"{name} ({resources.kinds.get(name, 'index')})" for name in names],
+                "sources": [describe(source) for source in resources.sources],
                 "year": str(resources.this_year),
                 "question": request.question,
             },
@@ -119,6 +120,11 @@ async def understand(request: FindRequest, resources: FindResources, step: Step)
     except BudgetSpent:
         answer = None
     return ruled if answer is None else _by_model(answer, ruled, request, names)
+
+
+def describe(source: LimitedSource) -> str:
+    """Describe a source to the model that chooses among sources: its name, its kind, what it holds."""
+    return f"{source.name} ({source.kind})" + (f": {source.description}" if source.description else "")
 
 
 def _by_model(
@@ -135,6 +141,7 @@ def _by_model(
         first = last = None
     specific = answer.intent == "specific" and request.does("specific-intent")
     intent: Intent = answer.intent if answer.intent != "specific" or specific else "other"
+    chosen = {source.partition(" (")[0].strip() for source in answer.sources}  # some repeat the whole line
     queries = tuple(dict.fromkeys(answer.queries)) if answer.needs_expansion and not specific else ()
     return Understanding(
         intent=intent,
@@ -142,7 +149,7 @@ def _by_model(
         first_year=first,
         last_year=last,
         recent=answer.recent,
-        sources=tuple(name for name in names if name in answer.sources),
+        sources=tuple(name for name in names if name in chosen),
         sources_reason=answer.sources_reason,
         expands=bool(queries),
         expansion_reason=answer.expansion_reason,

@@ -4,13 +4,14 @@ Scripts and notebooks call `find_papers`; who has sources open awaits `find_in_s
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from generator.agents.asking import agent_prompts
 from generator.allowance import Allowance
 from generator.budgets import Budget
 from generator.finding.loop import find_in_steps
@@ -42,10 +43,9 @@ WITHIN = " within these limits"
 
 @dataclass(frozen=True, slots=True)
 class OpenedSources:
-    """Sources, and the kind of each by its name."""
+    """Sources, and what papers of theirs are read with."""
 
     sources: Sequence[LimitedSource]
-    kinds: Mapping[str, str]
     glossary: Glossary | None = None  # of an index, which knows more pairs than the general one
     models: "SharedModels | None" = None  # that papers are read with; else each search opens its own
 
@@ -68,7 +68,7 @@ def index_as_source(name: str, index: "SearchIndex") -> OpenedSources:
 
     same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
     source = LimitedSource(IndexSource(name, index), INDEX_SECONDS)
-    return OpenedSources([source], {name: "index"}, index.glossary if same else None)
+    return OpenedSources([source], index.glossary if same else None)
 
 
 @asynccontextmanager
@@ -77,9 +77,8 @@ async def open_declared_sources(names: Sequence[str], settings: Settings) -> Asy
     from retriever.sources.configuration import read_declared
     from retriever.sources.gathered import open_declared
 
-    declared = read_declared(names)
-    async with open_declared(declared, settings.indexer) as sources:
-        yield OpenedSources(sources, {each.name: each.kind for each in declared})
+    async with open_declared(read_declared(names), settings.indexer) as sources:
+        yield OpenedSources(sources)
 
 
 async def find_in_sources(
@@ -110,15 +109,15 @@ async def find_in_sources(
         relevance = await stack.enter_async_context(_relevance(opened, settings))
         if model is None and settings.generator.llm.configured:
             model = await stack.enter_async_context(settings.language_model())
+        if model:
+            before = before.with_prompts(agent_prompts(request))
         allowance = Allowance(request.budget, before.spent)
         year = year_of(settings)
         excluded = await relevance.excluded(request.question, year)
         ranking = await stack.enter_async_context(
             QuestionRanking(request.question, year, opened.sources, relevance.models, settings.retriever)
         )
-        resources = FindResources(
-            opened.sources, opened.kinds, relevance, ranking, model, allowance, year, excluded
-        )
+        resources = FindResources(opened.sources, relevance, ranking, model, allowance, year, excluded)
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
     notes = notes_of(step)

@@ -1,6 +1,6 @@
 """What is asked of a search for papers, and what it works with."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
@@ -73,7 +73,6 @@ class FindResources:
     """What finding papers works with; the caller keeps it open."""
 
     sources: Sequence[LimitedSource]
-    kinds: Mapping[str, str]  # of each source by its name: index, openalex, …
     relevance: PaperRelevance
     ranking: QuestionRanking
     model: LanguageModel | None

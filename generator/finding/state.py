@@ -30,6 +30,7 @@ QueryKind = Literal["question", "expanded", "method", "application", "limitation
 FoundKind = Literal["query", "reference", "citing"]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+PromptVersion = Annotated[int, Field(ge=1, le=MOST_ROUNDS)]
 Round = Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
 
 
@@ -118,6 +119,8 @@ class FindingState:
     queries: Annotated[tuple[SearchQuery, ...], Field(max_length=MOST_QUERIES)] = ()
     papers: Mapping[str, KnownPaper] = field(default_factory=dict)
     round: Round = 0
+    # Prompt versions of this search and of the searches that it resumes: {"evolver.en": (2,)}.
+    prompts: Mapping[str, tuple[PromptVersion, ...]] = field(default_factory=dict, compare=False)
     rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
@@ -138,6 +141,13 @@ class FindingState:
     def merged(self) -> dict[str, MergedPaper]:
         """Its papers by id."""
         return {paper_id: known.merged for paper_id, known in self.papers.items()}
+
+    def with_prompts(self, versions: Mapping[str, int]) -> Self:
+        """Return the state with versions of prompts added."""
+        known = {name: {*self.prompts.get(name, ()), version} for name, version in versions.items()}
+        return replace(
+            self, prompts={**self.prompts, **{name: tuple(sorted(of)) for name, of in known.items()}}
+        )
 
     def with_papers(self, papers: Iterable[tuple[str, KnownPaper]]) -> Self:
         """Return the state with these papers added or replaced."""

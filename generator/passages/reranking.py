@@ -1,4 +1,4 @@
-"""Passages put in the order of their relevance to the question, and those that have too little left out."""
+"""Passages ordered by their relevance to the question, and a filter for irrelevant passages."""
 
 import asyncio
 from collections.abc import Sequence
@@ -21,7 +21,8 @@ async def rerank(
     """Keep the k most relevant passages; their scores are relevances, 0 to 1.
 
     With `guide`, the sentences of an answer, a score is the mean of the relevance to the question and to the
-    one of these sentences that the passage is most relevant to.
+    one of these sentences that the passage is most relevant to, if that is higher. A guide never lowers a
+    score: by words, a sentence in another language has little to do with any passage.
     """
     index, settings = asked.resources.index, asked.resources.settings.retriever
     inputs = {"guide": list(guide)} if guide else {}
@@ -32,7 +33,7 @@ async def rerank(
         scores = found.scores
         alike = [each.scores for each in guided if each.by == found.by]  # others have another scale
         if alike:
-            nearest = map(max, zip(*alike, strict=True))
+            nearest = map(max, zip(scores, *alike, strict=True))
             scores = tuple(map(fmean, zip(scores, nearest, strict=True)))
         scored = [replace(hit, score=round(score, 4)) for hit, score in zip(result.hits, scores, strict=True)]
         scored.sort(key=lambda hit: (-hit.score, hit.passage_id))

@@ -53,14 +53,19 @@ class Prompt:
         return Template(self.text).substitute({name: _fence(name, values[name], marks) for name in places})
 
 
+def item_of(name: str) -> str:
+    """Return the singular of the name of a sequence: passages to passage, queries to query."""
+    return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")
+
+
 def _marks(places: Iterable[str]) -> re.Pattern[str]:
-    tags = "|".join(re.escape(name.removesuffix("s")) + "s?" for name in sorted(places))
-    return re.compile(rf"{TURN_MARKS}|<(?=\s*/?\s*(?:{tags})\b)", re.IGNORECASE)
+    tags = "|".join(sorted({re.escape(form) for name in places for form in (name, item_of(name))}))
+    return re.compile(rf"{TURN_MARKS}|<(?=\s*/?\s*(?:{tags})s?\b)", re.IGNORECASE)
 
 
 def _fence(name: str, value: str | Sequence[str], marks: re.Pattern[str]) -> str:
     if not isinstance(value, str):
-        item = name.removesuffix("s")
+        item = item_of(name)
         fenced = (
             f'<{item} number="{number}">\n{_defuse(text, marks)}\n</{item}>'
             for number, text in enumerate(value, 1)
@@ -89,6 +94,17 @@ def load_prompt(name: str, language: Language) -> Prompt:
     if not version:
         raise ValueError(f"prompt {name}.{language} does not begin with 'version: N'")
     return Prompt(name, language, int(version[1]), text.strip())
+
+
+def prompt_versions() -> dict[str, int]:
+    """Return the version of each prompt by its name, like keywords.ko."""
+    languages: tuple[Language, ...] = ("en", "ko")
+    return {
+        name: load_prompt(name.removesuffix(f".{language}"), language).version
+        for name in prompt_files()
+        for language in languages
+        if name.endswith(f".{language}")
+    }
 
 
 def prompt_files() -> list[str]:

@@ -23,6 +23,7 @@ class SourceFeatures:
 
     references: bool = False  # it knows the papers that a paper refers to
     citing: bool = False  # it knows the papers that refer to a paper
+    dois: bool = False  # it finds papers by their DOIs
     frequencies: bool = False  # it counts the papers that hold a word
     citation_counts: bool = False  # it counts its papers that refer to one, whatever the records say
     private: bool = True  # questions stay within the institution; False: they go to somebody else
@@ -88,6 +89,11 @@ class Source(Protocol):
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id; ids that it does not know are left out."""
         ...
+
+    async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, SourcePaper]:
+        """Return records by DOI, in small letters; unknown ones are left out; empty without that feature."""
+        del dois
+        return {}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return for each paper at most `limit` of those that it refers to; empty without that feature."""

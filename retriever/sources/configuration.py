@@ -35,6 +35,7 @@ from indexer.settings_sources import ADDRESSES
 from retriever.errors import InvalidSource, UnknownSource
 from retriever.settings import SourcesSettings
 from retriever.sources import Source
+from retriever.sources.merging import LimitedSource
 from retriever.sources.settings import SourceSettings
 
 TABLE = "sources"
@@ -68,6 +69,11 @@ class DeclaredSource:
     def kind(self) -> str:
         """Its kind: the module that opens it."""
         return self.opener.__module__.rpartition(".")[2]
+
+    def limited(self, source: Source) -> LimitedSource:
+        """Return the open source, asked for as long as its settings allow."""
+        settings = self.settings
+        return LimitedSource(source, settings.longest_s, self.kind, settings.description)
 
     def open(self, indexes: IndexerSettings) -> Source:
         """Open it; what fails at the first question only, fails then."""

@@ -90,7 +90,7 @@ async def open_declared(
         for each in declared:
             source = await asyncio.to_thread(each.open, settings)
             opened.push_async_callback(source.close)
-            sources.append(LimitedSource(source, each.settings.longest_s))
+            sources.append(each.limited(source))
         yield sources
 
 

@@ -46,6 +46,8 @@ class LimitedSource:
 
     source: Source
     seconds: float
+    kind: str = "index"
+    description: str = ""  # what it holds, in the words of whoever declared it
     silent: bool = False  # whether it did not answer in time
     failed: str = ""  # what was said when it last failed
 

@@ -125,7 +125,7 @@ class OpenAlex(WebSource):
     """OpenAlex, open until `close`."""
 
     service = "OpenAlex"
-    features = SourceFeatures(references=True, citing=True, private=False)
+    features = SourceFeatures(references=True, citing=True, dois=True, private=False)
     syntax = SYNTAX
     identifiers = WORK
     batch = PER_PAGE
@@ -155,6 +155,11 @@ class OpenAlex(WebSource):
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
         """Return works by id."""
         parameters = {"filter": f"ids.openalex:{'|'.join(ids)}", "per_page": str(PER_PAGE), "select": FIELDS}
+        return await self._works(parameters, conversation)
+
+    async def fetch_by_doi(self, dois: Sequence[str], conversation: Conversation) -> Page:
+        """Return works by DOI."""
+        parameters = {"filter": f"doi:{'|'.join(dois)}", "per_page": str(PER_PAGE), "select": FIELDS}
         return await self._works(parameters, conversation)
 
     async def follow(

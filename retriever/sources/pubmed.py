@@ -53,8 +53,11 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Pub
     return PubMed(name, settings)
 
 
+TAGS: Mapping[AnalysedField, str] = {"text": "tiab", "title": "ti", "heading": "mh"}
+
+
 def _word(words: str, field: AnalysedField) -> str:
-    return f'"{words}"[{"ti" if field == "title" else "tiab"}]'
+    return f'"{words}"[{TAGS[field]}]'
 
 
 SYNTAX = Syntax(word=_word, longest=4_000)

@@ -1,21 +1,23 @@
 """Semantic Scholar: papers by its Graph API, their references, and the papers that cite them.
 
-Two searches: one that ranks by relevance and takes plain words alone, and one in bulk that takes Boolean
-syntax and sorts by citations. A query that is nothing but words goes to the first, any other to the second.
+The API has two searches. `/paper/search` ranks plain words by relevance and knows no syntax.
+`/paper/search/bulk` takes Boolean syntax and has no order by relevance: its papers are sorted by citations.
+An OR of words and phrases goes to the first, any other query to the second.
 
 Format: https://api.semanticscholar.org/api-docs/graph
 """
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
 
 from indexer.settings import IndexerSettings
-from retriever.queries import Filters, Or, Query, Term
+from retriever.queries import Filters, Or, Phrase, Query, Term
 from retriever.sources import SourceFeatures, SourcePaper
-from retriever.sources.web.boolean import Syntax, plain_words, searched_everywhere
+from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import (
     address,
@@ -38,6 +40,7 @@ from retriever.sources.web.source import AskedQuery, Conversation, Direction, Pa
 PER_PAGE = 100  # of the search by relevance and of references
 BATCH = 500
 MOST_RANKED = 1_000
+BY_CITATIONS = "AND and NOT are not ranked by relevance here: the most cited papers come first"
 FIELDS = "paperId,title,abstract,year,externalIds,authors,venue,journal,fieldsOfStudy,citationCount,url"
 PAPER = re.compile(r"[0-9a-f]{40}")
 
@@ -48,7 +51,7 @@ class Settings(WebSettings):
     url: Address = "https://api.semanticscholar.org/graph/v1"
     api_key: Key | None = None
     search: Literal["relevance", "bulk"] = Field(
-        default="relevance", description="where queries of words alone go: by relevance, or by citations"
+        default="relevance", description="the order of what words find: by relevance, or bulk: by citations"
     )
 
 
@@ -61,16 +64,16 @@ def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Sem
 SYNTAX = Syntax(word=searched_everywhere, either=" | ", both=" + ", without=" -", titles=False, longest=1_000)
 
 
-def words_alone(query: Query) -> str:
-    """Return the words of a query that is any of some words, "" for every other query.
+def is_words_alone(query: Query) -> bool:
+    """Return whether a query is an OR of words and phrases."""
+    if isinstance(query, Or):
+        return all(map(is_words_alone, query.clauses))
+    return isinstance(query, Term | Phrase)
 
-    Words with hyphens find nothing there: they are sent apart.
-    """
-    clauses = query.clauses if isinstance(query, Or) else (query,)
-    if not all(isinstance(clause, Term) for clause in clauses):
-        return ""
-    words = (plain_words(clause.text).replace("-", " ") for clause in clauses if isinstance(clause, Term))
-    return " ".join(dict.fromkeys(words))
+
+def ranked_words(text: str) -> str:
+    """Return the words of a written OR, each once; hyphenated words find nothing there, so their parts."""
+    return " ".join(dict.fromkeys(plain_words(text).replace("-", " ").split()))
 
 
 def years_text(filters: Filters) -> str:
@@ -111,7 +114,7 @@ class SemanticScholar(WebSource):
     """Semantic Scholar, open until `close`."""
 
     service = "Semantic Scholar"
-    features = SourceFeatures(references=True, citing=True, private=False)
+    features = SourceFeatures(references=True, citing=True, dois=True, private=False)
     syntax = SYNTAX
     identifiers = PAPER
     batch = BATCH
@@ -122,12 +125,19 @@ class SemanticScholar(WebSource):
         super().__init__(name, settings, key, **options)
         self._ranked = settings.search == "relevance"
 
+    def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
+        """Write a query; what it asks for beside words has no order by relevance, which a note says."""
+        written, asked = super().write(query, k, filters)
+        if asked and self._ranked and not is_words_alone(asked.query):
+            written = replace(written, notes=(*written.notes, BY_CITATIONS))
+        return written, asked
+
     async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
-        """Yield pages, by relevance where the query is words alone."""
+        """Yield pages, by relevance unless the query needs Boolean syntax."""
         years = years_text(asked.filters)
         parameters = {"fields": FIELDS, **({"year": years} if years else {})}
-        words = words_alone(asked.query) if self._ranked else ""
-        if words:
+        if self._ranked and is_words_alone(asked.query):
+            words = ranked_words(asked.text)
             for offset in range(0, min(asked.k, MOST_RANKED), PER_PAGE):
                 size = min(PER_PAGE, asked.k - offset)
                 ranked = {**parameters, "query": words, "offset": str(offset), "limit": str(size)}
@@ -149,6 +159,10 @@ class SemanticScholar(WebSource):
         request = WebRequest("/paper/batch", {"fields": FIELDS}, json={"ids": list(ids)})
         found, _ = await self.read(read_papers, await conversation.ask(request), self.name)
         return found
+
+    async def fetch_by_doi(self, dois: Sequence[str], conversation: Conversation) -> Page:
+        """Return papers by DOI."""
+        return await self.fetch([f"DOI:{doi}" for doi in dois], conversation)
 
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation

@@ -14,6 +14,9 @@ class SourceSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     kind: str = Field(description="what the source is: a module of retriever.sources")
+    description: str = Field(
+        default="", max_length=500, description="what it holds, for a model that chooses among sources"
+    )
     timeout_s: float = Field(default=20, gt=0, le=600, description="seconds that all of one search may take")
 
     @property

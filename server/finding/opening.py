@@ -34,7 +34,7 @@ async def opened_sources(asked: AskedOf, services: Backends) -> AsyncIterator[Op
             yield replace(index_as_source(asked.index, version), sources=[source], models=models)
     else:
         async with services.sources.asked(asked.sources) as sources:
-            yield OpenedSources(sources, services.sources.kinds(asked.sources), models=models)
+            yield OpenedSources(sources, models=models)
 
 
 class DiscreetIndex(IndexSource):

@@ -70,7 +70,7 @@ class KeptSource(Source):
         """Return it for one question, open if it can be."""
         with suppress(SourceFailed):  # whoever asks it is told
             await self.opened()
-        return LimitedSource(self, self.declared.settings.longest_s)
+        return self.declared.limited(self)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
         """Answer many queries."""
@@ -80,6 +80,10 @@ class KeptSource(Source):
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
         """Return records by id."""
         return await self._asked(lambda source: source.papers(ids))
+
+    async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, SourcePaper]:
+        """Return records by DOI."""
+        return await self._asked(lambda source: source.papers_by_doi(dois))
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
         """Return the papers that papers refer to."""

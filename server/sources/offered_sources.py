@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
@@ -76,15 +76,14 @@ class OfferedSources:
     async def described(self, name: str) -> dict[str, Any]:
         """Say what a source is, without where: one that cannot be opened is there with its error."""
         kept = self._kept[name]
-        listed = {"name": name, "kind": kept.declared.kind}
+        declared = kept.declared
+        listed: dict[str, Any] = {"name": name, "kind": declared.kind}
+        if declared.settings.description:
+            listed["description"] = declared.settings.description
         try:
             return listed | {"private": (await kept.opened()).features.private}
         except SourceFailed as error:
             return listed | {"error": str(error)}
-
-    def kinds(self, names: Iterable[str]) -> dict[str, str]:
-        """Return the kind of each source by its name."""
-        return {name: self._kept[name].declared.kind for name in names}
 
     async def records(self, names: Sequence[str], ids: Sequence[str]) -> list[dict[str, Any]]:
         """Return the records of papers by the ids that a search of these sources gave, unknown ones left out.

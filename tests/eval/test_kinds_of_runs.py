@@ -6,6 +6,7 @@ from unittest.mock import ANY
 import pytest
 
 from eval.runs import read_run
+from generator.prompts import load_prompt
 from tests.generator.finding_model import FindingModel, serving_model, understanding
 from tests.generator.sample_index import KOREAN, NAME, shrag
 
@@ -83,6 +84,9 @@ def test_a_model_that_is_configured_is_asked_only_where_the_call_says_so(run):
         _, manifest = run("--find", "--keywords", "model", "--max-calls", 5, **settings)
     assert sum(model.calls.values()) == 5 * len(QUESTIONS)
     assert manifest["keywords"]["model"] == "tiny-writer"
+    version = load_prompt("judgement_brief", "en").version
+    assert manifest["keywords"]["prompts"]["judgement_brief.en"] == [version]
+    assert "judgement_complex.en" not in manifest["keywords"]["prompts"]
     assert not manifest["deviations"]["q2"]["complete"]
 
 

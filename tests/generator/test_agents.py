@@ -7,12 +7,18 @@ from datetime import datetime
 import httpx
 import pytest
 
-from generator.budgets import Budget
+from generator.agents.query_writing import write_queries
+from generator.allowance import Allowance
+from generator.budgets import Budget, Spent
 from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
-from generator.finding.request import FindRequest
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import SearchQuery
 from generator.prompts import load_prompt
+from generator.steps import Step
 from retriever.index import open_index
+from retriever.paper_relevance import PaperRelevance
 from retriever.queries import Range
+from retriever.sources.question_ranking import QuestionRanking
 from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of
@@ -22,6 +28,9 @@ from tests.indexer.corpora import build, write_jsonl
 pytest_plugins = ["tests.generator.sample_index"]
 
 QUICK = FindRequest(ENGLISH, rounds=0, without=frozenset({"refchain", "query-writing"}))
+
+
+HOLDS = {"ours": "Theses of our institute"}
 
 
 def prompts_of(model, name):
@@ -59,7 +68,11 @@ def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sa
     written = [{"source": kind, "terms": of_kind} for kind, of_kind in terms.items()]
 
     def find_by(*chosen):
-        answer = {"sources": [*chosen, "unheard-of"], "sources_reason": "It fits.", "queries": []}
+        answer = {
+            "sources": [*chosen[:1], *(f"{name} (pubmed)" for name in chosen[1:]), "unheard-of"],
+            "sources_reason": "It fits.",
+            "queries": [],
+        }
         model = FindingModel(
             {
                 "understanding": lambda prompt: understanding(prompt) | answer,
@@ -70,14 +83,20 @@ def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sa
 
         async def run():
             with open_index(given.indexer, NAME) as index:
-                sources = [index_as_source(name, index).sources[0] for name in ("ours", "medicine", "idle")]
                 kinds = {"ours": "index", "medicine": "pubmed", "idle": "index"}
+                sources = [
+                    replace(source, kind=kind, description=HOLDS.get(name, ""))
+                    for name, kind in kinds.items()
+                    for source in index_as_source(name, index).sources
+                ]
                 async with given.language_model(model.transport) as asked:
-                    opened = OpenedSources(sources, kinds)
+                    opened = OpenedSources(sources)
                     request = replace(QUICK, without=frozenset({"refchain"}))
                     return await find_in_sources(opened, request, given, model=asked)
 
         found = asyncio.run(run())
+        described = [value_of("sources", prompt) for prompt in prompts_of(model, "understanding")]
+        assert all("ours (index): Theses of our institute" in each for each in described)
         return found, [value_of("sources", prompt) for prompt in prompts_of(model, "query_writing")]
 
     (both, _), (one, [kinds_written_for]) = find_by("ours", "medicine"), find_by("medicine")
@@ -93,6 +112,42 @@ def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sa
     assert titles[1]
     assert all("cobalt" in title.lower() for title in titles[1])
     assert one.as_record()["understanding"]["sources_reason"] == "It fits."
+
+
+@pytest.mark.parametrize(
+    "written", ["Methane[mh]", "Methane [MeSH Terms]", "Methane/metabolism[MeSH]", "Methane [mh:noexp]"]
+)
+def test_a_mesh_heading_that_a_model_names_is_one_for_pubmed_and_a_word_elsewhere(sample_home, written):
+    answer = {"sources": [{"source": kind, "terms": ["paddy", written]} for kind in ("pubmed", "arxiv")]}
+    model = FindingModel({"query-writing": lambda _: answer})
+
+    asked = written_for(sample_home, model, "pubmed", "arxiv")
+
+    fields = {kind: [(word.text, word.field) for word in query.clauses] for kind, query in asked.items()}
+    assert fields == {
+        "pubmed": [("paddy", "text"), ("Methane", "heading")],
+        "arxiv": [("paddy", "text"), ("Methane", "text")],
+    }
+
+
+def written_for(sample_home, model, *kinds):
+    """Return what each kind of source is asked for a query by what the model writes."""
+    given = settings_of(sample_home, llm=model_settings())
+    request = FindRequest(ENGLISH)
+    step = Step("find-papers", {}, None)
+
+    async def run():
+        with PaperRelevance(given.indexer) as relevance, step.running():
+            async with given.language_model(model.transport) as asked:
+                ranking = QuestionRanking(ENGLISH, 2026, [], relevance.models, given.retriever)
+                budget = Allowance(Budget(), Spent())
+                resources = FindResources([], relevance, ranking, asked, budget, 2026)
+                (written,) = await write_queries(
+                    [SearchQuery(ENGLISH, "question")], kinds, request, resources, step
+                )
+                return written.by_kind
+
+    return asyncio.run(run())
 
 
 def test_the_complex_wording_asks_for_parts_and_the_rules_make_the_score(sample_home):

@@ -16,6 +16,7 @@ from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
+from generator.prompts import load_prompt
 from indexer.errors import InvalidCall
 from retriever.errors import SourceFailed
 from retriever.queries import Filters, Range
@@ -350,6 +351,18 @@ def test_years_that_contradict_each_other_are_left_out_with_a_note(sample_home):
     found = find(sample_home, FindRequest(question))
     assert any("contradict" in note for note in found.notes)
     assert found.papers
+
+
+def test_a_kept_search_names_the_prompts_of_its_agents_those_of_earlier_searches_too(sample_home, tmp_path):
+    path, request = tmp_path / "state.json", FindRequest(ENGLISH, rounds=0, without=frozenset({"reranking"}))
+    earlier = FindingState(ENGLISH).with_prompts({"evolver.en": 1})
+    find(sample_home, request, model=FindingModel(), state=earlier).state.save(path)
+
+    saved = json.loads(path.read_text("utf-8"))["prompts"]
+
+    assert saved["evolver.en"] == [1, load_prompt("evolver", "en").version]
+    assert sorted(saved) == ["evolver.en", "judgement_brief.en", "query_writing.en", "understanding.en"]
+    assert find(sample_home, request).state.prompts == {}
 
 
 def test_a_time_requirement_holds_for_queries_and_for_references(sample_home):

@@ -6,8 +6,9 @@ import unicodedata
 import httpx
 import pytest
 
+from generator import keywords
 from generator.errors import ModelAnswerInvalid, ModelRefusedCall
-from generator.keywords import KeywordLists, by_language, is_shared, keywords_from_model
+from generator.keywords import KeywordLists, is_shared, keywords_from_model
 from generator.llm import LanguageModel
 from generator.prompts import load_prompt
 from indexer.analysis import make_analyzer
@@ -23,11 +24,11 @@ def analyzer():
     return make_analyzer("bilingual")
 
 
-def extract(question, analyzer, *answers, **options):
+def extract(question, analyzer, *answers, given=None, **options):
     script = Scripted(answers)
 
     async def ask():
-        async with LanguageModel(settings(), transport=script.transport) as model:
+        async with LanguageModel(settings(**(given or {})), transport=script.transport) as model:
             return await keywords_from_model(question, model, analyzer, **options)
 
     return script, asyncio.run(ask())
@@ -39,6 +40,10 @@ def texts(found):
 
 def lists(korean, english):
     return KeywordLists(korean=korean, english=english)
+
+
+def by_language(found):
+    return keywords.by_language(found, 5)
 
 
 # From question to keywords
@@ -97,8 +102,26 @@ def test_ten_keywords_are_kept(analyzer):
 def test_one_call_in_the_language_of_the_question_asks_for_both(question, language, analyzer):
     script, found = extract(question, analyzer, says(LISTS))
     prompt = load_prompt("keywords", language)
-    assert script.bodies[0]["messages"] == [{"role": "user", "content": prompt.render(question=question)}]
+    content = prompt.render(terms="2–5", question=question)
+    assert script.bodies[0]["messages"] == [{"role": "user", "content": content}]
     assert found.prompt_version == prompt.version
+
+
+def test_settings_say_how_many_keywords_of_each_language_are_asked_for_and_kept(analyzer):
+    many = {"korean": ["하천", "홍수", "수위", "강우"], "english": ["river", "flood", "stage", "rain"]}
+    three = {language: of[:3] for language, of in many.items()}
+    given = {"keywords_least": 3, "keywords_most": 3}
+    script, found = extract(KOREAN, analyzer, says(many), says(three), given=given)
+
+    bounds = script.bodies[0]["response_format"]["json_schema"]["schema"]["properties"]["korean"]
+    assert (bounds["minItems"], bounds["maxItems"]) == (3, 3)
+    assert "<terms>\n3\n</terms>" in script.bodies[0]["messages"][0]["content"]
+    assert texts(found) == ["하천", "river", "홍수", "flood", "수위", "stage"]
+
+
+def test_fewer_keywords_at_most_than_at_least_are_refused():
+    with pytest.raises(ValueError, match="keywords_least is 6, above keywords_most, which is 5"):
+        settings(keywords_least=6)
 
 
 def test_a_decomposed_question_is_asked_composed(analyzer):

@@ -81,6 +81,13 @@ def test_a_good_answer_is_kept_as_it_is_with_passage_ids_for_numbers(sample):
     assert version == load_prompt("answer", "en").version
 
 
+def test_marks_of_markdown_are_taken_off_title_and_sentences(sample):
+    marked = {"text": "- **Aerogel** delayed thermal runaway by *14* minutes.", "citations": [1]}
+    _, answer, _, _ = ask(sample, answer_of(marked, title="## Aerogel delays it"))
+    assert answer.title == "Aerogel delays it"
+    assert [sentence.text for sentence in answer.sentences] == [GOOD["text"]]
+
+
 def test_the_model_is_given_the_question_and_the_numbered_passages(sample):
     script, *_ = ask(sample, answer_of(GOOD))
     (message,) = script.bodies[0]["messages"]

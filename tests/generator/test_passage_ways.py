@@ -172,6 +172,21 @@ def test_the_last_way_re_ranks_by_its_draft_and_shows_it(sample):
     assert step(asked, "rerank")["inputs"]["guide"] == draft["output"]
 
 
+@pytest.mark.parametrize(
+    "draft", ["두 겹의 방벽이 열의 전파를 늦춘다.", "Something quite different from all of it."]
+)
+def test_a_draft_that_no_passage_resembles_by_words_leaves_them_the_relevance_to_the_question(sample, draft):
+    other = {**BRIEF, "body": [{"text": draft, "citations": [1]}]}
+    guided, plain = (
+        ask(sample, ENGLISH, number, ByStage({**REPLIES, "answer": [other, BRIEF]})) for number in (8, 6)
+    )
+    assert step(guided, "rerank")["inputs"]["guide"] == [draft]
+    assert plain.evidence
+    scores = {hit.passage_id: hit.score for hit in guided.evidence}
+    assert all(scores[hit.passage_id] >= hit.score for hit in plain.evidence)
+    assert not guided.answer.abstained
+
+
 def test_a_draft_that_finds_no_answer_guides_nothing(sample):
     nothing = {**BRIEF, "body": [], "answered": False}
     asked = ask(sample, ENGLISH, 8, ByStage({**REPLIES, "answer": [nothing, BRIEF]}))

@@ -65,15 +65,64 @@ def test_words_that_ask_or_request_are_no_keywords(index, question, expected, me
     assert set(own_keywords(index, question, method)) == expected
 
 
-def test_verbs_and_counters_come_behind_everything_else(index):
-    assert own_keywords(index, "값이 줄고 떨어지며 세 명이 방법을 낮추는 배터리")[:3] == [
-        "값",
-        "배터리",
-        "방법",
+def test_verbs_and_counters_come_behind_nouns_and_words_of_any_paper_behind_these(index):
+    first, second, *others, last = own_keywords(index, "값이 줄고 떨어지며 세 명이 방법을 낮추는 배터리")
+
+    assert [first, second] == ["값", "배터리"]
+    assert set(others) == {"줄", "떨어지", "명", "낮추"}
+    assert last == "방법"
+
+
+@pytest.mark.parametrize("method", ["paper", "shrag"])
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("배터리 이후의 리튬", ["리튬", "배터리", "이후"]),
+        ("How well has lithium worked in batteries since then?", ["lithium", "batteries", "well", "since"]),
+        ("이후의 연구", ["이후"]),
+    ],
+)
+def test_words_of_any_paper_are_the_first_keywords_only_if_there_are_no_others(
+    index_of_rare_words, question, expected, method
+):
+    assert own_keywords(index_of_rare_words, question, method) == expected
+
+
+@pytest.fixture(scope="module")
+def index_of_rare_words(tmp_path_factory):
+    """Make an index in which 이후, well and since are the rarest words."""
+    papers = [
+        {"id": "1", "title": "리튬 배터리", "abstract": "이후의 배터리."},
+        {"id": "2", "title": "리튬 배터리", "abstract": "리튬."},
+        {"id": "3", "title": "배터리", "abstract": "배터리의 값."},
+        {"id": "4", "title": "Lithium batteries", "abstract": "Well made since."},
+        {"id": "5", "title": "Lithium batteries", "abstract": "Lithium."},
+        {"id": "6", "title": "Batteries", "abstract": "Batteries of cobalt."},
     ]
-    assert set(own_keywords(index, "값이 줄고 떨어지며 세 명이 방법을 낮추는 배터리")[3:]) == {
-        *("줄", "떨어지", "명", "낮추"),
-    }
+    with index_of(tmp_path_factory.mktemp("rare"), *papers) as index:
+        yield index
+
+
+def test_a_word_of_any_paper_that_a_rarer_word_is_translated_to_comes_last_too(tmp_path):
+    papers = [
+        {"id": "1", "title": "고정자(still)", "abstract": "고정자(still)와 회전자."},
+        {"id": "2", "title": "고정자(still)", "abstract": "고정자."},
+        {"id": "3", "title": "고정자", "abstract": "회전자와 고정자."},
+        {"id": "4", "title": "회전자", "abstract": "회전자."},
+    ]
+    with index_of(tmp_path / "still", *papers) as index:
+        assert keywords(index, "고정자")[-1] == "still"
+
+
+def test_what_a_word_of_any_paper_is_translated_to_comes_last_too(tmp_path):
+    papers = [
+        {"id": "1", "title": "배터리의 효과(effect)", "abstract": "효과(effect)."},
+        {"id": "2", "title": "효과(effect)와 리튬", "abstract": "리튬과 배터리."},
+        *({"id": str(number), "title": "리튬", "abstract": "배터리의 값."} for number in range(3, 6)),
+    ]
+    with index_of(tmp_path / "translated", *papers) as index:
+        assert keywords(index, "배터리의 효과")[0] == "배터리"
+        assert set(keywords(index, "배터리의 효과")[1:]) == {"효과", "effect"}
 
 
 def test_a_question_of_verbs_alone_has_them_as_keywords(index):

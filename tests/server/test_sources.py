@@ -138,6 +138,13 @@ def test_sources_are_listed_without_where_they_are(client, theirs):
     ]
 
 
+def test_what_a_source_says_that_it_holds_is_listed_too(sample_home, monkeypatch):
+    declare(monkeypatch, "ours", kind="index", index=NAME, description="Theses of our institute")
+    with offering(sample_home, "ours") as client:
+        [listed] = client.get("/api/v1/sources").json()["sources"]
+    assert listed["description"] == "Theses of our institute"
+
+
 def test_none_is_offered_unless_the_settings_say_so(sample_home, monkeypatch):
     declare(monkeypatch, "ours", kind="index", index=NAME)
     with offering(sample_home, "") as client:

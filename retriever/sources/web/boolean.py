@@ -85,6 +85,11 @@ def plain_words(text: str) -> str:
     return " ".join(word.lower() if word.lower() in RESERVED else word for word in words if word)
 
 
+def heading_words(text: str) -> str:
+    """Return a heading as `plain_words` does, with its commas: Diabetes Mellitus, Type 2."""
+    return ", ".join(filter(None, map(plain_words, text.split(","))))
+
+
 def _notes(query: Query, syntax: Syntax) -> tuple[str, ...]:
     if syntax.titles or not any(leaf.field == "title" for leaf in _leaves(query)):
         return ()
@@ -136,7 +141,7 @@ def _without_implied(clauses: Sequence[Query]) -> list[Query]:
 def _written(query: Query, syntax: Syntax) -> str:
     match query:
         case Term(text=text, field=field) | Phrase(text=text, field=field):
-            words = plain_words(text)
+            words = heading_words(text) if field == "heading" else plain_words(text)
             return syntax.word(words, field) if words else ""
         case Or(clauses=clauses):
             if any(isinstance(clause, Not) for clause in clauses):

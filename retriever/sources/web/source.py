@@ -29,6 +29,8 @@ Result = TypeVar("Result")
 Asker = TypeVar("Asker")
 Direction = Literal["references", "citing"]
 Page = Sequence[SourcePaper | None]  # None for a record that could not be used
+DOIS = 50  # in one request: an address has room for about a hundred
+SENT_DOI = re.compile(r"10\.[^\s,|]{1,200}")  # commas and bars are syntax of filters
 SHARE = 0.9  # of the time of a call: what was found until then comes back
 
 
@@ -102,6 +104,10 @@ class WebSource(Source, ABC):
     @abstractmethod
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
         """Return records by id, at most `batch`."""
+
+    async def fetch_by_doi(self, dois: Sequence[str], conversation: Conversation) -> Page:
+        """Return records by DOI, at most `DOIS`."""
+        raise NotImplementedError
 
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
@@ -183,6 +189,19 @@ class WebSource(Source, ABC):
         if failures and not papers:
             raise self._failed(failures)
         return papers
+
+    async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, SourcePaper]:
+        """Return records by DOI; SourceFailed only where none came."""
+        known = [each for each in dict.fromkeys(dois) if SENT_DOI.fullmatch(each)]
+        if not self.features.dois or not known:
+            return {}
+        conversation = self._conversation()
+        batches = [tuple(known[start : start + DOIS]) for start in range(0, len(known), DOIS)]
+        fetched, failures = await answered(batches, lambda batch: self.fetch_by_doi(batch, conversation))
+        papers = [paper for page in fetched.values() for paper in page if paper]
+        if failures and not papers:
+            raise self._failed(failures)
+        return {paper.paper.doi: paper for paper in reversed(papers) if paper.paper.doi in known}
 
     async def by_id(
         self, ids: Iterable[str], conversation: Conversation

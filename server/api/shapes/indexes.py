@@ -1,6 +1,6 @@
 """Indexes and sources, and what they can be asked."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -45,6 +45,7 @@ class Source(TypedDict):
 
     name: str
     kind: Annotated[str, Field(description="index, elasticsearch, openalex …")]
+    description: NotRequired[Annotated[str, Field(description="what it holds")]]
     private: Annotated[bool, Field(description="questions stay within the institution")]
 
 
@@ -53,6 +54,7 @@ class UnopenedSource(TypedDict):
 
     name: str
     kind: str
+    description: NotRequired[str]
     error: str
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
 
-from retriever.queries import Or, Query, Term
+from retriever.queries import Or, Term
 from retriever.sources.web.source import WebSource
 from tests.http_server import Handler, serving
 from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, Asked
@@ -92,5 +92,5 @@ def ask(source: WebSource, call: Callable[[WebSource], Awaitable[Result]]) -> Re
     return asyncio.run(asking())
 
 
-def any_of(*words: str) -> Query:
+def any_of(*words: str) -> Or:
     return Or(tuple(Term(word, (word,)) for word in words))

@@ -117,30 +117,53 @@ def test_as_many_requests_are_under_way_as_the_settings_allow() -> None:
     assert at_once == [1, 1, 1, 1]
 
 
-def test_semantic_scholar_ranks_words_and_matches_boolean_queries_in_bulk() -> None:
-    (ranked,) = asked_of("semantic_scholar", search())
+PADDY = Phrase("rice paddy", ((0, "rice"), (1, "paddy")))
+NO_COWS = And((METHANE, Not(Term("cow", ("cow",)))))
+
+
+def test_semantic_scholar_ranks_words_and_phrases_by_relevance() -> None:
+    query = Or((*METHANE.clauses, Or((PADDY, Term("rice", ("rice",)), Term("::", ())))))
+    (ranked,) = asked_of("semantic_scholar", lambda source: source.search([(query, 10)], filters=YEARS))
     assert ranked.path == "/paper/search"
-    assert ranked.one("query") == "methane covid 19"
+    assert ranked.one("query") == "methane covid 19 rice paddy"
     assert ranked.one("year") == "2018-2020"
+    assert ranked.one("sort") == ""
     assert {name.lower(): value for name, value in ranked.headers.items()}["x-api-key"] == SECRET
-    boolean = And((METHANE, Not(Term("cow", ("cow",)))))
-    (bulk,) = asked_of("semantic_scholar", lambda source: source.search([(boolean, 10)], filters=Filters()))
-    assert bulk.path == "/paper/search/bulk"
-    assert bulk.one("query") == '(methane | "covid-19") -cow'
+
+
+def test_semantic_scholar_ranks_no_more_words_than_a_query_may_have() -> None:
+    many = any_of(*(f"paddy{number}" for number in range(500)))
+    with service(lambda asked: Reply(EXCHANGES["semantic_scholar"].found(asked))) as (address, asked):
+        source = open_kind("semantic_scholar", address)
+        answer = ask(source, lambda opened: opened.search([(many, 10)], filters=Filters()))
+    sent = asked[0].one("query").split()
+    assert sent == [f"paddy{number}" for number in range(len(sent))]
+    lost = f"lost its last {500 - len(sent)} of 500 words"
+    assert answer.notes == (f"a query was too long for the service and {lost}",)
+
+
+def test_semantic_scholar_matches_boolean_queries_in_bulk_and_says_how_they_are_sorted() -> None:
+    with service(lambda asked: Reply(EXCHANGES["semantic_scholar"].found(asked))) as (address, asked):
+        source = open_kind("semantic_scholar", address)
+        answer = ask(source, lambda opened: opened.search([(NO_COWS, 10)], filters=Filters()))
+    assert [request.path for request in asked] == ["/paper/search/bulk"]
+    assert asked[0].one("query") == '(methane | "covid-19") -cow'
+    assert answer.notes == ("AND and NOT are not ranked by relevance here: the most cited papers come first",)
+
+
+def test_semantic_scholar_searches_in_bulk_alone_where_a_setting_says_so() -> None:
     (chosen,) = asked_of("semantic_scholar", search(), search="bulk")
     assert chosen.path == "/paper/search/bulk"
 
 
 def test_semantic_scholar_goes_on_with_the_token_of_a_page() -> None:
-    phrase = Or((Phrase("rice paddy", ((0, "rice"), (1, "paddy"))),))
-
     def two_pages(asked: Asked) -> Reply:
         second = asked.one("token") == "next"
         return Reply(as_json({"data": SCHOLAR[1:]} if second else {"data": SCHOLAR[:1], "token": "next"}))
 
     with service(two_pages) as (address, _):
         source = open_kind("semantic_scholar", address)
-        answer = ask(source, lambda opened: opened.search([(phrase, 10)], filters=Filters()))
+        answer = ask(source, lambda opened: opened.search([(NO_COWS, 10)], filters=Filters()))
     assert [each.paper.id for each in answer.found[0]] == ["a" * 40, "b" * 40]
 
 
@@ -168,6 +191,13 @@ def test_pubmed_brings_the_records_of_all_queries_in_one_request() -> None:
             "shrag",
             SECRET,
         )
+
+
+def test_pubmed_is_asked_for_headings_as_headings_with_their_commas() -> None:
+    headings = Term("Methane", (), "heading"), Phrase("Diabetes Mellitus, Type 2", (), "heading")
+    query = Or((*headings, Term("methane", ("methane",))))
+    first, *_ = asked_of("pubmed", lambda source: source.search([(query, 10)], filters=Filters()))
+    assert first.one("term") == '"Methane"[mh] OR "Diabetes Mellitus, Type 2"[mh] OR "methane"[tiab]'
 
 
 def test_pubmed_asks_for_the_links_of_all_papers_at_once() -> None:

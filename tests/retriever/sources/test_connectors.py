@@ -133,6 +133,20 @@ def test_references_are_followed_where_the_features_say_so(kind: str) -> None:
     assert forward.requests + backward.requests == len(asked)
 
 
+@KINDS
+def test_papers_come_by_doi_where_the_features_say_so_and_no_other_doi_is_sent(kind: str) -> None:
+    dois = ["10.5555/paddy.1", "10.5555/a,b", "10.5555/a|b", "no doi"]
+    with service(well(kind)) as (address, asked):
+        source = open_kind(kind, address)
+        found = ask(source, lambda opened: opened.papers_by_doi(dois))
+    assert source.features.dois == (kind in {"openalex", "semantic_scholar"})
+    assert {doi: paper.paper.title for doi, paper in found.items()} == (
+        {"10.5555/paddy.1": TITLE} if source.features.dois else {}
+    )
+    assert len(asked) == source.features.dois
+    assert "a,b" not in str([each.target + str(each.body) for each in asked])
+
+
 def failure_of(kind: str, reply: Replier, **settings: object) -> str:
     """Return how a search fails: in one line that names the source."""
     with service(reply) as (address, _), pytest.raises(SourceFailed) as failure:
