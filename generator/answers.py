@@ -61,8 +61,12 @@ class Sentence:
             "citations": list(self.citations),
             "check": self.check,
         }
-        reasons = [{"sign": reason.sign, "words": reason.words} for reason in self.reasons]
-        return record | {"reasons": reasons} if reasons else record
+        return record | {"reasons": reason_records(self.reasons)} if self.reasons else record
+
+
+def reason_records(reasons: Sequence[Reason]) -> list[dict[str, str]]:
+    """Return reasons as the contract's JSON."""
+    return [{"sign": reason.sign, "words": reason.words} for reason in reasons]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,8 @@ class Answer:
     abstained: bool
     statement: str = ""  # of an abstaining answer
     checked_by: str = RULES  # the model and its revision, or "rules"
+    title_check: Check | None = None  # of a title that a model wrote, by the rules
+    title_reasons: tuple[Reason, ...] = ()
 
     def section(self, name: Section) -> str:
         """Return the text of a section."""
@@ -92,7 +98,10 @@ class Answer:
         return text
 
     def as_record(self) -> dict[str, Any]:
-        """Return the answer as the contract's JSON; `checked_by` where a model judged."""
+        """Return the answer as the contract's JSON.
+
+        `title_check` and `title_reasons` where a model wrote the title; `checked_by` where one judged.
+        """
         record: dict[str, Any] = {
             "title": self.title,
             **{name: self.section(name) for name in SECTIONS},
@@ -101,12 +110,16 @@ class Answer:
             "abstained": self.abstained,
             "sentences": [sentence.as_record() for sentence in self.sentences],
         }
+        if self.title_check:
+            record["title_check"] = self.title_check
+        if self.title_reasons:
+            record["title_reasons"] = reason_records(self.title_reasons)
         return record if self.checked_by == RULES else record | {"checked_by": self.checked_by}
 
     def as_text(self) -> str:
         """Write the answer: citations in square brackets, checks in round ones, quotations as a list."""
         headings = HEADINGS[_of(self.language)]
-        lines = [quoted(self.title)]
+        lines = [quoted(self.title) + self._check_word(self.title_check)]
         if self.statement:
             lines += ["", self.statement]
         if passages := self._written("passages"):
@@ -117,13 +130,15 @@ class Answer:
         return "\n".join(lines)
 
     def _written(self, section: Section) -> list[str]:
-        words = CHECK_WORDS[_of(self.language)]
         return [
-            cited(sentence.text, ", ".join(sentence.citations))
-            + (f" ({words[sentence.check]})" if sentence.check in words else "")
+            cited(sentence.text, ", ".join(sentence.citations)) + self._check_word(sentence.check)
             for sentence in self.sentences
             if sentence.section == section
         ]
+
+    def _check_word(self, check: Check | None) -> str:
+        words = CHECK_WORDS[_of(self.language)]
+        return f" ({words[check]})" if check in words else ""
 
 
 def quoting_answer(language: Language, sentences: Sequence[Sentence]) -> Answer:

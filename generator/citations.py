@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from generator.checking.belonging import MOST_QUANTITIES, of_another
 from generator.checking.clauses import Bridge, Text, terms_of
-from generator.checking.denials import denials
 from generator.checking.names import abbreviations, missing_names
-from generator.checking.opposites import contradictions
-from generator.checking.quantities import Quantity
+from generator.checking.opposites import FUNCTION_WORDS, SIGNS
 from generator.checking.reading import Reading
 from generator.checking.reading import read as read_once
-from generator.checking.reversed_changes import reversed_changes
+from generator.checking.signs import SIGNS as SIGNS_AGAINST
+from generator.checking.signs import Compared, Sign
 from indexer.glossary.transliteration import sounds_like
 from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
@@ -26,14 +24,13 @@ from retriever.index import SearchIndex
 
 # quoted: the words of the paper itself, which are not checked.
 Check = Literal["supported", "unsupported", "not checkable", "excluded", "quoted"]
-Sign = Literal[
-    "citation", "number", "unit", "name", "other number", "turned", "opposite", "denied", "words", "judge"
-]
 
 # Share of a sentence's words that the cited passages must hold, within a language.
 LEAST_OVERLAP = 0.5
 # Share of a sentence's glossary terms that the cited passages must hold, across languages.
 LEAST_PAIRS = 0.5
+# Signs that go by the share of words: paraphrases raise them, and a judge may overrule them.
+UNSURE: frozenset[Sign] = frozenset({"clause", "words"})
 LONGEST_SENTENCE, LONGEST_PASSAGE = 2_000, 20_000  # characters that are compared
 
 
@@ -80,8 +77,12 @@ def check_sentence(
     sources = [read(unicodedata.normalize("NFC", each)) for each in written]
     sentence = own.text
     held = {token[0] for source in sources for token in source.text.tokens}
-    bridge = Bridge(sentence.tokens, index.glossary)
-    reasons = tuple(_reasons(own, sources, bridge, across=across))
+    translations = {pair for source in sources for pair in source.translations} if across else ()
+    bridge = Bridge(sentence.tokens, index.glossary, translations)
+    compared = Compared(own, tuple(sources), held, bridge, across)
+    reasons = tuple(
+        dict.fromkeys(Reason(sign, words) for sign, found in SIGNS_AGAINST for words in found(compared))
+    )
     reasons += tuple(
         _names(sentence, [source.text for source in sources], language, index, held, across=across)
     )
@@ -95,33 +96,37 @@ def check_sentence(
     return finding
 
 
+def check_title(
+    text: str,
+    passages: Sequence[StoredPassage],
+    index: SearchIndex,
+    read: Callable[[str], Reading] | None = None,
+) -> Finding:
+    """Check the title of an answer against all passages that the answer cites.
+
+    A title is brief: that few of its words stand there says nothing. A question claims nothing.
+    """
+    if not passages or text.rstrip().endswith(("?", "？")):
+        return Finding("not checkable")
+    finding = check_sentence(text, passages, index, read)
+    reasons = tuple(reason for reason in finding.reasons if reason.sign not in UNSURE)
+    if finding.check != "unsupported" or reasons:
+        return replace(finding, reasons=reasons)
+    return Finding("not checkable")
+
+
 def reader(index: SearchIndex) -> Callable[[str], Reading]:
     """Return a function that reads a text once, to be let go with the answer that is checked."""
-    return lru_cache(lambda text: read_once(text, index.analyzer))
-
-
-def _reasons(own: Reading, sources: Sequence[Reading], bridge: Bridge, *, across: bool) -> Iterator[Reason]:
-    counted = own.text.quantities
-    yield from _numbers(counted, [source.text for source in sources])
-    # A source with too many numbers may give them to the right words: then nothing is said of the others.
-    if all(len(each.text.quantities) <= MOST_QUANTITIES for each in (own, *sources)):
-        places = [source.places for source in sources]
-        for word, other in of_another(own.places, places, counted, bridge, across=across):
-            yield Reason("other number", f"{word} / {other}")
-    for words in reversed_changes(own.changes, [change for source in sources for change in source.changes]):
-        yield Reason("turned", words)
-    said = [(source.text, source.directions) for source in sources]
-    for word, other in contradictions(own.text, own.directions, said, bridge):
-        yield Reason("opposite", f"{word} / {other}")
-    statements = [statement for source in sources for statement in source.statements]
-    for word, _ in denials(own.statements, statements, bridge):
-        yield Reason("denied", word)
+    return lru_cache(lambda text: read_once(text, index.analyzer, index.glossary))
 
 
 def _within(sentence: Text, held: set[str], reasons: tuple[Reason, ...]) -> Finding:
-    distinct = terms_of(sentence.tokens)
+    distinct = terms_of(sentence.tokens) - FUNCTION_WORDS
+    # Numbers and changes are compared by their own signs, in whatever words they are.
+    told = {token[0] for token in sentence.tokens if token[0] in SIGNS or sentence.in_quantity(token)}
+    distinct -= told - held
     if not distinct:
-        return Finding("not checkable")
+        return Finding("unsupported" if reasons else "not checkable", reasons)
     overlap = len(distinct & held) / len(distinct)
     if overlap < LEAST_OVERLAP:
         reasons += (Reason("words", "too few of its words"),)
@@ -136,15 +141,6 @@ def _across(bridge: Bridge, held: set[str], reasons: tuple[Reason, ...], *, anch
     if reasons:
         return Finding("unsupported", reasons, overlap)
     return Finding("supported" if pairs or anchors else "not checkable", (), overlap)
-
-
-def _numbers(counted: Sequence[Quantity], sources: Sequence[Text]) -> Iterator[Reason]:
-    said = [quantity for source in sources for quantity in source.quantities]
-    for quantity in counted:
-        if not quantity.demanded or any(quantity.same_as(other) for other in said):
-            continue
-        same = any(quantity.value == other.value for other in said)
-        yield Reason("unit" if same else "number", quantity.text)
 
 
 def _names(

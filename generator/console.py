@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from generator.answers import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
+from generator.citations import Reason
 from generator.pipeline import AskResult
 from generator.quoting import CHECK_WORDS, cited, quoted
 from generator.steps import Listener, StepEvent
@@ -63,7 +64,9 @@ def show_answer(asked: AskResult) -> None:
     if line := likelihood_line(answer.language, result.likelihood):
         echo(line)
         echo()
-    echo(styled(shortened(quoted(answer.title)), bold=True))
+    mark = answer.title_check and styled(f" {MARKS[answer.title_check]}", fg=STYLES[answer.title_check])
+    echo(styled(shortened(quoted(answer.title)), bold=True), mark or "")
+    _show_reasons(answer.title_reasons)
     if answer.statement:
         echo()
         echo(answer.statement)
@@ -108,8 +111,12 @@ def _show_sentence(sentence: Sentence, language: Language, numbers: Mapping[str,
         echo(f"- {text} ", styled(f"({word})", dim=True))
     else:
         echo(text, " ", styled(MARKS[sentence.check], fg=STYLES[sentence.check]))
-    if sentence.reasons:
-        signs = "; ".join(f"{reason.sign}: {shortened(quoted(reason.words))}" for reason in sentence.reasons)
+    _show_reasons(sentence.reasons)
+
+
+def _show_reasons(reasons: Sequence[Reason]) -> None:
+    if reasons:
+        signs = "; ".join(f"{reason.sign}: {shortened(quoted(reason.words))}" for reason in reasons)
         echo(styled(f"{INDENT}{signs}", dim=True))
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.answers import Answer, Sentence
-from generator.citations import Check, Reason, cited
+from generator.citations import UNSURE, Check, Reason, cited
 from generator.context import fit
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, Message, OnText
@@ -52,13 +52,16 @@ async def judged(
 ) -> Answer:
     """Return the answer with the checks of the judge that the settings name; by default those that it has.
 
-    A sentence that cites nothing stays unsupported, and one about what was excluded stays marked so.
+    A sentence that cites nothing stays unsupported, and one about what was excluded stays marked so. What the
+    rules compare for certain (numbers, names, directions) no judge overrules; it reads the other sentences.
     """
     judge = resources.index.entailment.settings.judge
     places = [
         place
         for place, sentence in enumerate(answer.sentences)
-        if sentence.citations and sentence.check != "excluded"
+        if sentence.citations
+        and sentence.check != "excluded"
+        and all(reason.sign in UNSURE for reason in sentence.reasons)
     ]
     if judge == "rules" or not places:
         return answer

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
 from generator.answers import SECTIONS, Answer, Section, Sentence, no_answer
-from generator.citations import check_sentence, cited, reader
+from generator.checking.reading import Reading
+from generator.citations import check_sentence, check_title, cited, reader
 from generator.context import FittedPrompt, RefusedPrompt, fit
 from generator.errors import ContextExceeded
 from generator.excluding import exclusion_prompt, marked
@@ -117,7 +118,8 @@ async def answer_from_model(
     asked = constraints or Constraints()
     left_out, left_out_version = exclusion_prompt(asked, language)
     found = load_prompt("findings", language).render(findings=form.findings) if form.findings else ""
-    check = sentence_check(evidence, index, asked)
+    read = reader(index)
+    check = sentence_check(evidence, index, asked, read)
 
     def messages_of(passages: Sequence[str]) -> list[Message]:
         rendered = prompt.render(question=question, passages=passages, **form.values)
@@ -147,6 +149,7 @@ async def answer_from_model(
     if told:
         await _tell(reply.value, reply.value.answered, check, told)
     answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, check)
+    answer = await asyncio.to_thread(with_checked_title, answer, evidence, index, read)
     return FromModel(answer, reply, prompt.version, fitted, left_out_version)
 
 
@@ -154,10 +157,13 @@ SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]
 
 
 def sentence_check(
-    evidence: Sequence[StoredPassage], index: SearchIndex, constraints: Constraints
+    evidence: Sequence[StoredPassage],
+    index: SearchIndex,
+    constraints: Constraints,
+    read: Callable[[str], Reading] | None = None,
 ) -> SentenceCheck:
     """Return what checks a sentence against the passages of its numbers; each sentence and passage once."""
-    read = reader(index)
+    read = read or reader(index)
 
     @lru_cache
     def check(text: str, section: Section, numbers: tuple[int, ...]) -> Sentence:
@@ -177,6 +183,20 @@ def checked_answer(
     if not written.answered or not sentences:
         return no_answer(language, written_by, [sentence for sentence in sentences if sentence.citations])
     return Answer(written.title, sentences, language, written_by, abstained=False)
+
+
+def with_checked_title(
+    answer: Answer,
+    evidence: Sequence[StoredPassage],
+    index: SearchIndex,
+    read: Callable[[str], Reading] | None = None,
+) -> Answer:
+    """Check the title that a model wrote against the passages that its sentences cite."""
+    if answer.abstained:
+        return answer
+    passages = cited((each for sentence in answer.sentences for each in sentence.citations), evidence)
+    finding = check_title(answer.title, passages, index, read)
+    return replace(answer, title_check=finding.check, title_reasons=finding.reasons)
 
 
 def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:

@@ -123,30 +123,46 @@ def _competing_number(
     place: Placed,
     around: Sequence[Placed],
     named: Set[Quantity],
-    words_of_another: Callable[[frozenset[str], frozenset[str]], bool] | None,
+    words_of_another: Callable[[frozenset[str], frozenset[str], bool], bool] | None,
 ) -> Quantity | None:
     """Return the number of a source that stands where a sentence has put another one."""
     for other in around:
         if (
-            other.quantity in named
+            not other.quantity.demanded
+            or other.quantity in named
             or other.quantity in place.partners
-            or not _alike(other.quantity, place.quantity)
+            or not alike(other.quantity, place.quantity)
         ):
             continue
-        if words_of_another and words_of_another(place.words, other.words):
+        later = other.quantity.start > place.quantity.start
+        if words_of_another and words_of_another(place.words, other.words, later):
             return other.quantity
         if _of_another_condition(place, other, named):
             return other.quantity
     return None
 
 
-def _words_of_another(own: Placed, bridge: Bridge, here: frozenset[str], there: frozenset[str]) -> bool:
-    """Tell whether the words of the sentence's number stand with the other number alone."""
+def _words_of_another(
+    own: Placed, bridge: Bridge, here: frozenset[str], there: frozenset[str], later: bool
+) -> bool:
+    """Tell whether the words of the sentence's number stand with the other number alone.
+
+    Words that open a sentence may be of all its numbers; those of a `later` number are its own.
+    """
     only_here, only_there = here - there, there - here
-    if not only_here or bridge.shared(own.tokens, only_here):
+    if not only_here:
         return False
+    nearest = _nearest(own)
+    if bridge.shared(own.tokens, only_here):
+        # One actor does several things, each with a number: what stands next to the number decides.
+        before = nearest[:2]
+        return (
+            later
+            and bridge.shared(before, only_there) >= LEAST_OF_ANOTHER
+            and not bridge.shared(before, only_here)
+        )
     taken = bridge.shared(own.tokens, only_there)
-    return taken >= LEAST_OF_ANOTHER and bool(bridge.shared(_nearest(own), only_there))
+    return taken >= LEAST_OF_ANOTHER and bool(bridge.shared(nearest, only_there))
 
 
 def _nearest(own: Placed) -> tuple[Token, ...]:
@@ -160,14 +176,16 @@ def _of_another_condition(place: Placed, other: Placed, named: Set[Quantity]) ->
     """Tell whether the sentence names the condition of the other number and not that of its own."""
     theirs = [quantity for quantity in other.beside if quantity in named]
     return any(
-        _alike(mine, condition)
+        alike(mine, condition)
         for mine in place.beside
-        if mine.unit and mine not in named
+        if mine.unit and mine not in named and mine != other.quantity
         for condition in theirs
+        if condition != place.quantity
     )
 
 
-def _alike(first: Quantity, second: Quantity) -> bool:
+def alike(first: Quantity, second: Quantity) -> bool:
+    """Tell whether two numbers differ and count the same."""
     if first.same_as(second):
         return False
     if first.unit and second.unit:

@@ -1,10 +1,12 @@
 """Sentences and clauses of a text as terms, so that what is said in one is compared with the right other."""
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
+from itertools import chain, pairwise
 
 from generator.checking.quantities import Quantity, quantities
 from indexer.analysis.tokens import Analyzer, TaggedWord, Token
@@ -31,7 +33,7 @@ class Clause:
     sentence: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """A text with its tokens, cut into clauses."""
 
@@ -39,10 +41,36 @@ class Text:
     tokens: tuple[Token, ...]
     clauses: tuple[Clause, ...]
     quantities: tuple[Quantity, ...]
+    tagged: tuple[TaggedWord, ...] = ()  # of a text with Hangul
 
     def words_of(self, clause: Clause) -> str:
         """Return the clause as written."""
         return self.text[clause.start : clause.end]
+
+    def in_quantity(self, token: Token) -> bool:
+        """Return whether a token is a part of a number or of its unit."""
+        return any(each.start <= token[2] < each.start + len(each.text) for each in self.quantities)
+
+    def tokens_around(self, place: int) -> tuple[Token, ...]:
+        """Return the tokens of the clause that holds a place of the text; none where it has no word."""
+        starts = [clause.start for clause in self.clauses]
+        return self.clauses[max(0, bisect_right(starts, place) - 1)].tokens if starts else ()
+
+    @cached_property
+    def sentences(self) -> dict[int, tuple[int, int, set[str]]]:
+        """The sentences by their number: begin, end and terms."""
+        found: dict[int, tuple[int, int, set[str]]] = {}
+        for clause in self.clauses:
+            begin, _, words = found.get(clause.sentence, (clause.start, 0, set()))
+            found[clause.sentence] = begin, clause.end, words | terms_of(clause.tokens)
+        return found
+
+    @cached_property
+    def sentences_of_quantities(self) -> list[int]:
+        """The number of the sentence of each quantity."""
+        starts = [clause.start for clause in self.clauses]
+        places = [max(0, bisect_right(starts, quantity.start) - 1) for quantity in self.quantities]
+        return [self.clauses[place].sentence if self.clauses else 0 for place in places]
 
 
 def read_text(text: str, analyzer: Analyzer) -> Text:
@@ -57,7 +85,7 @@ def read_text(text: str, analyzer: Analyzer) -> Text:
             held = tuple(token for token in tokens if start <= token[2] < stop)
             if held:
                 clauses.append(Clause(start, stop, held, number))
-    return Text(text, tokens, tuple(clauses), tuple(quantities(text)))
+    return Text(text, tokens, tuple(clauses), tuple(quantities(text)), tuple(tagged))
 
 
 def _verb_endings(text: str, tagged: Sequence[TaggedWord]) -> Iterator[int]:
@@ -77,24 +105,64 @@ def terms_of(tokens: Sequence[Token]) -> set[str]:
     return {token[0] for token in tokens}
 
 
-class Bridge:
-    """Which terms of another text a token stands for: itself, and across languages the glossary's."""
+Translation = tuple[tuple[str, ...], tuple[str, ...]]  # terms of a text, and those of the other language
 
-    def __init__(self, tokens: Sequence[Token], glossary: Glossary) -> None:
-        """Look up all tokens of a sentence at once."""
+
+def translations_of(text: Text, glossary: Glossary) -> frozenset[Translation]:
+    """Return what the glossary knows of a text's terms."""
+    words = [token[0] for token in text.tokens]
+    return frozenset(
+        (tuple(words[match.start : match.end]), tuple(match.other_tokens))
+        for match in glossary.translations(words)
+    )
+
+
+class Bridge:
+    """Which terms of another text a token stands for: itself, and across languages the glossary's.
+
+    A pair counts from either side: 의사 is looked up as "physician", but "doctor" as 의사.
+    """
+
+    def __init__(
+        self, tokens: Sequence[Token], glossary: Glossary, others: Iterable[Translation] = ()
+    ) -> None:
+        """Look up all tokens of a sentence at once; `others` are the translations of its sources' terms."""
         words = [token[0] for token in tokens]
         self._others: dict[tuple[int, int], set[frozenset[str]]] = {}
         self._own: dict[tuple[int, int], tuple[str, ...]] = {}
+        self._technical: set[tuple[int, int]] = set()  # spans of terms that papers list as such
         for match in glossary.translations(words):
-            span = tokens[match.start][2], tokens[match.end - 1][3]
-            self._others.setdefault(span, set()).add(frozenset(match.other_tokens))
-            self._own[span] = tuple(words[match.start : match.end])
+            span = self._add(tokens, match.start, match.end, match.other_tokens)
+            if not {"keywords", "title", "user"}.isdisjoint(match.pair.sources):
+                self._technical.add(span)
+        by_first: dict[str, list[Translation]] = {}
+        for theirs, ours in others:
+            by_first.setdefault(ours[0], []).append((theirs, ours))
+        for start, word in enumerate(words):
+            for theirs, ours in by_first.get(word, ()):
+                if tuple(words[start : start + len(ours)]) == ours:
+                    self._add(tokens, start, start + len(ours), theirs)
 
-    def found(self, held: set[str]) -> list[bool]:
+    def _add(self, tokens: Sequence[Token], start: int, end: int, other: Sequence[str]) -> tuple[int, int]:
+        span = tokens[start][2], tokens[end - 1][3]
+        self._others.setdefault(span, set()).add(frozenset(other))
+        self._own[span] = tuple(token[0] for token in tokens[start:end])
+        return span
+
+    def technical_missing(self, tokens: Sequence[Token], held: AbstractSet[str]) -> Iterator[tuple[str, ...]]:
+        """Yield the technical terms of these tokens of which `held` has no word, in either language."""
+        starts = {token[2] for token in tokens}
+        for span in sorted(self._technical):
+            words = self._own[span]
+            if span[0] in starts and not held & {*words, *chain.from_iterable(self._others[span])}:
+                yield words
+
+    def found(self, held: set[str], within: Clause | None = None) -> list[bool]:
         """Tell for each term that the glossary knows whether it stands among `held`, in either language."""
         return [
             held.issuperset(self._own[span]) or any(held.issuperset(other) for other in others)
             for span, others in self._others.items()
+            if within is None or within.start <= span[0] < within.end
         ]
 
     def shared(self, tokens: Sequence[Token], held: AbstractSet[str]) -> int:
@@ -109,3 +177,24 @@ class Bridge:
                     inside = [token for token in tokens if start <= token[2] < stop]
                     translated |= {token[2] for token in inside if token[0] not in held}
         return len(found) + len(translated)
+
+
+NEARLY_AS_GOOD = 0.5  # of what the best sentence of the sources shares
+
+
+def nearest_sentences(
+    sources: Sequence[Text], tokens: Sequence[Token], bridge: Bridge, nearly: float = NEARLY_AS_GOOD
+) -> list[dict[int, str]]:
+    """Return for each source the sentences, by number, that share most with these tokens of a sentence."""
+    shared = [
+        {
+            number: (bridge.shared(tokens, words), source.text[begin:end])
+            for number, (begin, end, words) in source.sentences.items()
+        }
+        for source in sources
+    ]
+    best = max((count for counts in shared for count, _ in counts.values()), default=0)
+    return [
+        {number: text for number, (count, text) in counts.items() if count >= nearly * best}
+        for counts in shared
+    ]

@@ -1,5 +1,6 @@
 """What only one of two denies: "did not reach" for "reached", with for without, 있었다 for 없었다."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -7,6 +8,10 @@ from generator.checking.clauses import Bridge, Clause, Text, terms_of
 from generator.checking.opposites import HARDLY, LEAST_SHARED, MOST_PAIRS, NEARLY_AS_GOOD, NOT, SIGNS
 from indexer.analysis.tokens import Token
 
+# "Left it unchanged" denies a change without a "not".
+UNCHANGED = re.compile(
+    r"\bunchanged\b|\b(?:remained|stayed) (?:the same|constant|stable)\b|그대로", re.IGNORECASE
+)
 BEHIND = 2  # words that an English "not" denies: "not significantly improve"
 LEAST_SHARE = 0.5
 
@@ -36,7 +41,8 @@ def statements(text: Text) -> Iterator[Statement]:
     """Yield the clauses of a text with what they deny."""
     for clause in text.clauses:
         written = text.words_of(clause)
-        yield Statement(clause, written, denied_words(text, clause), bool(HARDLY.search(written)))
+        hardly = bool(HARDLY.search(written) or UNCHANGED.search(written))
+        yield Statement(clause, written, denied_words(text, clause), hardly)
 
 
 def denials(own: Sequence[Statement], said: Sequence[Statement], bridge: Bridge) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from importlib import resources
 from itertools import pairwise
 
+from generator.checking.substances import drugs, substances
 from indexer.analysis.tokens import TaggedWord
 from indexer.glossary.abbreviations import LONGEST_SHORT_FORM
 from indexer.glossary.transliteration import SOUNDS_MUCH_ALIKE, sounds_like
@@ -63,7 +64,7 @@ def abbreviations(text: str) -> set[str]:
 
 
 def opens_sentence(text: str, start: int) -> bool:
-    """Tell whether the word that begins there is the first of a sentence, whose capital tells nothing."""
+    """Return whether the word that begins there is the first of a sentence, whose capital tells nothing."""
     return start <= 1 or bool(SENTENCE_START.search(text[max(0, start - 5) : start]))
 
 
@@ -91,8 +92,35 @@ def missing_names(
             yield name
     if language == "ko":
         yield from _missing_hangul(sentence, source, tagged, knows, across=across)
+    yield from _missing_substances(sentence, source, knows, drugs if across else substances)
     yield from _missing_species(sentence, source, knows)
     yield from _missing_capitalised(sentence, source, language, knows, across=across)
+
+
+def same_name(first: str, second: str) -> bool:
+    """Return whether two names are one, in one script or in two: vedolizumab and 베돌리주맙."""
+    first, second = first.casefold(), second.casefold()
+    if first in second or second in first:
+        return True
+    if first.isascii() == second.isascii():
+        return False
+    korean, latin = (second, first) if first.isascii() else (first, second)
+    return sounds_like(korean, latin, SOUNDS_MUCH_ALIKE)
+
+
+def _missing_substances(
+    sentence: str, source: str, knows: Knows, named: Callable[[str], list[str]]
+) -> Iterator[str]:
+    held = source.casefold()
+    others = named(source)
+    for name in named(sentence):
+        # Capitals are read by the other rules.
+        plain = name.casefold().removesuffix("s")
+        if name[0].isupper() or plain in held or knows(name) is True:
+            continue
+        words = LATIN_WORD.findall(source) if not name.isascii() else HANGUL_WORD.findall(source)
+        if not any(same_name(name, other) for other in (*others, *words)):
+            yield name
 
 
 def _missing_species(sentence: str, source: str, knows: Knows) -> Iterator[str]:
@@ -184,14 +212,14 @@ def _missing_hangul(
 
 
 def _is_foreign(word: str, pieces: Sequence[str]) -> bool:
-    """Tell whether a Hangul word is no word of the dictionary and is written as a foreign one sounds."""
+    """Return whether a Hangul word is no word of the dictionary and is written as a foreign one sounds."""
     if len(word) < LEAST_SYLLABLES or sum(each in FOREIGN for each in word) < LEAST_FOREIGN * len(word):
         return False
     return "UNKNOWN" in pieces or len([piece for piece in pieces if piece not in {"XSN", "XPN"}]) >= PIECES
 
 
 def _one_name(first: str, second: str) -> bool:
-    """Tell whether two Latin words are forms of one name: Korea and Korean, China and Chinese."""
+    """Return whether two Latin words are forms of one name: Korea and Korean, China and Chinese."""
     if first == second:
         return True
     least = min(len(first), len(second)) - 1
@@ -206,7 +234,7 @@ def _form_in(name: str, words: set[str], text: str) -> bool:
 
 
 def _initials_in(name: str, plain: str) -> bool:
-    """Tell whether the words that an abbreviation stands for are in the source: loan-to-value, LTV."""
+    """Return whether the words that an abbreviation stands for are in the source: loan-to-value, LTV."""
     letters = name.rstrip("s")
     if not letters.isupper() or not letters.isalpha():
         return False
@@ -223,6 +251,6 @@ def _initials_in(name: str, plain: str) -> bool:
 
 
 def _stands_in(name: str, plain: str) -> bool:
-    """Tell whether a name stands in a case-folded text as a word of its own, singular or plural."""
+    """Return whether a name stands in a case-folded text as a word of its own, singular or plural."""
     singular = name[:-1] if name.endswith("s") and name[:-1].isupper() else name
     return bool(re.search(rf"(?<![a-z0-9]){re.escape(singular.casefold())}s?(?![a-z0-9])", plain))

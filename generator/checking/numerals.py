@@ -1,11 +1,13 @@
 """Numbers as they are written: in digits with multipliers, in words, as fractions, ordinals and months."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from math import prod
 from typing import NamedTuple
 
+from generator.checking.sino_korean import SINO_KOREAN, sino_korean_value
 from generator.checking.units import PARTICLE, Unit, unit_of
 
 # All digits or none, from the first one on: thousands of them are read once.
@@ -43,8 +45,10 @@ _THEN = r"[\s-](?:and\s)?"
 _BELOW_1000 = rf"{_BELOW_100}(?:[\s-]hundred\b(?:{_THEN}{_BELOW_100}(?![\s-]hundred))?)?"
 _LARGER = r"(?![\s-](?:thousand|million|billion))"
 _BELOW_MILLION = rf"{_BELOW_1000}(?:[\s-]thousand\b(?:{_THEN}{_BELOW_1000}{_LARGER})?)?"
+_POINT = rf"(?:\spoint((?:[\s-](?:zero|oh|{'|'.join(ONES[:9])})\b)+))?"
 ENGLISH_WORDS = re.compile(
-    rf"\b(?:{_BELOW_1000}[\s-](?:million|billion)\b(?:{_THEN}{_BELOW_MILLION}{_LARGER})?|{_BELOW_MILLION})"
+    rf"\b(?:{_BELOW_1000}[\s-](?:million|billion)\b(?:{_THEN}{_BELOW_MILLION}{_LARGER})?|{_BELOW_MILLION}"
+    rf"|zero(?=\spoint)){_POINT}"
 )
 A_PERIOD = re.compile(r"\ban?(?= (?:year|month|week|day|hour|minute)\b)")
 ORDINALS = {
@@ -53,7 +57,7 @@ ORDINALS = {
         "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
     )
 } | {word: value for value, word in enumerate("첫째 둘째 셋째 넷째 다섯째 여섯째 일곱째 여덟째".split(), 1)}
-ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})")
+ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})(?!s\b)")
 MONTHS = "January February March April May June July August September October November December".split()
 MONTH = re.compile(
     rf"\b(?:{'|'.join(month for month in MONTHS if month not in {'May', 'March'})})\b"
@@ -81,13 +85,43 @@ KOREAN_WORDS = re.compile(
 DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "열흘": 10, "보름": 15}
 DECADE = re.compile(r"\b(?:decade|century)\b")
 DAY_WORDS = re.compile(rf"(?<![가-힣])(?:{'|'.join(DAYS)})(?:{PARTICLE})")  # no 하루키, 보름달
-# 3분의 2; two thirds, three-quarters.
-KOREAN_FRACTION = re.compile(rf"({DIGITS})\s?분의\s?({DIGITS})")
-PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "tenth": 10}
-ENGLISH_FRACTION = re.compile(rf"\b({'|'.join(ONES[:9])})[\s-](third|quarter|fifth|sixth|tenth)s?\b")
-HALF = re.compile(r"\b(?:half|halv(?:e|es|ed|ing))\b|절반|반으로")
+# 3분의 2, 삼분의 일; two thirds, three-quarters, by a fifth, a tenth of.
+_SINO_DIGIT = dict(zip("일이삼사오육칠팔구십", range(1, 11), strict=True))
+KOREAN_FRACTION = re.compile(
+    rf"({DIGITS}|(?<![가-힣])[{''.join(_SINO_DIGIT)}])\s?분의\s?({DIGITS}|[{''.join(_SINO_DIGIT)}](?![가-힣]{{3}}))"
+)
+PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+_PARTS = "|".join(part for part in PARTS if part != "half")
+ENGLISH_FRACTION = re.compile(
+    rf"\b({'|'.join(ONES[:9])})[\s-]({_PARTS})s?\b"
+    rf"|\b(?:(?<=by )|(?<=to )|(?<=than )|(?<=about )|(?<=nearly )|(?<=almost ))an? ({_PARTS})\b"
+    rf"|\ban? ({_PARTS}) (?=of|less|more|fewer|lower|higher|smaller|larger)"
+)
+VULGAR_FRACTION = re.compile(rf"({DIGITS})?\s?([¼½¾⅐-⅞])")
+ENCLOSED = re.compile(
+    r"[\u2469-\u2473\u247d-\u2487\u3251-\u325f\u32b1-\u32bf](?=\s?(?:[%％]|per\s?cent|퍼센트))"
+)
+# Not the first half of a year, nor a half-life.
+HALF = re.compile(
+    r"(?<!first )(?<!second )(?<!other )(?<!latter )(?<!latter-)\bhalf\b(?!-li| an? )|\bhalv(?:e|es|ed|ing)\b"
+    r"|절반|반으로|반감(?=[되하시])"
+)
 DOUBLE = re.compile(
-    r"\b(?:twice|doubl(?:e|es|ed|ing)|twofold)\b|\b(?:thrice|tripl(?:e|es|ed|ing)|threefold)\b|갑절|곱절",
+    r"\btwice\b(?! (?:daily|weekly|monthly|a|an|per|each|every|in)\b)|\bdoubl(?:e|es|ed|ing)\b(?!-)"
+    r"|\btwofold\b|갑절|곱절|배증"
+)
+TRIPLE = re.compile(
+    r"\b(?:thrice|tripl(?:e|es|ed|ing)|treble[sd]?|threefold)\b(?! (?:therapy|regimen|test)\b)"
+)
+QUADRUPLE = re.compile(r"\b(?:quadrupl(?:es|ed|ing)|fourfold)\b")
+_PERIODS = "years?|months?|weeks?|days?|hours?|minutes?|점"
+# A year and a half, two and a half years; 한 달 반, 1년 반.
+AND_A_HALF = re.compile(
+    rf"\b(?:({'|'.join(ONES)}|an?|{DIGITS})(?: ({_PERIODS}))? and a half"
+    r"|half an? (hour|year|day|month|week|minute))\b"
+)
+KOREAN_AND_A_HALF = re.compile(
+    rf"(?:(?<![가-힣])([한두세네일이삼사오])|({DIGITS}))\s?(년|달|개월|시간|주|배) ?반(?![가-힣]{{2}})"
 )
 # Small numbers in words are rhetoric as often as counts.
 LEAST_IN_WORDS = 4
@@ -95,13 +129,18 @@ SHARE, TIMES = unit_of("%"), unit_of("times")
 
 
 class Numeral(NamedTuple):
-    """A number where it stands; `demanded` is False for what its source need not say too."""
+    """A number where it stands.
+
+    `demanded` is False for what its source need not say too, unless a unit follows: three groups, but not
+    three years. `multiple` marks the words for a share or a factor: half, two thirds, doubled.
+    """
 
     value: Decimal
     start: int
     end: int
     demanded: bool = True
     unit: Unit | None = None
+    multiple: bool = False
 
 
 def plain(number: str) -> Decimal:
@@ -121,25 +160,59 @@ def numerals(text: str) -> Iterator[Numeral]:
 
 
 def _korean_fraction(match: re.Match[str]) -> Numeral | None:
-    parts = plain(match[1])
-    return Numeral(plain(match[2]) / parts * 100, *match.span(), unit=SHARE) if parts else None
+    parts, part = (
+        Decimal(_SINO_DIGIT[each]) if each in _SINO_DIGIT else plain(each) for each in match.groups()
+    )
+    return _share(part / parts, match) if parts else None
 
 
 def _english_fraction(match: re.Match[str]) -> Numeral:
-    value = Decimal(WORD_VALUES[match[1]]) / PARTS[match[2]]
-    return Numeral(value * 100, *match.span(), demanded=False, unit=SHARE)
+    of = match[2] or match[3] or match[4]
+    return _share(Decimal(WORD_VALUES[match[1] or "one"]) / PARTS[of], match)
+
+
+def _share(value: Decimal, match: re.Match[str]) -> Numeral:
+    return Numeral(value * 100, *match.span(), unit=SHARE, multiple=True)
+
+
+def _vulgar_fraction(match: re.Match[str]) -> Numeral:
+    part = Decimal(str(round(unicodedata.numeric(match[2]), 6)))
+    return Numeral(plain(match[1]) + part, *match.span()) if match[1] else _share(part, match)
+
+
+def _and_a_half(match: re.Match[str]) -> Numeral:
+    number, unit = match[1], match[2] or match[3]
+    whole = WORD_VALUES.get(number or "zero", 0) or (plain(number) if number and number[0].isdigit() else 0)
+    value = Decimal(whole or (1 if number else 0)) + Decimal("0.5")
+    return Numeral(value, *match.span(), unit=unit_of(unit) if unit else None)
+
+
+def _korean_and_a_half(match: re.Match[str]) -> Numeral:
+    whole = plain(match[2]) if match[2] else Decimal(_SINO_DIGIT.get(match[1], 0) or NATIVE[match[1]])
+    return Numeral(whole + Decimal("0.5"), *match.span(), unit=unit_of(match[3]))
+
+
+def _times(value: int) -> Callable[[re.Match[str]], Numeral]:
+    return lambda match: Numeral(Decimal(value), *match.span(), unit=TIMES, multiple=True)
+
+
+def _sino_korean(match: re.Match[str]) -> Numeral | None:
+    value = sino_korean_value(match)
+    return None if value is None else Numeral(value, *match.span(), demanded=value >= LEAST_IN_WORDS)
 
 
 def _english_words(match: re.Match[str]) -> Numeral:
     value = below = 0
-    for word in re.findall("[a-z]+", match[0]):
+    whole, _, decimals = match[0].partition(" point")
+    for word in re.findall("[a-z]+", whole):
         below += WORD_VALUES.get(word, 0)
         if word == "hundred":
             below *= 100
         elif word in ENGLISH_MULTIPLIER:
             value, below = value + below * ENGLISH_MULTIPLIER[word], 0
-    value += below
-    return Numeral(Decimal(value), *match.span(), demanded=value >= LEAST_IN_WORDS)
+    digits = "".join(str(WORD_VALUES.get(word, 0)) for word in re.findall("[a-z]+", decimals))
+    number = Decimal(f"{value + below}.{digits}" if digits else value + below)
+    return Numeral(number, *match.span(), demanded=number >= LEAST_IN_WORDS or bool(digits))
 
 
 def _dotted(match: re.Match[str]) -> Numeral:
@@ -156,11 +229,6 @@ def _korean_words(match: re.Match[str]) -> Numeral | None:
     return Numeral(Decimal(value), *match.span(), demanded=value >= LEAST_IN_WORDS) if value else None
 
 
-def _double(match: re.Match[str]) -> Numeral:
-    three = match[0].startswith(("thr", "tri"))
-    return Numeral(Decimal(3 if three else 2), *match.span(), demanded=False, unit=TIMES)
-
-
 def _korean_large(text: str) -> Decimal:
     total = Decimal(0)
     for digits, small, large in KOREAN_PART.findall(text):
@@ -171,11 +239,16 @@ def _korean_large(text: str) -> Decimal:
 
 # In the order in which they are tried.
 WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], ...] = (
+    (AND_A_HALF, _and_a_half),
+    (KOREAN_AND_A_HALF, _korean_and_a_half),
+    (VULGAR_FRACTION, _vulgar_fraction),
+    (ENCLOSED, lambda m: Numeral(Decimal(int(unicodedata.numeric(m[0]))), *m.span())),
     (KOREAN_FRACTION, _korean_fraction),
     (ENGLISH_FRACTION, _english_fraction),
     (KOREAN_LARGE, lambda m: Numeral(_korean_large(m[0]), m.start(), m.start() + len(m[0].rstrip()))),
     (ENGLISH_LARGE, lambda m: Numeral(plain(m[1]) * ENGLISH_MULTIPLIER[m[2]], *m.span())),
     (KOREAN_BARE, _korean_bare),
+    (SINO_KOREAN, _sino_korean),
     (DOTTED, _dotted),
     (NUMBER, lambda m: Numeral(plain(m[0]), *m.span())),
     (ENGLISH_WORDS, _english_words),
@@ -190,6 +263,8 @@ WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], .
         ),
     ),
     (ORDINAL, lambda m: Numeral(Decimal(ORDINALS[m[0]]), *m.span(), demanded=False)),
-    (HALF, lambda m: Numeral(Decimal(50), *m.span(), demanded=False, unit=SHARE)),
-    (DOUBLE, _double),
+    (HALF, lambda m: _share(Decimal("0.5"), m)),
+    (DOUBLE, _times(2)),
+    (TRIPLE, _times(3)),
+    (QUADRUPLE, _times(4)),
 )

@@ -13,6 +13,15 @@ from indexer.analysis.tokens import Token
 
 # Words of one syllable that are other words too, and what must follow them.
 ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부", "길": "어었게고며"}
+# Words of an axis in these forms alone: 커지다 and 크다, but not the adverb 크게; 덜 어내다.
+ONLY_AS = {"lift": ("lifts", "lifted", "lifting"), "크": ("커", "컸", "클"), "덜": ("덜었", "덜어", "더는")}
+BOUND = re.compile(r" than \d")  # more than 50 is a number
+# Up and down say a direction with a verb of motion: pushed up, went down.
+PARTICLE_VERB = re.compile(
+    r"\b(?:go|goes|going|gone|went|push\w*|dr[io]v\w*|bring|brings|brought|mov\w*|com\w+|came|edg\w*|forc\w*|creep\w*|crept"
+    r"|nudg\w*|tick\w*|send|sent)(?: \w+){0,3} $",
+    re.IGNORECASE,
+)
 
 
 def _table() -> dict[str, tuple[str, int]]:
@@ -51,7 +60,11 @@ NOTHING_FOUND = re.compile(
     re.IGNORECASE,
 )
 COMPARED = re.compile(
-    r"\bthan\b|\bcompared (?:with|to)\b|\bagainst\b|\bversus\b|보다(?![가-힣])|에 비해|에 견주어|대비",
+    r"\bthan\b(?! (?:\d|half\b|twice\b|a (?:third|quarter)))|\b(?:twice|half|times) as \w+(?: \w+){0,3} as\b"
+    r"|\b(?:times|half) (?:that|those) (?:of|in|for|with|at)\b"
+    r"|\bcompared (?:with|to)\b|\bagainst\b|\bversus\b"
+    r"|의 (?=(?:약 |거의 )?(?:(?:[두세네]|다섯|\d{1,4}(?:\.\d{1,4})?)\s?배|절반|갑절|곱절))"
+    r"|보다(?![가-힣])|에 비해|에 견주어|대비",
     re.IGNORECASE,
 )
 COMPARATIVES = frozenset(
@@ -65,8 +78,9 @@ ENDS_A_PHRASE = re.compile(
 )
 FUNCTION_WORDS = frozenset(
     "from than when where which who their its they we our he she has had have did do does was were been "
-    "also both each onli after befor between among while so less more most such these those per "
-    "것 때 수 등 뒤 지".split()
+    "one on wherea but and against versu although though yet also both each onli after befor between among "
+    "while so less more most such these those them they him her it itself per "
+    "것 때 수 등 뒤 지 이 있 되 하 나타나 보이".split()
 )
 SHORTLY_BEFORE = 30  # characters
 WINDOW = 4  # tokens before a word of an axis, and in English behind it
@@ -90,6 +104,8 @@ class Direction:
     standard: frozenset[str] | None = None  # what it is compared with
     phrase: tuple[str, str] | None = None  # with the word behind it
     beside: tuple[Token, ...] = ()  # the two words before it and the one behind it
+    start: int = 0  # where the word stands in its text
+    end: int = 0
 
 
 # A direction and the terms near it, of its clause and of its sentence, without those of directions.
@@ -101,7 +117,7 @@ def directions(text: Text) -> list[Direction]:
     found = []
     for clause in text.clauses:
         words = text.words_of(clause)
-        hardly, standard = bool(HARDLY.search(words)), _standard(text, clause)
+        hardly, standard = bool(HARDLY.search(words)), standard_of(text, clause)
         if NOTHING_FOUND.search(words):
             near = tuple(token for token in clause.tokens if token[0] not in SIGNS)
             found.append(
@@ -121,7 +137,9 @@ def directions(text: Text) -> list[Direction]:
             denied = _is_denied(token, clause, text.text)
             following = next((other[0] for other in clause.tokens[place + 1 :] if other[0] != "쪽"), None)
             phrase = (token[0], following) if following else None
-            found.append(Direction(*sign, written, near, clause, denied, hardly, standard, phrase, beside))
+            found.append(
+                Direction(*sign, written, near, clause, denied, hardly, standard, phrase, beside, *token[2:])
+            )
     return found
 
 
@@ -145,11 +163,13 @@ def _is_attribute(token: Token, text: str) -> bool:
 def _is_denied(token: Token, clause: Clause, text: str) -> bool:
     if token[0].isascii():
         before = text[clause.start : token[2]].split()[-4:]
-        return bool(NOT.search(" ".join(before)))
+        denied = NOT.search(" ".join(before))
+        # "Without lamps fell" denies the lamps.
+        return denied is not None and (denied[0].lower() not in {"without", "no"} or denied[0] in before[-2:])
     return bool(NOT.search(text[token[3] : min(token[3] + 7, clause.end)]))
 
 
-def _standard(text: Text, clause: Clause) -> frozenset[str] | None:
+def standard_of(text: Text, clause: Clause) -> frozenset[str] | None:
     """Return the terms of what a clause compares with: those behind "than", those before 보다."""
     match = COMPARED.search(text.text, clause.start, clause.end)
     if not match:
@@ -165,7 +185,13 @@ def _standard(text: Text, clause: Clause) -> frozenset[str] | None:
 def _is_direction(token: Token, text: str) -> bool:
     """Tell whether a word says a direction: not the first part of a name such as East Sea."""
     written = text[token[2] : token[3]]
+    if written in {"up", "down"}:
+        return bool(PARTICLE_VERB.search(text[max(0, token[2] - SHORTLY_BEFORE) : token[2]]))
     if written[0].isupper() and not opens_sentence(text, token[2]):
+        return False
+    if BOUND.match(text, token[3]):
+        return False
+    if token[0] in ONLY_AS and not written.startswith(ONLY_AS[token[0]]):
         return False
     following = ONLY_BEFORE.get(written)
     return following is None or text[token[3] : token[3] + 1] in following
@@ -213,10 +239,20 @@ def contradictions(
             continue
         best = max(score for score, *_ in ranked)
         good = [entry for entry in ranked if entry[0] >= NEARLY_AS_GOOD * best]
-        if any(_agrees(direction, other, bridge) is not False for *_, other in good):
+        if any(agrees(direction, other, bridge) is not False for *_, other in good):
             continue
         _, clause_shared, shared, other = max(good, key=lambda entry: entry[0])
         near_shared = bridge.shared(direction.near, terms_of(other.near))
+        # A clause with both ends says one of them of something else.
+        same = [
+            each
+            for each, *_ in said
+            if each.clause is other.clause
+            and each.axis == direction.axis
+            and bridge.shared(direction.near, terms_of(each.near))
+        ]
+        if any(agrees(direction, each, bridge) for each in same):
+            continue
         of_it = near_shared >= LEAST_SHARED or _next_to(direction, other, bridge)
         sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
         if of_it and sure and shared >= LEAST_SHARED:
@@ -249,7 +285,7 @@ def _both_ends(direction: Direction, said: Sequence[Direction]) -> bool:
     )
 
 
-def _agrees(own: Direction, other: Direction, bridge: Bridge) -> bool | None:
+def agrees(own: Direction, other: Direction, bridge: Bridge) -> bool | None:
     """Tell whether two places say the same; None where that cannot be told."""
     if other.hardly:
         return None

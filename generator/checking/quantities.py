@@ -8,29 +8,35 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 
-from generator.checking.numerals import numerals
+from generator.checking.numerals import TIMES, numerals
+from generator.checking.scripts import with_ascii_digits
 from generator.checking.units import UNIT, Unit, unit_of
 
 # Behind such a word a number may be a little off.
 ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some)|약|거의|대략)\s*$", re.IGNORECASE
 )
-BEHIND_ABOUT = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|여\s)")
+BEHIND_ABOUT = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\s)")
 # Below zero: the sign is no hyphen of a range.
 NEGATIVE = re.compile(
     r"(?:(?:^|[^\w\s)%℃°]|(?<!\d)\s)[-−–]|(?:\bminus|\bnegative|영하|마이너스)\s?)$", re.IGNORECASE
 )
+# Three times as high, but not three times a week.
+COMPARED = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
+FACTOR = re.compile(r"\bfactor of\s$", re.IGNORECASE)
 SHORTLY_BEFORE = 20  # characters
 NEARLY = Decimal("0.05")
-A_YEAR, FIRST_YEAR = 12, 1000  # in months; of the calendar
+A_YEAR, FIRST_YEAR, LAST_YEAR = 12, 1000, 2100  # in months; of the calendar
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number, its unit, and where it stands in its text.
 
-    `demanded` is False for what only a source needs to be read for: ordinals, halves, small number words.
+    `demanded` is False for what only a source needs to be read for: ordinals, small number words.
+    `multiple` marks the words for a share or a factor: half, two thirds, doubled (`multiples`).
     """
 
     value: Decimal
@@ -41,9 +47,10 @@ class Quantity:
     demanded: bool = True
     about: bool = False
     negative: bool = False
+    multiple: bool = False
 
     def same_as(self, other: "Quantity") -> bool:
-        """Tell whether the two say the same; a number without a unit may have any.
+        """Return whether the two say the same; a number without a unit may have any.
 
         What the other one has below zero may be told as a fall.
         """
@@ -63,10 +70,10 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """Return the quantities of a text in their order; a number of a list has the unit of the next one."""
-    text = unicodedata.normalize("NFC", text).replace("μ", "µ")
+    text = with_ascii_digits(unicodedata.normalize("NFC", text)).replace("μ", "µ")
     taken = [False] * (len(text) + 1)
     found: list[Quantity] = []
-    for value, start, end, said, own_unit in numerals(text):
+    for value, start, end, said, own_unit, multiple in numerals(text):
         if any(taken[start:end]):
             continue
         taken[start:end] = [True] * (end - start)
@@ -76,14 +83,29 @@ def quantities(text: str) -> list[Quantity]:
             unit = None  # a year of the calendar
         before = text[max(0, start - SHORTLY_BEFORE) : start]
         negative = bool(NEGATIVE.search(before))
-        about = bool(ABOUT.search(before) or BEHIND_ABOUT.match(text[end:]))
-        demanded = said and value != 1  # 1 g당 is "per gram", "1" and "a" are the same
+        if behind and behind[1] == "times" and not COMPARED.match(text, behind.end(1)):
+            unit = None  # reused four times
+        if not unit and FACTOR.search(before):
+            unit = TIMES
+        about = bool(ABOUT.search(before) or BEHIND_ABOUT.match(text[end : end + SHORTLY_BEFORE]))
+        # 1 g당 is "per gram", "1" and "a" are the same. A year of two words is as exact as 2 years.
+        demanded = (said or bool(unit and not own_unit)) and value != 1
+        in_words = multiple or (unit == TIMES and not text[start].isdigit())
         shown = text[start : behind.end(1) if behind and unit else end]
-        found.append(Quantity(value, unit, shown.strip(), start, end, demanded, about, negative))
+        found.append(Quantity(value, unit, shown.strip(), start, end, demanded, about, negative, in_words))
     found.sort(key=lambda quantity: quantity.start)
     return _with_units_of_lists(found, text)
 
 
+def spans_years(quantity: Quantity, said: Sequence[Quantity]) -> bool:
+    """Return whether a number of years lies between two years of the calendar: 41 or 42 from 1980 to 2021."""
+    if quantity.unit is None or quantity.unit.dimension != "month" or quantity.unit.factor != A_YEAR:
+        return False
+    years = [other.value for other in said if other.unit is None and FIRST_YEAR <= other.value <= LAST_YEAR]
+    return any(0 <= quantity.value - (end - begin) <= 1 for begin, end in pairwise(years))
+
+
+CALENDAR = re.compile(r"\b(?:in|since|by|until|before|after|of) [12]\d{3}$|\d년$")
 # Between the numbers of a list, a range or a change: "-60, -50 and -30 ℃", "14 to 33 minutes", "14에서 33분".
 LISTED = re.compile(r"\s*(?:,|~|–|-|−|to|and|or|와|과|에서|,?\s?및)\s*[-−+]?\s*", re.IGNORECASE)
 
@@ -95,6 +117,7 @@ def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]
         between = text[here.end : following.start]
         # "ratio 0.71, 95% CI" is no list of shares.
         listed_share = following.unit and following.unit.dimension == "share" and "," in between
-        if not here.unit and following.unit and not listed_share and LISTED.fullmatch(between):
+        a_year = CALENDAR.search(text[max(0, here.start - SHORTLY_BEFORE) : here.end])
+        if not here.unit and following.unit and not a_year and not listed_share and LISTED.fullmatch(between):
             listed[place] = replace(here, unit=following.unit)
     return listed

@@ -1,30 +1,55 @@
-"""What is read of a text once, for all signs by which it is compared."""
+"""A text read once, for all signs by which it is compared."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from generator.checking.belonging import Placed, placed
-from generator.checking.clauses import Text, read_text
+from generator.checking.clauses import Text, Translation, read_text, translations_of
 from generator.checking.denials import Statement, statements
+from generator.checking.exchanged_numbers import Labelled, labelled
+from generator.checking.exchanged_roles import Action, Comparison, actions, comparisons
+from generator.checking.number_directions import Change, directed
 from generator.checking.opposites import Direction, directions
 from generator.checking.quantities import Quantity
 from generator.checking.reversed_changes import changes
 from indexer.analysis.tokens import Analyzer
+from indexer.glossary.storage import Glossary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """A text with what its signs are: quantities and their places, changes, directions, what is denied."""
 
     text: Text
     places: tuple[Placed, ...]
+    labelled: tuple[Labelled, ...]
     changes: tuple[tuple[Quantity, Quantity], ...]
+    directed: tuple[Change, ...]
     directions: tuple[Direction, ...]
     statements: tuple[Statement, ...]
+    comparisons: tuple[Comparison, ...]
+    actions: tuple[Action, ...]
+    glossary: Glossary
+
+    @cached_property
+    def translations(self) -> frozenset[Translation]:
+        """The glossary's translations of the text's terms, looked up where languages differ."""
+        return translations_of(self.text, self.glossary)
 
 
-def read(text: str, analyzer: Analyzer) -> Reading:
+def read(text: str, analyzer: Analyzer, glossary: Glossary) -> Reading:
     """Read a composed (NFC) text."""
     parts = read_text(text, analyzer)
+    said = tuple(directions(parts))
     return Reading(
-        parts, tuple(placed(parts)), tuple(changes(parts)), tuple(directions(parts)), tuple(statements(parts))
+        parts,
+        tuple(placed(parts)),
+        tuple(labelled(parts)),
+        tuple(changes(parts)),
+        tuple(directed(parts, said)),
+        said,
+        tuple(statements(parts)),
+        tuple(comparisons(parts, said)),
+        tuple(actions(parts)),
+        glossary,
     )

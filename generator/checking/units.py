@@ -20,7 +20,8 @@ WORDS: dict[tuple[str, str], str] = {
         "share in points",
         "0.01",
     ): "%p %포인트 %~points %~point pp percentage~points percentage~point 퍼센트포인트",
-    ("second", "1"): "seconds second sec 초",
+    ("second", "0.001"): "milliseconds millisecond ms 밀리초",
+    ("second", "1"): "seconds second sec s 초",
     ("second", "60"): "minutes minute mins min 분",
     ("second", "3600"): "hours hour hrs hr h 시간",
     ("second", "86400"): "days day 일간 일",
@@ -36,13 +37,18 @@ WORDS: dict[tuple[str, str], str] = {
     ("times", "1"): "times -fold fold 배",
     ("degree", "1"): "°C ℃ degrees 도",
     ("g", "1000000"): "tonnes tonne tons ton t 톤",
-    ("g", "1000"): "킬로그램",
-    ("g", "1"): "그램",
-    ("m", "1000"): "킬로미터",
-    ("m", "0.01"): "센티미터",
-    ("m", "0.001"): "밀리미터",
+    ("g", "1000"): "kilograms kilogram 킬로그램",
+    ("g", "1"): "grams gram 그램",
+    ("g", "0.001"): "milligrams milligram 밀리그램",
+    ("m", "1000"): "kilometres kilometers kilometre kilometer 킬로미터",
+    ("m", "0.01"): "centimetres centimeters centimetre centimeter 센티미터",
+    ("m", "0.001"): "millimetres millimeters millimetre millimeter 밀리미터",
     ("m", "1"): "metres meters metre meter 미터",
-    ("hectare", "1"): "hectares hectare ha 헥타르",
+    ("m2", "10000"): "hectares hectare ha 헥타르",
+    ("m2", "1000000"): "km2 제곱킬로미터",
+    ("m2", "1"): "m2 제곱미터",
+    ("L", "1"): "litres liters litre liter 리터",
+    ("L", "0.001"): "millilitres milliliters millilitre milliliter 밀리리터",
     ("ppm", "1"): "ppm",
     ("ppb", "1"): "ppb",
 }
@@ -83,7 +89,7 @@ PARTICLE = (
     rf"(?![가-힣])|(?=(?:(?:{'|'.join(_BOUND.split())})?(?:{'|'.join(_JOSA.split())})?|{_COPULA})(?![가-힣]))"
 )
 UNIT = re.compile(
-    rf"[\s-]?((?:{'|'.join(map(re.escape, _OTHERS))})[²³23]?(?![A-Za-z0-9])"
+    rf"[\s-]?((?:{'|'.join(map(re.escape, _OTHERS))})[²³23]?(?![A-Za-z0-9])(?<!\ds)"  # the 1990s
     rf"|(?!원인)(?:{'|'.join(_HANGUL)})(?!의\s?\d)(?:{PARTICLE}))"
 )
 

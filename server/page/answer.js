@@ -52,12 +52,13 @@ export async function showAnswer(asked, { signal, again = false, repeat, useKeyw
 
 function answerView(asked, useKeywords) {
   const title = h("p", { class: "title", "data-waiting": true }, t("answer_searching"));
+  const titleCheck = h("div", { "data-title-check": true });
   const notes = h("div");
   const likelihood = h("p", { class: "quiet", "data-likelihood": true });
   const sections = h("div", { "aria-busy": "true" });
   const cited = h("div");
   const colophon = h("div", { class: "colophon" });
-  fill(byId("answer-body"), likelihood, title, notes, sections, cited, colophon);
+  fill(byId("answer-body"), likelihood, title, titleCheck, notes, sections, cited, colophon);
   let hits = [];
   let pairs = [];
   let index = asked.index || byId("index").value;
@@ -105,6 +106,8 @@ function answerView(asked, useKeywords) {
       delete title.dataset.waiting;
       title.textContent = answer.title ?? "";
       title.lang = langOf(answer.title, answer.language);
+      const citations = answer.sentences.flatMap((sentence) => sentence.citations);
+      fill(titleCheck, answer.title_check && !answer.abstained && checkMark(answer.title_check, answer.title_reasons, numbersOf(citations)));
       const same = rows.length === answer.sentences.length && rows.every((row, at) => row?.text === answer.sentences[at].text && row.check === answer.sentences[at].check);
       rows = answer.sentences;
       if (!same) { fill(sections); rows.forEach((row, at) => place({ ...row, index: at })); }
@@ -149,6 +152,8 @@ function answerView(asked, useKeywords) {
     if (hits.length) fill(cited, h("h3", {}, t(heading)), h("ol", { class: "evidence" }, hits.map(source)));
   }
 
+  const numbersOf = (citations) => [...new Set(citations)].map((id) => hits.findIndex((hit) => hit.passage_id === id) + 1).filter(Boolean).map((n) => `[${n}]`).join(" ");
+
   function place(data) {
     const name = data.section ?? "body";
     let section = sections.querySelector(`[data-section="${name}"]`);
@@ -172,10 +177,9 @@ function answerView(asked, useKeywords) {
     const sentence = (...behind) => h("div", { class: "sentence", "data-sentence": at, "data-check": check },
       h("span", { lang: langOf(text) }, text), " ", cites, " ", behind);
     if (check === "quoted") return sentence(h("span", { class: "quiet" }, `(${t("said_quoted")})`));
-    const numbers = citations.map((id) => hits.findIndex((hit) => hit.passage_id === id) + 1).filter(Boolean).map((n) => `[${n}]`).join(" ");
-    const said = check === "unsupported" && !citations.length ? t("said_uncited") : t(`said_${check}`, { numbers });
-    const [mark, why] = disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => reasonsOf(check, reasons, numbers), { class: "check-mark", "data-check": check });
-    return sentence(mark, why);
+    const numbers = numbersOf(citations);
+    const uncited = check === "unsupported" && !citations.length;
+    return sentence(checkMark(check, reasons, numbers, uncited ? t("said_uncited") : undefined));
   }
 
   function source(hit, place) {
@@ -187,6 +191,11 @@ function answerView(asked, useKeywords) {
         h("p", { class: "print-only", lang: langOf(hit.text ?? "", hit.lang) }, hit.text ?? "")));
   }
   return view;
+}
+
+/** The mark of a check, which opens its explanation. */
+function checkMark(check, reasons = [], numbers = "", said = t(`said_${check}`, { numbers })) {
+  return disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => reasonsOf(check, reasons, numbers), { class: "check-mark", "data-check": check });
 }
 
 /** Explain a check: what it means, and each sign that speaks against the sentence. */

@@ -4,10 +4,14 @@ import json
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from generator.checking.quantities import quantities
+from generator.checking.substances import substances
+from generator.citations import check_sentence
 from generator.model_answer import WrittenAnswer, checked_answer, sentence_check
 from indexer.settings import IndexerSettings
 from retriever.constraints import Constraints
@@ -44,6 +48,19 @@ TEXTS = {
     "digits": ("4" * SENTENCE, "3" * PASSAGE),
     "changes": (filled("from 10 to 20 ", SENTENCE), filled("from 20 to 10 ", PASSAGE)),
     "Korean changes": (filled("1에서 2로 ", SENTENCE), filled("2에서 1로 ", PASSAGE)),
+    "comparisons": (
+        filled("oak is higher than elm, ", SENTENCE),
+        filled("elm is higher than oak, ", PASSAGE),
+    ),
+    "Korean comparisons": (
+        filled("참나무는 느릅나무보다 높고 ", SENTENCE),
+        filled("느릅나무는 참나무보다 높고 ", PASSAGE),
+    ),
+    "roles": (filled("oak blocks elm, ", SENTENCE), filled("elm blocks oak, ", PASSAGE)),
+    "universals": (filled("all elms always grow, ", SENTENCE), filled("elms grow, ", PASSAGE)),
+    "multiples": (filled("elms doubled, half grew, ", SENTENCE), filled("3 elms, 7 oaks, ", PASSAGE)),
+    "scripts": (filled("⑨⁹９구십구 퍼센트 ", SENTENCE), filled("⑧⁸８팔십팔 퍼센트 ", PASSAGE)),
+    "substances": (filled("elmazole 느릅나졸 ", SENTENCE), filled("oakazole 참나졸 ", PASSAGE)),
     "names": (
         filled("x Abcdef Bcdefg 스크트프 카타파크 ", SENTENCE),
         filled("zAbc Qabcd Zbcde 트크 ", PASSAGE),
@@ -81,6 +98,21 @@ def test_an_answer_of_hostile_texts_is_checked(sample_home, text):
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == sum(SENTENCES.values())
+
+
+# A sentence that is checked alone is of any length.
+@pytest.mark.parametrize(
+    "words", ["⑨", "구십구 ", "점일", "half a ", "all ", "as a as ", "보다 높고 ", "elmazole "]
+)
+def test_a_sentence_of_a_megabyte_is_checked(sample, words):
+    text = filled(words, 1_000_000)
+    began = time.process_time()
+
+    assert check_sentence(text, [passage(words, text)], sample).check in {"not checkable", "unsupported"}
+    assert quantities(text[:100_000]) is not None
+    assert substances(text) is not None
+
+    assert time.process_time() - began < MUCH
 
 
 if __name__ == "__main__":

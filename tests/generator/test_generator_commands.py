@@ -107,7 +107,7 @@ def test_the_configured_model_answers_and_doubtful_sentences_are_marked(sample_h
         done = ask(sample_home, KOREAN, model=model.base_url)
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert "회복탄력성과 이직" in lines
+    assert "회복탄력성과 이직 ✓" in lines
     assert "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다. [1] ✓" in lines
     assert "회복탄력성이 높으면 이직 의도가 98765% 줄었다. [1] ✗" in lines
     assert "그 밖의 연구도 있다. ✗" in lines

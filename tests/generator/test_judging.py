@@ -1,6 +1,7 @@
 """Sentences judged by a model: what is asked and kept, and what stays where the model fails."""
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -21,7 +22,7 @@ EVIDENCE = (
     passage("B1", "Aerogel sheets delayed thermal runaway by 14 minutes.", title="Aerogel"),
     passage("B2", "Mica plates delayed it by 6 minutes.", title="Mica"),
 )
-WRONG = (Reason("number", "41 minutes"),)
+WRONG = (Reason("words", "too few of its words"),)
 ANSWER = Answer(
     "Aerogel",
     (
@@ -36,7 +37,7 @@ ANSWER = Answer(
 LLM = {"llm": {"base_url": "http://model.test/v1", "model": "tiny-writer-7b", "retries": 0}}
 
 
-def judge(home, check, *replies):
+def judge(home, check, *replies, answer=ANSWER):
     """Have the answer judged; return it, the step and what the language model was asked."""
     script = Scripted(replies)
     settings = settings_of(home, **LLM)
@@ -44,7 +45,7 @@ def judge(home, check, *replies):
     async def run(index):
         async with settings.language_model(script.transport) as model:
             step = Step("ask")
-            made = await judged(step, ANSWER, EVIDENCE, Resources(index, settings, model))
+            made = await judged(step, answer, EVIDENCE, Resources(index, settings, model))
             return made, step, script
 
     with open_index(IndexerSettings(home=home, check=check), NAME) as index:
@@ -75,6 +76,20 @@ def test_the_language_model_judges_every_sentence_that_cites(sample_home):
     asked = script.bodies[0]["messages"][0]["content"]
     assert '<sentence number="2">\n(1, 2) Both delayed it.' in asked
     assert "It is known." not in asked
+
+
+def test_a_sign_that_the_rules_compare_for_certain_is_not_put_to_the_judge(sample_home):
+    number = replace(ANSWER.sentences[0], reasons=(Reason("number", "41 minutes"),))
+    answer = replace(ANSWER, sentences=(number, *ANSWER.sentences[1:]))
+
+    made, _, script = judge(
+        sample_home, CheckSettings(judge="model"), verdicts((1, "supported", "")), answer=answer
+    )
+
+    assert made.sentences[0] == number
+    asked = script.bodies[0]["messages"][0]["content"]
+    assert "Both delayed it." in asked
+    assert "41 minutes" not in asked
 
 
 def test_a_long_reason_of_the_language_model_is_cut(sample_home):

@@ -88,6 +88,33 @@ def test_marks_of_markdown_are_taken_off_title_and_sentences(sample):
     assert [sentence.text for sentence in answer.sentences] == [GOOD["text"]]
 
 
+@pytest.mark.parametrize(
+    ("title", "check", "signs"),
+    [
+        ("Aerogel delays thermal runaway by 14 minutes", "supported", []),
+        ("Aerogel delays thermal runaway by 41 minutes", "unsupported", ["number"]),
+        ("Aerogel always stops thermal runaway in the world", "unsupported", ["universal", "universal"]),
+        ("What insulation can do", "not checkable", []),
+        ("Does aerogel accelerate thermal runaway by 41 minutes?", "not checkable", []),
+    ],
+)
+def test_a_title_is_checked_against_what_the_answer_cites(sample, title, check, signs):
+    _, answer, *_ = ask(sample, answer_of(GOOD, title=title))
+
+    assert (answer.title_check, [reason.sign for reason in answer.title_reasons]) == (check, signs)
+    record = answer.as_record()
+    assert record["title_check"] == check
+    assert [reason["sign"] for reason in record.get("title_reasons", [])] == signs
+    word = {"supported": "", "unsupported": " (unsupported)", "not checkable": " (not checkable)"}[check]
+    assert answer.as_text().splitlines()[0] == title + word
+
+
+def test_the_title_of_an_answer_that_is_none_is_not_checked(sample):
+    _, answer, *_ = ask(sample, answer_of(title="Aerogel delays it by 41 minutes", answered=False))
+    assert answer.title_check is None
+    assert "title_check" not in answer.as_record()
+
+
 def test_the_model_is_given_the_question_and_the_numbered_passages(sample):
     script, *_ = ask(sample, answer_of(GOOD))
     (message,) = script.bodies[0]["messages"]

@@ -42,6 +42,8 @@ class Answer(TypedDict):
     abstained: bool
     sentences: list[Sentence]
     checked_by: NotRequired[Annotated[str, Field(description="the model that judged, where one did")]]
+    title_check: NotRequired[Annotated[Check, Field(description="of a title that a model wrote")]]
+    title_reasons: NotRequired[list[Reason]]
 
 
 class AnswerResult(Found):

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from generator.citations import Check
 from generator.pipeline import answer_question
 from retriever.request import MOST_CHARACTERS
 from server.addresses import hit_address
@@ -58,6 +59,7 @@ class CheckedAnswer(BaseModel):
 
     answer: Annotated[str, Field(description="the whole as text, `[1]` citing the first of `references`")]
     title: str
+    title_check: Annotated[Check | None, Field(description="of a title that a model wrote")] = None
     abstained: Annotated[bool, Field(description="the papers found do not answer the question")]
     likelihood: Annotated[float | None, Field(description="that the papers found answer, 0 to 1")]
     unknown_words: Annotated[list[str], Field(description="words of the question that no paper contains")]
@@ -89,6 +91,7 @@ async def _run(arguments: AskArguments, desk: Desk) -> Given:
     values = CheckedAnswer(
         answer=written,
         title=asked.answer.title,
+        title_check=asked.answer.title_check,
         abstained=asked.answer.abstained,
         likelihood=record["likelihood"],
         unknown_words=unknown,

@@ -158,6 +158,16 @@ def test_a_check_explains_itself_by_words(with_model, language):
     assert len(said) == 2
 
 
+def test_the_title_shows_its_check_and_what_speaks_against_it(with_model, writer):
+    writer.answer = ANSWER | {"title": "회복탄력성이 높으면 이직 의도가 98765% 줄었다"}
+    page = with_model.open(address(KOREAN, ask=1))
+    answered(page)
+    mark = page.locator("[data-title-check] .check-mark")
+    expect(mark).to_have_attribute("data-check", "unsupported")
+    mark.click()
+    expect(page.locator('[data-title-check] [data-sign="number"]')).to_contain_text("98765")
+
+
 def test_what_the_model_searched_for_can_be_searched_with(with_model):
     page = with_model.open(address(KOREAN, ask=1))
     answered(page)

@@ -1,0 +1,40 @@
+"""Digits of every script as ASCII ones: ⁸⁴ %, ⑨⑨, ８５, ٩٩ and 𝟗𝟗 are numbers too."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉"
+# A footnote, an exponent or an index follows its word without a space; a number does not.
+_ATTACHED = re.compile(rf"(?<=[^\s(\[{_RAISED}])[{_RAISED}]++")
+# ① and ② count the parts of a list, unless a unit or another digit follows.
+_CIRCLED = r"\u2460-\u2473\u2474-\u2487\u24ea-\u24ff\u2776-\u2793"
+_ITEM = re.compile(rf"(?<![{_CIRCLED}\d])[{_CIRCLED}](?!\s?(?:[{_CIRCLED}\d%％]|per\s?cent|퍼센트|프로))")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def with_ascii_digits(text: str) -> str:
+    """Return a text of the same length in which the digits of other scripts are ASCII digits.
+
+    So are full-width percent signs, stops and commas. Superscripts behind a word or a number stay as they are
+    (cm², 10⁶, footnotes), and so do the circled numbers of a list.
+    """
+    if text.isascii():
+        return text
+    kept = {
+        place
+        for found in (_ATTACHED, _ITEM)
+        for match in found.finditer(text)
+        for place in range(*match.span())
+    }
+    return _NOT_ASCII.sub(lambda match: match[0] if match.start() in kept else _ascii(match[0]), text)
+
+
+@lru_cache(maxsize=4096)
+def _ascii(character: str) -> str:
+    """Return the ASCII digit or sign of the same meaning; the character itself where there is none."""
+    digit = unicodedata.digit(character, None)
+    if digit is not None:
+        return str(digit)
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if plain in {"%", ",", "."} else character

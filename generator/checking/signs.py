@@ -1,0 +1,149 @@
+"""The signs that speak against a sentence, each with the function that finds its words."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from generator.checking.belonging import MOST_QUANTITIES, of_another
+from generator.checking.clauses import Bridge, Text
+from generator.checking.denials import denials
+from generator.checking.exchanged_numbers import exchanged_numbers, lent_numbers
+from generator.checking.exchanged_roles import exchanged_roles, exchanged_sides
+from generator.checking.lone_clauses import lone_clauses
+from generator.checking.multiples import is_difference, said_as_multiple
+from generator.checking.names import same_name
+from generator.checking.number_directions import turned_changes
+from generator.checking.opposites import contradictions
+from generator.checking.quantities import Quantity, spans_years
+from generator.checking.reading import Reading
+from generator.checking.reversed_changes import reversed_changes
+from generator.checking.subjects import missing_terms, replaced_words, rival_names
+from generator.checking.substances import drugs, substances
+from generator.checking.universals import unsaid_universals
+
+Sign = Literal[
+    "citation",
+    "number",
+    "unit",
+    "name",
+    "other number",
+    "turned",
+    "exchanged",
+    "opposite",
+    "denied",
+    "universal",
+    "clause",
+    "words",
+    "judge",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A sentence with the sources that it cites; `across`: none is in its language."""
+
+    own: Reading
+    sources: tuple[Reading, ...]
+    held: set[str]  # terms of the sources
+    bridge: Bridge
+    across: bool
+
+    @property
+    def texts(self) -> list[Text]:
+        """The texts of the sources."""
+        return [source.text for source in self.sources]
+
+
+def _missing_numbers(it: Compared) -> Iterator[tuple[Quantity, bool]]:
+    """Yield the numbers that no source has, each with whether one has it with another unit."""
+    said = [quantity for source in it.texts for quantity in source.quantities]
+    for quantity in it.own.text.quantities:
+        if not quantity.demanded:
+            continue
+        if quantity.multiple:
+            found = said_as_multiple(quantity, it.own.text, it.texts, it.bridge, across=it.across)
+        else:
+            found = any(quantity.same_as(other) for other in said) or spans_years(quantity, said)
+            found = found or is_difference(quantity, it.own.text, it.texts)
+        if not found:
+            same = any(quantity.value == other.value for other in said)
+            yield quantity, same and not quantity.multiple
+
+
+def _numbers(it: Compared) -> Iterator[str]:
+    return (quantity.text for quantity, same in _missing_numbers(it) if not same)
+
+
+def _units(it: Compared) -> Iterator[str]:
+    return (quantity.text for quantity, same in _missing_numbers(it) if same)
+
+
+def _other_numbers(it: Compared) -> Iterator[str]:
+    # A source with too many numbers may give them to the right words: then nothing is said of the others.
+    if any(len(each.text.quantities) > MOST_QUANTITIES for each in (it.own, *it.sources)):
+        return
+    own, places = it.own, [source.places for source in it.sources]
+    labelled = [(source.text, source.labelled) for source in it.sources]
+    for pair in of_another(own.places, places, own.text.quantities, it.bridge, across=it.across):
+        yield _pair(pair)
+    if it.across:
+        yield from missing_terms(own.labelled, it.held, it.bridge)
+    else:
+        for pair in lent_numbers(own.text, own.labelled, labelled, it.bridge):
+            yield _pair(pair)
+        for pair in replaced_words(own.text, it.texts):
+            yield _pair(pair)
+    named = drugs if it.across else substances
+    for pair in rival_names(own.text, own.labelled, labelled, same_name, named):
+        yield _pair(pair)
+
+
+def _exchanged(it: Compared) -> Iterator[str]:
+    for pair in exchanged_numbers(it.own.labelled, [source.labelled for source in it.sources], it.bridge):
+        yield _pair(pair)
+    compared = [comparison for source in it.sources for comparison in source.comparisons]
+    for pair in exchanged_sides(it.own.comparisons, compared, it.bridge):
+        yield _pair(pair)
+    yield from exchanged_roles(it.own.actions, [each for source in it.sources for each in source.actions])
+
+
+def _turned(it: Compared) -> Iterator[str]:
+    return reversed_changes(it.own.changes, [each for source in it.sources for each in source.changes])
+
+
+def _opposites(it: Compared) -> Iterator[str]:
+    said = [(source.text, source.directions) for source in it.sources]
+    for pair in contradictions(it.own.text, it.own.directions, said, it.bridge):
+        yield _pair(pair)
+    for pair in turned_changes(it.own.directed, [source.directed for source in it.sources], it.bridge):
+        yield _pair(pair)
+
+
+def _denied(it: Compared) -> Iterator[str]:
+    said = [statement for source in it.sources for statement in source.statements]
+    return (word for word, _ in denials(it.own.statements, said, it.bridge))
+
+
+def _universals(it: Compared) -> Iterator[str]:
+    return unsaid_universals(it.own.text, it.texts, it.bridge, across=it.across)
+
+
+def _clauses(it: Compared) -> Iterator[str]:
+    return lone_clauses(it.own.text, it.held, it.bridge, across=it.across)
+
+
+def _pair(words: tuple[str, str]) -> str:
+    return " / ".join(words)
+
+
+SIGNS: tuple[tuple[Sign, Callable[[Compared], Iterator[str]]], ...] = (
+    ("number", _numbers),
+    ("unit", _units),
+    ("other number", _other_numbers),
+    ("exchanged", _exchanged),
+    ("turned", _turned),
+    ("opposite", _opposites),
+    ("denied", _denied),
+    ("universal", _universals),
+    ("clause", _clauses),
+)
