@@ -1,11 +1,12 @@
 """The benchmark of the server: what it adds to a search, what it bears, how it ends.
 
     python -m benchmarks.server [--home DIR] [--documents N] [--seconds S] [--overload-seconds S]
-                                [--requests N] [--only PART] [--strict] [--json]
+                                [--requests N] [--workers N] [--only PART] [--strict] [--json]
 
 The server is `shrag serve` with one process, the client another process of the same machine. `search`, `load`
-ask the generated documents, `answer`, `memory` and `stop` the sample. Load is open-loop: calls come at their
-times, whatever became of those before, and wait from when they were due.
+ask the generated documents, `answer`, `busy`, `memory` and `stop` the sample. Load is open-loop: calls come at
+their times, whatever became of those before, and wait from when they were due. `busy` compares two clients
+with a key each, of which one keeps 128 connections busy and never backs off.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -43,17 +44,22 @@ from indexer.terminal import echo
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
+from server.access.key_store import KeyStore
+from server.access.keys import make_key
 
 SAMPLE = "sample"
 ASKED, WARM_UP = 200, 40  # searches that are timed one by one
 CAPACITY_S = 20.0
 STREAMS = 50
+BUSY_CONNECTIONS, BUSY_S = 128, 20.0
+ALLOWED_RATE, OTHER_RATE = 10, 2  # calls a second of the busy client, and of the other
 OK, REFUSED, FAILED = 200, 429, 500
 UNLIMITED = {"server__searches_per_minute": 0, "server__asks_per_minute": 0, "server__reads_per_minute": 0}
 
 ADDED_MS, EVIDENCE_MS, ANSWER_MS = 4.0, 20.0, 400.0
 HALF_BY_UNLOADED, OVERLOAD_BY_UNLOADED, AGAIN_BY_UNLOADED = 5.0, 10.0, 1.5
 OVERLOAD, THROUGHPUT, REFUSED_WITHIN_MS, AGAIN_WITHIN_S = 5.0, 0.8, 100.0, 5.0
+GOODPUT, OTHERS_BY_ALONE = 0.8, 3.0
 GROWTH, STOPPED_WITHIN_S = 1.05, 5.0
 
 Measured = list[tuple[float, float, int]]  # when a call was due, seconds until its answer, status
@@ -68,6 +74,7 @@ class Plan:
     seconds: float
     overload_seconds: float
     requests: int
+    workers: int
     progress: Progress
 
     def generated(self) -> tuple[str, list[str], list[str]]:
@@ -183,12 +190,34 @@ def _streamed(served: Served, question: str) -> tuple[float, dict[str, Any]]:
     raise RuntimeError(f"the answer ended with {kind!r}")
 
 
+def started(
+    served: Served, rate: float, seconds: float, questions: Sequence[str], **options: object
+) -> "subprocess.Popen[str]":
+    """Start a client in another process: calls at a rate; rate 0 is as many as are answered."""
+    given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    command = [sys.executable, "-m", "benchmarks.open_loop", *map(str, (served.port, rate, seconds)), *given]
+    client = subprocess.Popen(  # noqa: S603 - own module
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert client.stdin is not None  # noqa: S101 - piped above
+    client.stdin.write("\n".join(json.dumps({"question": question}) for question in questions))
+    client.stdin.close()
+    return client
+
+
+def measured_by(client: "subprocess.Popen[str]") -> Measured:
+    """Wait for a client, and return its calls."""
+    assert client.stdout is not None  # noqa: S101 - piped where it was started
+    with client.stdout:
+        calls = [(due, took, status) for due, took, status in json.loads(client.stdout.read())]
+    if client.wait():
+        raise RuntimeError("the client failed")
+    return calls
+
+
 def send(served: Served, rate: float, seconds: float, questions: Sequence[str]) -> Measured:
-    """Search at a rate from another process; rate 0 is as many as are answered."""
-    bodies = "\n".join(json.dumps({"question": question}) for question in questions)
-    command = [sys.executable, "-m", "benchmarks.open_loop", str(served.port), str(rate), str(seconds)]
-    finished = subprocess.run(command, input=bodies, capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603 - own module
-    return [(due, took, status) for due, took, status in json.loads(finished.stdout)]
+    """Search at a rate from another process."""
+    return measured_by(started(served, rate, seconds, questions))
 
 
 def measure_load(plan: Plan) -> list[Figure]:
@@ -255,6 +284,69 @@ def _refusals(refused: Sequence[float]) -> list[Figure]:
     ]
 
 
+def measure_busy(plan: Plan) -> list[Figure]:
+    """Measure one client that never backs off beside another: under a rate of its key, and without one."""
+    questions = plan.sample()
+    limits = {**UNLIMITED, "server__workers": plan.workers}
+    rated = {**limits, "server__searches_per_minute": 60 * ALLOWED_RATE, "server__search_burst": ALLOWED_RATE}
+    return [
+        *_busy_beside_another(plan, "with a rate", rated, questions, ALLOWED_RATE),
+        *_busy_beside_another(plan, "without a rate", limits, questions, 0),
+    ]
+
+
+def _busy_beside_another(
+    plan: Plan, name: str, settings: Mapping[str, object], questions: Sequence[str], allowed: float
+) -> list[Figure]:
+    """Compare within one run: nobody else, a client at the allowed rate, the same without back-off."""
+    (busy_key, kept), (other_key, other_kept) = make_key("busy"), make_key("other")
+    for key in (kept, other_kept):
+        KeyStore(plan.home).add(key)
+    with tempfile.TemporaryDirectory(prefix="shrag-bench-") as folder:
+        audit = Path(folder, "audit")
+        with serving(plan.home, SAMPLE, **settings, server__audit_file=audit) as served:
+
+            def other() -> "subprocess.Popen[str]":
+                return started(served, OTHER_RATE, BUSY_S, questions, key=other_key)
+
+            measured_by(started(served, 0, BUSY_S, questions, key=other_key))  # warms up
+            alone = measured_by(other())
+            beside = other()
+            best = _per_second(measured_by(started(served, allowed, BUSY_S, questions, key=busy_key)))
+            measured_by(beside)
+            logged = audit.stat().st_size
+            beside = other()
+            never_backs_off = {"key": busy_key, "at_once": BUSY_CONNECTIONS, "pause": 0}
+            busy = measured_by(started(served, 0, BUSY_S, questions, **never_backs_off))
+            disturbed = measured_by(beside)
+            logged = audit.stat().st_size - logged
+    unloaded, waited = _median_s(alone), _median_s(disturbed)
+    refused = sum(status == REFUSED for *_, status in busy)
+    return [
+        Figure("busy", f"{name}: another client alone, p50", 1_000 * unloaded, "ms"),
+        Figure("busy", f"{name}: beside the busy one, p50 by alone", waited / unloaded, "×", OTHERS_BY_ALONE),
+        Figure("busy", f"{name}: the client at the allowed rate", best, "/s"),
+        Figure(
+            "busy",
+            f"{name}: without back-off, by that",
+            _per_second(busy) / best,
+            "×",
+            GOODPUT,
+            higher_is_better=True,
+        ),
+        Figure("busy", f"{name}: refusals", refused / BUSY_S, "/s"),
+        Figure("busy", f"{name}: audit log", logged / 1_000, "kB"),
+    ]
+
+
+def _per_second(calls: Measured) -> float:
+    return sum(status == OK and due + took <= BUSY_S for due, took, status in calls) / BUSY_S
+
+
+def _median_s(calls: Measured) -> float:
+    return median(took for _, took, status in calls if status == OK)
+
+
 def measure_memory(plan: Plan) -> list[Figure]:
     """Compare the server's own memory after a tenth of the requests with that after all."""
     questions = plan.sample()
@@ -300,6 +392,7 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
     "search": measure_search,
     "answer": measure_answer,
     "load": measure_load,
+    "busy": measure_busy,
     "memory": measure_memory,
     "stop": measure_stop,
 }
@@ -315,6 +408,7 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
 @click.option(
     "--requests", type=click.IntRange(10), default=100_000, show_default=True, help="For the memory."
 )
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes, for busy.")
 @click.option("--only", type=click.Choice(list(PARTS)), help="Only this part.")
 @strict_option
 @json_option
@@ -324,6 +418,7 @@ def main(
     seconds: float,
     overload_seconds: float,
     requests: int,
+    workers: int,
     only: str | None,
     *,
     strict: bool,
@@ -335,7 +430,7 @@ def main(
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-bench-")))
         progress = stack.enter_context(question_bar())
-        plan = Plan(home.resolve(), documents, seconds, overload_seconds, requests, progress)
+        plan = Plan(home.resolve(), documents, seconds, overload_seconds, requests, workers, progress)
         for part in [only] if only else PARTS:
             echo(f"{part} …", err=True)
             figures += PARTS[part](plan)
