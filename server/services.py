@@ -19,6 +19,7 @@ from server.indexes.open_indexes import OpenIndexes
 from server.limits.gate import Gate, sources_at_once
 from server.limits.rates import Buckets
 from server.monitoring.audit import AuditLog
+from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import forget_ended_processes
 from server.processes.shared_files import buckets_file, keys_needed_mark
 from server.settings import ServerSettings, listed
@@ -39,12 +40,12 @@ class Backends:
 
 @dataclass(frozen=True, slots=True)
 class Services(Backends):
-    """What answers, and what stands before it: the gate that all work passes, keys, limits, the audit log."""
+    """What answers, and what all work passes before: the gate, keys, limits, the log of calls."""
 
     gate: Gate
     keys: KeyRing
     buckets: Buckets  # of the calls that each caller may make
-    audit: AuditLog
+    calls: CallLog
     searches: KeptSearches  # for papers
 
 
@@ -78,6 +79,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
         forget_ended_processes()
         has_cluster = settings.indexer.engine != "tantivy"
         buckets = opened.enter_context(Buckets(buckets_file()))
+        audit = opened.enter_context(AuditLog(server.audit_file))
         yield Services(
             settings,
             server,
@@ -88,7 +90,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             Gate(server, buckets, has_model=backends.model is not None, has_cluster=has_cluster),
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
             buckets,
-            opened.enter_context(AuditLog(server.audit_file)),
+            await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
         )
 

@@ -72,6 +72,7 @@ class Visit:
     index: str = ""
     question: str = ""
     charged: str = ""  # the work whose rate was counted at the entrance
+    is_held: bool = False  # refused, and the answer is held back: its connection may be closed
     waiting_elsewhere: Callable[[], AbstractContextManager[None]] = nullcontext  # others have its place
     counts: dict[str, int] = field(default_factory=dict)
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)

@@ -19,6 +19,7 @@ from server.settings import ServerSettings
 
 Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
+SEARCHES_OF_A_PROCESS = 2  # mostly Python, of which one thread runs at a time: more make each other slow
 ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
 SEARCHES_OF_A_CLUSTER = 4  # for each core
 QUESTIONS_TO_SOURCES = 4  # for each core
@@ -40,7 +41,9 @@ class Gate:
         What waits for a model or a cluster leaves this machine's cores to others.
         """
         cores = _cores(settings)
-        searches = settings.searches_at_once or cores * (SEARCHES_OF_A_CLUSTER if has_cluster else 1)
+        searches = settings.searches_at_once or (
+            cores * SEARCHES_OF_A_CLUSTER if has_cluster else min(cores, SEARCHES_OF_A_PROCESS)
+        )
         at_once = {
             "search": searches,
             "read": searches * READS_BY_SEARCH,

@@ -1,0 +1,41 @@
+"""Refusals that come too often are held back: the caller waits for each, and then has to connect again.
+
+A caller who retries without back-off otherwise gets thousands of refusals a second, which cost the time that
+the calls of others need. Only refusals wait, so nobody whose calls are let in notices.
+"""
+
+import asyncio
+import time
+from contextlib import suppress
+from random import uniform
+
+from starlette.types import Receive, Scope
+
+from server.access.callers import Visit
+from server.limits.rates import Buckets, Rate
+from server.monitoring import metrics
+from server.monitoring.call_log import NOT_LET_IN
+from server.transport.bodies import is_cheap_to_skip
+
+ANSWERED_AT_ONCE = Rate(per_minute=60, burst=20)  # refusals of a caller
+HELD_S = 1.0, 3.0  # at random between these, so that calls that were refused together do not come together
+
+
+def is_to_be_held(status: int, visit: Visit, buckets: Buckets) -> bool:
+    """Tell whether an answer of this status is a refusal of a caller who has had too many lately."""
+    if status not in NOT_LET_IN:
+        return False
+    return not buckets.take(f"refused {visit.caller.counted_as}", ANSWERED_AT_ONCE).allowed
+
+
+async def hold(scope: Scope, receive: Receive, visit: Visit) -> float:
+    """Wait, unless the caller leaves meanwhile; return the seconds."""
+    began, seconds = time.perf_counter(), uniform(*HELD_S)  # noqa: S311 - no secret
+    visit.is_held = True
+    with metrics.HELD.track_inprogress(), suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            if not is_cheap_to_skip(scope):
+                await asyncio.sleep(seconds)
+            while (await receive())["type"] != "http.disconnect":
+                pass
+    return time.perf_counter() - began
