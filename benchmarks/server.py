@@ -5,8 +5,8 @@
 
 The server is `shrag serve` with one process, the client another process of the same machine. `search`, `load`
 ask the generated documents, `answer`, `busy`, `memory` and `stop` the sample. Load is open-loop: calls come
-at their times, whatever became of those before, and wait from when they were due. `busy` has two clients, a key
-each: one keeps 128 connections busy and never backs off, the other asks twice a second.
+at their times, whatever became of those before, and wait from when they were due. `busy` has two clients, a
+key each: one keeps 128 connections busy and never backs off, the other asks twice a second.
 """
 
 import asyncio

@@ -85,6 +85,12 @@ class ServerSettings(LayeredSettings):
     ask_burst: Burst = Field(default=20, description="questions that may come at once")
     reads_per_minute: PerMinute = Field(default=1_200, description="papers, passages, lists …; 0 = no limit")
     read_burst: Burst = Field(default=300, description="such calls that may come at once")
+    connections_of_caller: int = Field(
+        default=64,
+        ge=0,
+        le=1_000,
+        description="calls that a key, or an address, has open at once; 0 = any number",
+    )
     report_only: bool = Field(default=False, description="tell whose calls are too many, and refuse none")
     searches_at_once: int = Field(default=0, ge=0, le=1_000, description="in a process; 0 = by its cores")
     asks_at_once: int = Field(

@@ -11,29 +11,32 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
 
 from indexer.durable import cause_of
-from server.access.keys import SCOPES, Key
+from server.access.keys import SCOPES, Key, KeyLimits
 from server.errors import KeysUnreadable, UnknownKey
 from server.sources.as_index import as_index, sources_named
 
 FILE = ".keys.sqlite"
-FORMAT = 1
+FORMAT = 2
+WITHOUT_LIMITS = 1  # the format before keys had limits; it is read, and changed with the next key
 MOST_SESSIONS = 20  # of a key
 WAIT_S = 5.0  # for another process that is writing
 TABLES = """
     CREATE TABLE keys (
         id TEXT PRIMARY KEY, digest BLOB NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL,
-        indexes TEXT NOT NULL, created TEXT NOT NULL, expires TEXT, revoked TEXT, last_used TEXT
+        indexes TEXT NOT NULL, created TEXT NOT NULL, expires TEXT, revoked TEXT, last_used TEXT,
+        per_minute INTEGER, per_day INTEGER, connections INTEGER
     ) STRICT;
     CREATE TABLE sessions (
         digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
     ) STRICT;
 """
+LIMITS = tuple(limit.name for limit in fields(KeyLimits))
 DAMAGED = "put a copy of it back, or move it away and make new keys"
 
 
@@ -84,10 +87,15 @@ class KeyStore:
         row = (
             *(key.id, key.digest, key.label, key.scope, json.dumps(_opened_by(key), ensure_ascii=False)),
             *(key.created.isoformat(), key.expires and key.expires.isoformat()),
+            *astuple(key.limits),
         )
+        columns = f"id, digest, label, scope, indexes, created, expires, {', '.join(LIMITS)}"
         with self._changing() as database:
-            columns = "id, digest, label, scope, indexes, created, expires"
-            database.execute(f"INSERT INTO keys ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)  # noqa: S608
+            if self._format(database) == WITHOUT_LIMITS:
+                for limit in LIMITS:
+                    database.execute(f"ALTER TABLE keys ADD COLUMN {limit} INTEGER")
+                database.execute(f"PRAGMA user_version = {FORMAT}")
+            database.execute(f"INSERT INTO keys ({columns}) VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
 
     def revoke(self, key_id: str, now: datetime) -> Key:
         """End a key and its sessions; one that is revoked already stays so.
@@ -169,7 +177,7 @@ class KeyStore:
 
     def _prepare(self, database: sqlite3.Connection) -> None:
         """Make the tables of a new file; refuse those of another version."""
-        if self._format(database) == FORMAT:
+        if self._format(database) in {FORMAT, WITHOUT_LIMITS}:
             return
         database.execute("BEGIN IMMEDIATE")
         found = self._format(database)
@@ -177,7 +185,7 @@ class KeyStore:
             for statement in TABLES.split(";")[:-1]:
                 database.execute(statement)
             database.execute(f"PRAGMA user_version = {FORMAT}")
-        elif found != FORMAT:
+        elif found not in {FORMAT, WITHOUT_LIMITS}:
             raise KeysUnreadable(
                 f"{self.path} has the format {found}, this version reads {FORMAT}", remedy=DAMAGED
             )
@@ -214,7 +222,7 @@ def _opened_by(key: Key) -> list[str]:
 
 def _key(row: tuple[object, ...]) -> Key:
     """Make a key of a row; ValueError or TypeError where it is none."""
-    key_id, digest, label, scope, indexes, created, expires, revoked, last_used = row
+    key_id, digest, label, scope, indexes, created, expires, revoked, last_used, *limits = row
     opened = json.loads(str(indexes))
     if scope not in SCOPES or not isinstance(digest, bytes) or not isinstance(opened, list):
         raise ValueError(f"the key {key_id} is none")
@@ -230,6 +238,7 @@ def _key(row: tuple[object, ...]) -> Key:
         _time(revoked),
         date.fromisoformat(str(last_used)) if last_used else None,
         tuple(chain.from_iterable(sources.values())),
+        KeyLimits(*(None if limit is None else int(str(limit)) for limit in limits)),
     )
 
 

@@ -99,6 +99,7 @@ class Entrance:
         else:
             await self._pass_on(scope, receive, answer)
         finally:
+            visit.open_call.close()
             self._note(scope, services, visit, answer)
 
     async def _let_in(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
@@ -125,6 +126,7 @@ class Entrance:
         )
         if not is_open:
             visit.caller.require("read")
+            services.gate.count_open(visit)
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
         settings = self._settings

@@ -32,6 +32,7 @@ async def hold(scope: Scope, receive: Receive, visit: Visit) -> float:
     """Wait, unless the caller leaves meanwhile; return the seconds."""
     began, seconds = time.perf_counter(), uniform(*HELD_S)  # noqa: S311 - no secret
     visit.is_held = True
+    visit.open_call.close()
     with metrics.HELD.track_inprogress(), suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             if not is_cheap_to_skip(scope):

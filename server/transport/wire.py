@@ -5,7 +5,7 @@
 | bytes of a request's line and headers, their number | 431, closed |
 | seconds until they have arrived | 408, closed |
 | seconds in which a reader takes what waits to be sent | closed |
-| connections open at once | the one idle, or refused, longest is closed; where all are busy, the newest: 429 |
+| connections open at once | the one idle or refused longest is closed; where all are busy, the newest: 429 |
 """
 
 import asyncio
