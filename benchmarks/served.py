@@ -58,6 +58,7 @@ def serving(home: Path, name: str, **settings: object) -> Iterator[Served]:
         "SHRAG_NAME": name,
         "SHRAG_CONFIG": "",
         "PYTHONPATH": str(ROOT),
+        "SHRAG_SERVER__WORKERS": "1",
         **variables,
     }
     command = [sys.executable, str(ROOT / "shrag.py"), "serve", "--port", "0"]

@@ -217,7 +217,7 @@ class Gate:
 
 
 def _cores(settings: ServerSettings) -> int:
-    return max(1, usable_cores() // settings.workers)
+    return max(1, usable_cores() // settings.processes)
 
 
 def sources_at_once(settings: ServerSettings) -> int:

@@ -44,7 +44,7 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
             "shrag": installed_version("shrag"),
             "started": STARTED.isoformat(timespec="seconds"),
             "process": os.getpid(),
-            "workers": server.workers,
+            "workers": server.processes,
             "engine": settings.engine,
             "language_model": llm.model if llm.configured else None,
         },
@@ -62,7 +62,7 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
                 "running": 0,
                 "waiting": 0,
                 **work.get(name, {}),
-                "places": places.at_once * server.workers,
+                "places": places.at_once * server.processes,
             }
             for name, places in services.gate.places.items()
         },
