@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
+UNLIMITED = {"server__searches_per_minute": 0, "server__asks_per_minute": 0, "server__reads_per_minute": 0}
 STARTED_WITHIN_S, STOPPED_WITHIN_S = 300, 60
 
 

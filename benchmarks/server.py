@@ -6,16 +6,14 @@
 The server is `shrag serve` with one process, the client another process of the same machine. `search`, `load`
 ask the generated documents, `answer`, `busy`, `memory` and `stop` the sample. Load is open-loop: calls come
 at their times, whatever became of those before, and wait from when they were due. `busy` has two clients, a
-key each: one keeps 128 connections busy and never backs off, the other asks twice a second.
+key each: one keeps 128 connections busy and never backs off, the other asks four times a second.
 """
 
 import asyncio
 import json
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -27,11 +25,13 @@ from urllib.parse import quote
 
 import click
 
+from benchmarks.busy import measure_busy_client
+from benchmarks.clients import OK, REFUSED, send
 from benchmarks.corpus import WARM_UP_STREAM
 from benchmarks.corpus import questions as generated_questions
 from benchmarks.figures import Figure, machine, report, strict_option
 from benchmarks.generated_index import ensure_index
-from benchmarks.served import ROOT, Served, serving
+from benchmarks.served import ROOT, UNLIMITED, Served, serving
 from benchmarks.slow_model import slow_model
 from benchmarks.timing import latencies, percentile
 from eval.progress import question_bar
@@ -44,25 +44,17 @@ from indexer.terminal import echo
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from server.access.key_store import KeyStore
-from server.access.keys import make_key
 
 SAMPLE = "sample"
 ASKED, WARM_UP = 200, 40  # searches that are timed one by one
 CAPACITY_S = 20.0
 STREAMS = 50
-BUSY_CONNECTIONS, BUSY_S = 128, 20.0
-ALLOWED_RATE, OTHER_RATE = 10, 2  # calls a second of the busy client, and of the other
-OK, REFUSED, FAILED = 200, 429, 500
-UNLIMITED = {"server__searches_per_minute": 0, "server__asks_per_minute": 0, "server__reads_per_minute": 0}
+FAILED = 500
 
 ADDED_MS, EVIDENCE_MS, ANSWER_MS = 4.0, 20.0, 400.0
 HALF_BY_UNLOADED, OVERLOAD_BY_UNLOADED, AGAIN_BY_UNLOADED = 5.0, 10.0, 1.5
 OVERLOAD, THROUGHPUT, REFUSED_WITHIN_MS, AGAIN_WITHIN_S = 5.0, 0.8, 100.0, 5.0
-GOODPUT, OTHERS_BY_ALONE = 0.8, 3.0
 GROWTH, STOPPED_WITHIN_S = 1.05, 5.0
-
-Measured = list[tuple[float, float, int]]  # when a call was due, seconds until its answer, status
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,36 +182,6 @@ def _streamed(served: Served, question: str) -> tuple[float, dict[str, Any]]:
     raise RuntimeError(f"the answer ended with {kind!r}")
 
 
-def started(
-    served: Served, rate: float, seconds: float, questions: Sequence[str], **options: object
-) -> "subprocess.Popen[str]":
-    """Start a client in another process: calls at a rate; rate 0 is as many as are answered."""
-    given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-    command = [sys.executable, "-m", "benchmarks.open_loop", *map(str, (served.port, rate, seconds)), *given]
-    client = subprocess.Popen(  # noqa: S603 - own module
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
-    )
-    assert client.stdin is not None  # noqa: S101 - piped above
-    client.stdin.write("\n".join(json.dumps({"question": question}) for question in questions))
-    client.stdin.close()
-    return client
-
-
-def measured_by(client: "subprocess.Popen[str]") -> Measured:
-    """Wait for a client, and return its calls."""
-    assert client.stdout is not None  # noqa: S101 - piped where it was started
-    with client.stdout:
-        calls = [(due, took, status) for due, took, status in json.loads(client.stdout.read())]
-    if client.wait():
-        raise RuntimeError("the client failed")
-    return calls
-
-
-def send(served: Served, rate: float, seconds: float, questions: Sequence[str]) -> Measured:
-    """Search at a rate from another process."""
-    return measured_by(started(served, rate, seconds, questions))
-
-
 def measure_load(plan: Plan) -> list[Figure]:
     """Measure the capacity, then half of it and five times as much."""
     name, questions, warm_up = plan.generated()
@@ -284,71 +246,6 @@ def _refusals(refused: Sequence[float]) -> list[Figure]:
     ]
 
 
-def measure_busy(plan: Plan) -> list[Figure]:
-    """Measure one client that never backs off beside another: under a rate of its key, and without one."""
-    questions = plan.sample()
-    limits = {**UNLIMITED, "server__workers": plan.workers}
-    rated = {**limits, "server__searches_per_minute": 60 * ALLOWED_RATE, "server__search_burst": ALLOWED_RATE}
-    return [
-        *_busy_beside_another(plan, "with a rate", rated, questions, ALLOWED_RATE),
-        *_busy_beside_another(plan, "without a rate", limits, questions, 0),
-    ]
-
-
-def _busy_beside_another(
-    plan: Plan, name: str, settings: Mapping[str, object], questions: Sequence[str], allowed: float
-) -> list[Figure]:
-    """Compare within one run: nobody else, a client at the allowed rate, the same without back-off."""
-    (busy_key, kept), (other_key, other_kept) = make_key("busy"), make_key("other")
-    with tempfile.TemporaryDirectory(prefix="shrag-bench-") as folder:
-        audit, home = Path(folder, "audit"), Path(folder)
-        (home / SAMPLE).symlink_to(plan.home / SAMPLE)  # the keys are for this part alone
-        for key in (kept, other_kept):
-            KeyStore(home).add(key)
-        with serving(home, SAMPLE, **settings, server__audit_file=audit) as served:
-
-            def other() -> "subprocess.Popen[str]":
-                return started(served, OTHER_RATE, BUSY_S, questions, key=other_key)
-
-            measured_by(started(served, 0, BUSY_S, questions, key=other_key))  # warms up
-            alone = measured_by(other())
-            beside = other()
-            backs_off = {"key": busy_key, "at_once": 8 * plan.workers}
-            best = _per_second(measured_by(started(served, allowed, BUSY_S, questions, **backs_off)))
-            measured_by(beside)
-            logged = audit.stat().st_size
-            beside = other()
-            never_backs_off = {"key": busy_key, "at_once": BUSY_CONNECTIONS, "pause": 0}
-            busy = measured_by(started(served, 0, BUSY_S, questions, **never_backs_off))
-            disturbed = measured_by(beside)
-            logged = audit.stat().st_size - logged
-    unloaded, waited = _median_s(alone), _median_s(disturbed)
-    refused = sum(status == REFUSED for *_, status in busy)
-    return [
-        Figure("busy", f"{name}: another client alone, p50", 1_000 * unloaded, "ms"),
-        Figure("busy", f"{name}: beside the busy one, p50 by alone", waited / unloaded, "×", OTHERS_BY_ALONE),
-        Figure("busy", f"{name}: the client at the allowed rate", best, "/s"),
-        Figure(
-            "busy",
-            f"{name}: without back-off, by that",
-            _per_second(busy) / best,
-            "×",
-            GOODPUT,
-            higher_is_better=True,
-        ),
-        Figure("busy", f"{name}: refusals", refused / BUSY_S, "/s"),
-        Figure("busy", f"{name}: audit log", logged / 1_000, "kB"),
-    ]
-
-
-def _per_second(calls: Measured) -> float:
-    return sum(status == OK and due + took <= BUSY_S for due, took, status in calls) / BUSY_S
-
-
-def _median_s(calls: Measured) -> float:
-    return median(took for _, took, status in calls if status == OK)
-
-
 def measure_memory(plan: Plan) -> list[Figure]:
     """Compare the server's own memory after a tenth of the requests with that after all."""
     questions = plan.sample()
@@ -388,6 +285,12 @@ def measure_stop(plan: Plan) -> list[Figure]:
         Figure("stop", f"of {STREAMS} streams ended by an event", ended, "", STREAMS, higher_is_better=True),
         Figure("stop", "exit code", code, "", 0),
     ]
+
+
+def measure_busy(plan: Plan) -> list[Figure]:
+    """Measure one client that never backs off beside another."""
+    questions = plan.sample()
+    return measure_busy_client(plan.home / SAMPLE, questions, plan.workers)
 
 
 PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
