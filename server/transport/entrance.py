@@ -203,8 +203,9 @@ class _Answer:
         """Send a part of the answer."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            if is_to_be_held(self.status, self._visit, self._scope["state"]["services"].buckets):
-                self.began += await hold(self._scope, self._receive, self._visit)
+            services: Services = self._scope["state"]["services"]
+            if is_to_be_held(self.status, self._visit, services.buckets):
+                self.began += await hold(self._scope, self._receive, services, self._visit)
                 self.closes = True
             own = [*message.get("headers", ()), *self._visit.headers]
             own.append((b"x-request-id", self._visit.request_id.encode()))

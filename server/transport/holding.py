@@ -12,10 +12,13 @@ from random import uniform
 from starlette.types import Receive, Scope
 
 from server.access.callers import Visit
+from server.errors import Stopping
 from server.limits.rates import Buckets, Rate
 from server.monitoring import metrics
 from server.monitoring.call_log import NOT_LET_IN
+from server.services import Services
 from server.transport.bodies import is_cheap_to_skip
+from server.transport.leaving import unless_stopping
 
 ANSWERED_AT_ONCE = Rate(per_minute=60, burst=20)  # refusals of a caller
 HELD_S = 1.0, 3.0  # at random between these, so that calls that were refused together do not come together
@@ -28,15 +31,20 @@ def is_to_be_held(status: int, visit: Visit, buckets: Buckets) -> bool:
     return not buckets.take(f"refused {visit.caller.counted_as}", ANSWERED_AT_ONCE).allowed
 
 
-async def hold(scope: Scope, receive: Receive, visit: Visit) -> float:
-    """Wait, unless the caller leaves meanwhile; return the seconds."""
+async def hold(scope: Scope, receive: Receive, services: Services, visit: Visit) -> float:
+    """Wait, unless the caller leaves or the server stops; return the seconds."""
     began, seconds = time.perf_counter(), uniform(*HELD_S)  # noqa: S311 - no secret
     visit.is_held = True
     visit.open_call.close()
-    with metrics.HELD.track_inprogress(), suppress(TimeoutError):
+    with metrics.HELD.track_inprogress(), suppress(TimeoutError, Stopping):
         async with asyncio.timeout(seconds):
-            if not is_cheap_to_skip(scope):
-                await asyncio.sleep(seconds)
-            while (await receive())["type"] != "http.disconnect":
-                pass
+            await unless_stopping(services, _left(scope, receive))
     return time.perf_counter() - began
+
+
+async def _left(scope: Scope, receive: Receive) -> None:
+    """Wait until the caller leaves; nothing is read of a body that is too large to skip."""
+    if not is_cheap_to_skip(scope):
+        await asyncio.Event().wait()
+    while (await receive())["type"] != "http.disconnect":
+        pass
