@@ -58,7 +58,7 @@ class ServerSettings(LayeredSettings):
         default=0,
         ge=0,
         le=64,
-        description="processes that answer; 0 = one for each core, one alone where it loads a model",
+        description="processes that answer; 0 = one for each core, one alone with local models or services",
     )
     open: Annotated[bool, NAMED_FILE_ONLY] = Field(
         default=False, description="answer everybody, without keys, at any address"
@@ -99,7 +99,10 @@ class ServerSettings(LayeredSettings):
     report_only: bool = Field(default=False, description="tell whose calls are too many, and refuse none")
     searches_at_once: int = Field(default=0, ge=0, le=1_000, description="in a process; 0 = by its cores")
     asks_at_once: int = Field(
-        default=0, ge=0, le=1_000, description="in a process; 0 = 8 with a language model, else by its cores"
+        default=0,
+        ge=0,
+        le=1_000,
+        description="in a process; 0 = 8 of all with a language model, else by cores",
     )
     waiting: int = Field(
         default=2,

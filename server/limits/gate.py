@@ -24,7 +24,7 @@ from server.settings import ServerSettings
 Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
 SEARCHES_OF_A_PROCESS = 2  # mostly Python, of which one thread runs at a time: more make each other slow
-ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
+ASKS_OF_A_MODEL = 8  # at once, of all processes: a server of models takes several together
 SEARCHES_OF_A_CLUSTER = 4  # for each core
 QUESTIONS_TO_SOURCES = 4  # for each core
 BURST = 8  # times as many wait where the queue empties in between
@@ -63,7 +63,8 @@ class Gate:
         at_once = {
             "search": searches,
             "read": searches * READS_BY_SEARCH,
-            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches),
+            "ask": settings.asks_at_once
+            or (max(2, ceil(ASKS_OF_A_MODEL / settings.processes)) if has_model else searches),
         }
         self.places = {
             work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)

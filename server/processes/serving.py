@@ -55,8 +55,8 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     indexer = IndexerSettings()
     home = indexer.home
     require_protection(server, home)
-    server = server.model_copy(update={"workers": server.workers or default_workers(indexer)})
-    read_declared(listed(server.sources))
+    sources = read_declared(listed(server.sources))
+    server = server.model_copy(update={"workers": server.workers or default_workers(indexer, sources)})
     with AuditLog(server.audit_file):  # told now rather than by each worker
         pass
     if not verbosity():

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
+from urllib.parse import urlencode
 
 import httpx
 import pytest
@@ -145,8 +146,8 @@ def test_a_key_has_so_many_calls_open_at_once(home, workers):
     ):
         lines = []
         for _ in range(2):
-            asked = {"params": {"question": ENGLISH, "index": NAME}, "headers": {**key, **STREAMED}}
-            stream = streams.enter_context(reader.stream("GET", f"{server.url}/api/v1/ask", **asked))
+            address = f"{server.url}/api/v1/ask?{urlencode({'question': ENGLISH, 'index': NAME})}"
+            stream = streams.enter_context(reader.stream("GET", address, headers={**key, **STREAMED}))
             lines.append(stream.iter_lines())  # a stream closes with its iterator
             assert next(lines[-1])
         refused = server.get("/api/v1/indexes", headers=key)

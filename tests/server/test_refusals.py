@@ -9,6 +9,7 @@ import pytest
 
 from indexer.cores import usable_cores
 from indexer.settings import IndexerSettings
+from retriever.sources.configuration import read_declared
 from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
 from server.processes.worker_count import default_workers
@@ -148,7 +149,7 @@ def test_refusals_that_go_on_are_a_line_for_each_interval(tmp_path):
 
 
 def test_one_process_answers_for_each_core():
-    assert default_workers(IndexerSettings()) == usable_cores()
+    assert default_workers(IndexerSettings(), []) == usable_cores()
 
 
 @pytest.mark.parametrize(
@@ -160,7 +161,15 @@ def test_one_process_answers_for_each_core():
     ],
 )
 def test_one_process_alone_loads_a_model(model):
-    assert default_workers(IndexerSettings(**model)) == 1
+    assert default_workers(IndexerSettings(**model), []) == 1
+
+
+def test_one_process_alone_asks_services_on_the_network(monkeypatch):
+    monkeypatch.setenv("SHRAG_SOURCES__WIKI__KIND", "wikipedia")
+    monkeypatch.setenv("SHRAG_SOURCES__WIKI__LANGUAGE", "en")
+    monkeypatch.setenv("SHRAG_SOURCES__WIKI__CONTACT", "library@example.org")
+
+    assert default_workers(IndexerSettings(), read_declared(["wiki"])) == 1
 
 
 def test_a_server_starts_a_process_for_each_core(sample_home, tmp_path):
