@@ -27,7 +27,7 @@ def _installed() -> Iterator[None]:
 @click.option(
     "--workers",
     type=click.IntRange(0, 64),
-    help="Processes; default SHRAG_SERVER__WORKERS, else one for each core; one with local models or services.",
+    help="Processes; default SHRAG_SERVER__WORKERS, else one a core; one with local models or services.",
 )
 @click.option("--open", "is_open", is_flag=True, help="Answer everybody, without keys, at any address.")
 def serve(host: str | None, port: int | None, workers: int | None, is_open: bool) -> None:
