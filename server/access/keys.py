@@ -30,7 +30,7 @@ NOBODY = bytes(32)  # what a key of an unknown id is compared with
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
-    """Limits of a key's own; None where those of the server's settings hold, 0 where there is no limit."""
+    """Limits of one key. None: the server's settings apply. 0: no limit."""
 
     per_minute: int | None = None  # searches and questions, in place of the rates of both
     per_day: int | None = None  # searches and questions; the settings have no such limit

@@ -1,7 +1,7 @@
-"""How many searches and questions a key has had today (UTC), in a file that outlasts the server.
+"""Searches and questions of each key today (UTC), counted in a file that outlasts the server.
 
-The file is mapped by all processes: a count is exact for all servers of one home on one machine, and survives
-their end in whatever way. A power cut can lose the counts of the last half a minute (Linux, `dirty_expire`).
+All processes map the file. A count is exact for all servers of one home on one machine, and survives a kill.
+A power cut can lose the last half minute (Linux, `dirty_expire_centisecs`).
 """
 
 import time
@@ -24,7 +24,7 @@ log = get_logger("server")
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What came of counting a call: whether the key had one left, how many it has, and until when."""
+    """Result of counting a call: whether the key had one left, its calls today, seconds until midnight."""
 
     allowed: bool
     used: int
@@ -48,7 +48,7 @@ class DailyUse:
         self._table.__exit__()
 
     def take(self, key_id: str, most: int | None) -> Day:
-        """Count a call, unless the key has had as many as it may."""
+        """Count a call, unless the key has used up its day."""
         now = self._clock()
         ends_in_s = DAY_S - now % DAY_S
         with self._table.locked(key_id) as entry:
@@ -59,7 +59,7 @@ class DailyUse:
         return Day(allowed=True, used=used + 1, ends_in_s=ends_in_s)
 
     def give_back(self, key_id: str) -> None:
-        """Take back a call that was counted, and not begun."""
+        """Subtract a call that was counted and then refused."""
         now = self._clock()
         with self._table.locked(key_id) as entry:
             if used := _count(entry.number, now):
@@ -67,16 +67,17 @@ class DailyUse:
 
 
 def open_daily_use(home: Path, otherwise: Path | None) -> DailyUse:
-    """Open the counts of a home folder; where it cannot hold them, counts that end with the server."""
+    """Open the counts of a home folder, or temporary ones if the folder cannot be written."""
     try:
+        home.mkdir(parents=True, exist_ok=True)
         return DailyUse(home / FILE)
     except OSError as error:
-        log.warning("calls of today are not kept when the server ends", reason=cause_of(error))
+        log.warning("the calls of today are lost when the server ends", reason=cause_of(error))
         return DailyUse(otherwise)
 
 
 def calls_today(home: Path, key_ids: Iterable[str]) -> dict[str, int]:
-    """Read how many calls keys have had today; 0 where nothing was counted or the file cannot be read."""
+    """Return the calls of keys today; 0 if none was counted or the file cannot be read."""
     try:
         table = (home / FILE).read_bytes()
     except OSError:

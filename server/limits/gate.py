@@ -30,7 +30,7 @@ QUESTIONS_TO_SOURCES = 4  # for each core
 BURST = 8  # times as many wait where the queue empties in between
 READS_BY_SEARCH = 2  # places of other reading for each of searching
 COUNTED_BY_DAY = frozenset({"search", "ask"})
-BURST_OF_OWN = 1 / 3  # of a minute's calls may come at once, as by the settings
+BURST_OF_OWN = 1 / 3  # of a minute's calls, as in the default settings
 REPORTED = Rate(per_minute=1, burst=1)  # lines about a caller
 TAKEN_WITHIN_S = 10.0  # the end of a stream, by its reader
 
@@ -39,7 +39,7 @@ log = get_logger("server")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What callers have done, as all processes of the server know it."""
+    """Counts of calls that all processes of the server share."""
 
     buckets: Buckets
     days: DailyUse
@@ -85,7 +85,7 @@ class Gate:
         """Count a call as open until `visit.open_call` is closed.
 
         Raises:
-            TooManyOpen: the caller has as many open as it may.
+            TooManyOpen: the limit is reached.
         """
         caller = visit.caller
         own = caller.limits.connections
@@ -151,10 +151,10 @@ class Gate:
                 raise TooSlow(seconds) from None
 
     def _charge(self, visit: Visit, work: Work) -> None:
-        """Count a call of the caller's in its minute, and of a key in its day.
+        """Count a call against the caller's rate, and against the key's day.
 
         Raises:
-            TooOften, QuotaUsed: it has had as many as it may.
+            TooOften, QuotaUsed: the limit is reached.
         """
         visit.charged = work
         if visit.caller.has_no_limits:
@@ -208,7 +208,7 @@ class Gate:
 
     @contextmanager
     def _giving_back(self, visit: Visit, work: Work) -> Iterator[None]:
-        """Take a call out of its key's day where it is refused after it was counted."""
+        """Subtract a call from its key's day if it is refused after it was counted."""
         try:
             yield
         except TooBusy:

@@ -1,7 +1,7 @@
-"""How many calls each caller has open at once, in all processes of a server.
+"""Concurrent calls of each caller, limited over all processes of a server.
 
 A call holds one of its caller's places until its answer has ended. Between processes a place is a byte of a
-file that its holder has locked: the system unlocks those of a process that ends, in whatever way.
+file, locked by its holder. The kernel unlocks the bytes of a process that ends or is killed.
 """
 
 import fcntl
@@ -15,14 +15,14 @@ from typing import Self
 from server.errors import TooManyOpen
 
 MOST_PLACES = 1_000  # of a caller
-CALLER_BYTES = 6  # of a hash, by which a caller's places are found: offsets in the file stay below 2^63
+CALLER_BYTES = 6  # of a caller's hash; offsets in the file stay below 2^63
 
 
 class OpenCalls:
     """The places of callers; one event loop's own."""
 
     def __init__(self, path: Path | None = None) -> None:
-        """Open the file that processes share; without one the places are this process's own."""
+        """Open the file that processes share; without a path only this process is counted."""
         self._file = -1 if path is None else os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._held: dict[str, set[int]] = {}
 
@@ -61,7 +61,7 @@ class OpenCalls:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _offset(caller, place))
 
     def _lock(self, caller: str, place: int) -> bool:
-        """Tell whether no other process has a place, which is then this one's."""
+        """Return whether a place is now this process's; another one may have it."""
         if self._file < 0:
             return True
         try:

@@ -47,7 +47,7 @@ class Taken:
 
 
 class Buckets:
-    """Buckets by name; where there is a file, those of all processes that have it open.
+    """Buckets by name, shared by all processes that open the same file.
 
     When the table is full, the bucket that refills first is evicted.
     """

@@ -1,7 +1,7 @@
 """A table of numbers by name that all processes of a server share: a file mapped into memory.
 
-An entry is a hash of the name and a number. A name stands in one of the places of its group. Where all are
-taken, the entry with the least number is replaced: the number says how long an entry is worth keeping.
+An entry is the hash of a name, and a number. The hash chooses a group of entries. When the group is full, the
+entry with the least number is evicted, so numbers grow with the time for which they matter.
 """
 
 import errno
@@ -22,29 +22,29 @@ Number = TypeVar("Number", int, float)
 HASH = struct.Struct("=8s")
 NUMBER_BYTES = 8
 ENTRY_BYTES = HASH.size + NUMBER_BYTES
-GROUP = 16  # entries that one hash may stand in
+GROUP = 16  # entries
 GROUPS = 4_096
 SIZE = ENTRY_BYTES * GROUP * GROUPS
-# To get a group's lock, which is held for some microseconds; a process that stopped holds nobody up.
+# To lock a group, which takes microseconds. A stopped process that holds the lock must not block the others.
 TRIES = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[Number]):
-    """An entry whose group is locked: its number, 0 where the table has none, and what replaces it."""
+    """An entry of a locked group: its number, 0 if it is new, and a function that replaces the number."""
 
     number: Number
     write: Callable[[Number], None]
 
 
 class SharedTable(Generic[Number]):
-    """A table of whole numbers (format Q) or of others (d); without a file it is this process's own."""
+    """A table of integers (format Q) or floats (d)."""
 
     def __init__(self, path: Path | None, number_format: Literal["Q", "d"]) -> None:
-        """Map the file, which is made for its owner alone where it is missing.
+        """Map the file, creating it if needed; without a path the table is private to the process.
 
         Raises:
-            OSError: it cannot be made or mapped; the disk is full.
+            OSError: the file cannot be created or mapped, or the disk is full.
         """
         self._entry = struct.Struct(f"=8s{number_format}")
         self._file = -1 if path is None else _opened(path)
@@ -65,20 +65,20 @@ class SharedTable(Generic[Number]):
 
     @contextmanager
     def locked(self, name: str) -> Iterator[Entry[Number]]:
-        """Keep other processes from a name's group, and yield its entry."""
+        """Lock the group of a name, and yield its entry."""
         digest, start = _place_of(name)
         with self._locked(start):
             place, number = self._find(start, digest)
             yield Entry(number, lambda number: self._entry.pack_into(self._mapped, place, digest, number))
 
     def _find(self, start: int, digest: bytes) -> tuple[int, Number]:
-        """Return where a name's entry stands, or may stand, and its number."""
+        """Return the place of a name's entry, or of the one to evict, and the name's number."""
         least, place = float("inf"), start
         for at in range(start, start + GROUP * ENTRY_BYTES, ENTRY_BYTES):
             found, number = self._entry.unpack_from(self._mapped, at)
             if found == digest:
                 return at, number
-            if not number >= least:  # also where it is no number
+            if not number >= least:  # also if it is NaN
                 least, place = number, at
         return place, 0
 
@@ -106,7 +106,7 @@ class SharedTable(Generic[Number]):
 
 
 def read_whole_number(table: bytes, name: str) -> int:
-    """Return a name's number in the content of a table's file; 0 where it has none."""
+    """Return the number of a name in the content of a table's file, 0 if it has none."""
     digest, start = _place_of(name)
     for found, number in struct.iter_unpack("=8sQ", table[start : start + GROUP * ENTRY_BYTES]):
         if found == digest:
@@ -115,7 +115,7 @@ def read_whole_number(table: bytes, name: str) -> int:
 
 
 def _place_of(name: str) -> tuple[bytes, int]:
-    """Return the hash of a name, and where its group begins."""
+    """Return the hash of a name, and the offset of its group."""
     digest = blake2b(name.encode("utf-8", "replace"), digest_size=HASH.size).digest()
     return digest, int.from_bytes(digest, "little") % GROUPS * GROUP * ENTRY_BYTES
 

@@ -1,8 +1,8 @@
-"""The lines that are written of calls: one in the log and one in the audit log; refusals are counted.
+"""Lines of calls in the log and the audit log. Refusals are aggregated.
 
 A caller who is refused thousands of times must not fill a disk. The first refusal of a caller, route and
-status is written at once. Those that follow are one line for each interval, with their number and the time of
-the first.
+status is written immediately. Further ones are counted, and written as one line per interval with their number
+and the time of the first.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class CallLog:
         self._write(record, is_audited=is_audited)
 
     def _write_counted(self) -> None:
-        """Write what was counted. A kind with refusals in this interval goes on being counted."""
+        """Write the counts. A kind with refusals in this interval is counted in the next one too."""
         ended, self._counted = self._counted, {}
         for kind, counted in ended.items():
             if counted.number:

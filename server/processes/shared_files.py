@@ -27,12 +27,12 @@ def buckets_file() -> Path | None:
 
 
 def open_calls_file() -> Path | None:
-    """Return where the calls that are open are counted; None for a process that is the only one."""
+    """Return the file of open calls; None for a process that is the only one."""
     return _shared("open-calls")
 
 
 def calls_today_file() -> Path | None:
-    """Return where a day's calls are counted where the home folder cannot hold them; None as above."""
+    """Return the file of a day's calls for a home folder that cannot be written; None as above."""
     return _shared("calls-today")
 
 

@@ -1,7 +1,7 @@
-"""Refusals that come too often are held back: the caller waits for each, and then has to connect again.
+"""Delays for frequent refusals: the caller waits for each, and then has to connect again.
 
-A caller who retries without back-off otherwise gets thousands of refusals a second, which cost the time that
-the calls of others need. Only refusals wait, so nobody whose calls are let in notices.
+A caller who retries without back-off would otherwise get thousands of refusals a second, and use up the
+processor time of other callers. Only refusals are delayed, never admitted calls.
 """
 
 import asyncio
@@ -21,18 +21,18 @@ from server.transport.bodies import is_cheap_to_skip
 from server.transport.leaving import unless_stopping
 
 ANSWERED_AT_ONCE = Rate(per_minute=60, burst=20)  # refusals of a caller
-HELD_S = 1.0, 3.0  # at random between these, so that calls that were refused together do not come together
+HELD_S = 1.0, 3.0  # a random time between these, so that calls refused together do not return together
 
 
 def is_to_be_held(status: int, visit: Visit, buckets: Buckets) -> bool:
-    """Tell whether an answer of this status is a refusal of a caller who has had too many lately."""
+    """Return whether this status is a refusal, and the caller has had too many of them."""
     if status not in NOT_LET_IN:
         return False
     return not buckets.take(f"refused {visit.caller.counted_as}", ANSWERED_AT_ONCE).allowed
 
 
 async def hold(scope: Scope, receive: Receive, services: Services, visit: Visit) -> float:
-    """Wait, unless the caller leaves or the server stops; return the seconds."""
+    """Delay an answer until its time is up, the caller leaves or the server stops; return the seconds."""
     began, seconds = time.perf_counter(), uniform(*HELD_S)  # noqa: S311 - no secret
     visit.is_held = True
     visit.open_call.close()
@@ -43,7 +43,7 @@ async def hold(scope: Scope, receive: Receive, services: Services, visit: Visit)
 
 
 async def _left(scope: Scope, receive: Receive) -> None:
-    """Wait until the caller leaves; nothing is read of a body that is too large to skip."""
+    """Wait until the caller leaves. A body that is too large to skip is not read."""
     if not is_cheap_to_skip(scope):
         await asyncio.Event().wait()
     while (await receive())["type"] != "http.disconnect":
