@@ -1,8 +1,8 @@
 """A client with 128 connections that never backs off, and its effect on another client.
 
-Each has a key. Three situations alternate, so that a busy moment of the machine affects all of them: the other
-client alone; beside a client that sends at the allowed rate; beside the same client without back-off. Without
-a rate limit, backing off means a pause of a quarter of a second after each refusal.
+Each has a key. Three situations alternate, so that a busy moment of the machine affects all of them: the
+other client alone; beside a client that sends at the allowed rate; beside the same client without back-off.
+Without a rate limit, backing off means a pause of a quarter of a second after each refusal.
 """
 
 import tempfile

@@ -1,8 +1,8 @@
 """Lines of calls in the log and the audit log. Refusals are aggregated.
 
 A caller who is refused thousands of times must not fill a disk. The first refusal of a caller, route and
-status is written immediately. Further ones are counted, and written as one line per interval with their number
-and the time of the first.
+status is written immediately. Further ones are counted, and written as one line per interval with their
+number and the time of the first.
 """
 
 import asyncio
