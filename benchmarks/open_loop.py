@@ -1,14 +1,15 @@
 """A client that sends calls at given times, whether or not those before were answered.
 
-    python -m benchmarks.open_loop PORT RATE SECONDS < BODIES
+    python -m benchmarks.open_loop PORT RATE SECONDS [--key KEY] [--at-once N] [--pause S] < BODIES
 
 Each call is a POST of the next line of standard input to /api/v1/search; the lines are repeated. A call's
-time is counted from when it was due, not from when a connection was free. RATE 0 sends the next call when
-one of eight is answered, and a while later where it was refused. What was measured is written as JSON: [due,
-seconds, status] of each call. It does little more than move bytes, as it shares the machine with what it
-measures.
+time is counted from when it was due, not from when a connection was free. RATE 0 keeps N calls under way
+(8): the next one is sent when one is answered, and S seconds later (.25) where it was refused. The measured
+calls are written as JSON: [due, seconds, status] of each. The client does little more than move bytes, as it
+shares the machine with the server that it measures.
 """
 
+import argparse
 import asyncio
 import json
 import sys
@@ -18,8 +19,9 @@ from itertools import cycle
 
 AT_ONCE = 8  # where the next call waits for an answer
 LENGTH = b"content-length:"
+CLOSED = b"\r\nconnection: close"
 PATIENCE_S = 60
-REFUSED, PAUSE_S = 429, 0.25  # who asked again at once would have the server do nothing but refuse
+REFUSED, PAUSE_S = 429, 0.25
 
 
 class Connection(asyncio.Protocol):
@@ -57,6 +59,8 @@ class Connection(asyncio.Protocol):
         at = lower.find(LENGTH)
         length = int(lower[at + len(LENGTH) :].split(b"\r", 1)[0]) if at >= 0 else 0
         if len(body) >= length:
+            if CLOSED in lower and self.transport is not None:
+                self.transport.close()
             self.answered.set_result(int(head[9:12]))
 
     def connection_lost(self, _: Exception | None) -> None:
@@ -68,10 +72,10 @@ class Connection(asyncio.Protocol):
 class Client:
     """Free connections to a port, and what was measured over them."""
 
-    def __init__(self, port: int, bodies: list[str]) -> None:
-        """Take where to send which calls, again and again."""
+    def __init__(self, port: int, bodies: list[str], key: str = "") -> None:
+        """Take where to send which calls, again and again, and the key that goes with them."""
         self._port = port
-        self._calls: Iterator[bytes] = cycle([_call(port, body) for body in bodies])
+        self._calls: Iterator[bytes] = cycle([_call(port, body, key) for body in bodies])
         self._free: list[Connection] = []
         self.measured: list[tuple[float, float, int]] = []
 
@@ -91,9 +95,10 @@ class Client:
         return status
 
 
-def _call(port: int, body: str) -> bytes:
+def _call(port: int, body: str, key: str) -> bytes:
     content = body.encode()
     head = f"POST /api/v1/search HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+    head += f"X-API-Key: {key}\r\n" if key else ""
     return f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content
 
 
@@ -111,23 +116,33 @@ async def send_at(client: Client, rate: float, seconds: float) -> None:
     await asyncio.gather(*calls)
 
 
-async def send_in_turn(client: Client, seconds: float) -> None:
-    """Keep eight calls under way."""
+async def send_in_turn(client: Client, seconds: float, at_once: int, pause_s: float) -> None:
+    """Keep so many calls under way."""
     began = time.perf_counter()
 
     async def one_after_another() -> None:
         while (now := time.perf_counter()) < began + seconds:
             if await client.call(now, began) == REFUSED:
-                await asyncio.sleep(PAUSE_S)
+                await asyncio.sleep(pause_s)
 
-    await asyncio.gather(*(one_after_another() for _ in range(AT_ONCE)))
+    await asyncio.gather(*(one_after_another() for _ in range(at_once)))
 
 
 def main() -> None:
     """Send, and write what was measured."""
-    port, rate, seconds = int(sys.argv[1]), float(sys.argv[2]), float(sys.argv[3])
-    client = Client(port, sys.stdin.read().splitlines())
-    asyncio.run(send_at(client, rate, seconds) if rate else send_in_turn(client, seconds))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("rate", type=float)
+    parser.add_argument("seconds", type=float)
+    parser.add_argument("--key", default="")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE)
+    parser.add_argument("--pause", type=float, default=PAUSE_S)
+    given = parser.parse_args()
+    client = Client(given.port, sys.stdin.read().splitlines(), given.key)
+    if given.rate:
+        asyncio.run(send_at(client, given.rate, given.seconds))
+    else:
+        asyncio.run(send_in_turn(client, given.seconds, given.at_once, given.pause))
     sys.stdout.write(json.dumps(client.measured))
 
 

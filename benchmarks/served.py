@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)")
+UNLIMITED = {"server__searches_per_minute": 0, "server__asks_per_minute": 0, "server__reads_per_minute": 0}
 STARTED_WITHIN_S, STOPPED_WITHIN_S = 300, 60
 
 
@@ -58,6 +59,7 @@ def serving(home: Path, name: str, **settings: object) -> Iterator[Served]:
         "SHRAG_NAME": name,
         "SHRAG_CONFIG": "",
         "PYTHONPATH": str(ROOT),
+        "SHRAG_SERVER__WORKERS": "1",
         **variables,
     }
     command = [sys.executable, str(ROOT / "shrag.py"), "serve", "--port", "0"]

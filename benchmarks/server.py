@@ -1,17 +1,16 @@
 """The benchmark of the server: what it adds to a search, what it bears, how it ends.
 
     python -m benchmarks.server [--home DIR] [--documents N] [--seconds S] [--overload-seconds S]
-                                [--requests N] [--only PART] [--strict] [--json]
+                                [--requests N] [--workers N] [--only PART] [--strict] [--json]
 
 The server is `shrag serve` with one process, the client another process of the same machine. `search`, `load`
-ask the generated documents, `answer`, `memory` and `stop` the sample. Load is open-loop: calls come at their
-times, whatever became of those before, and wait from when they were due.
+ask the generated documents, `answer`, `busy`, `memory` and `stop` the sample. Load is open-loop: calls come
+at their times, whatever became of those before, and wait from when they were due. `busy` has two clients, a
+key each: one keeps 128 connections busy and never backs off, the other asks four times a second.
 """
 
 import asyncio
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -26,11 +25,13 @@ from urllib.parse import quote
 
 import click
 
+from benchmarks.busy import measure_busy_client
+from benchmarks.clients import OK, REFUSED, send
 from benchmarks.corpus import WARM_UP_STREAM
 from benchmarks.corpus import questions as generated_questions
 from benchmarks.figures import Figure, machine, report, strict_option
 from benchmarks.generated_index import ensure_index
-from benchmarks.served import ROOT, Served, serving
+from benchmarks.served import ROOT, UNLIMITED, Served, serving
 from benchmarks.slow_model import slow_model
 from benchmarks.timing import latencies, percentile
 from eval.progress import question_bar
@@ -48,15 +49,12 @@ SAMPLE = "sample"
 ASKED, WARM_UP = 200, 40  # searches that are timed one by one
 CAPACITY_S = 20.0
 STREAMS = 50
-OK, REFUSED, FAILED = 200, 429, 500
-UNLIMITED = {"server__searches_per_minute": 0, "server__asks_per_minute": 0, "server__reads_per_minute": 0}
+FAILED = 500
 
 ADDED_MS, EVIDENCE_MS, ANSWER_MS = 4.0, 20.0, 400.0
 HALF_BY_UNLOADED, OVERLOAD_BY_UNLOADED, AGAIN_BY_UNLOADED = 5.0, 10.0, 1.5
 OVERLOAD, THROUGHPUT, REFUSED_WITHIN_MS, AGAIN_WITHIN_S = 5.0, 0.8, 100.0, 5.0
 GROWTH, STOPPED_WITHIN_S = 1.05, 5.0
-
-Measured = list[tuple[float, float, int]]  # when a call was due, seconds until its answer, status
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +66,7 @@ class Plan:
     seconds: float
     overload_seconds: float
     requests: int
+    workers: int
     progress: Progress
 
     def generated(self) -> tuple[str, list[str], list[str]]:
@@ -183,14 +182,6 @@ def _streamed(served: Served, question: str) -> tuple[float, dict[str, Any]]:
     raise RuntimeError(f"the answer ended with {kind!r}")
 
 
-def send(served: Served, rate: float, seconds: float, questions: Sequence[str]) -> Measured:
-    """Search at a rate from another process; rate 0 is as many as are answered."""
-    bodies = "\n".join(json.dumps({"question": question}) for question in questions)
-    command = [sys.executable, "-m", "benchmarks.open_loop", str(served.port), str(rate), str(seconds)]
-    finished = subprocess.run(command, input=bodies, capture_output=True, text=True, check=True, cwd=ROOT)  # noqa: S603 - own module
-    return [(due, took, status) for due, took, status in json.loads(finished.stdout)]
-
-
 def measure_load(plan: Plan) -> list[Figure]:
     """Measure the capacity, then half of it and five times as much."""
     name, questions, warm_up = plan.generated()
@@ -296,10 +287,17 @@ def measure_stop(plan: Plan) -> list[Figure]:
     ]
 
 
+def measure_busy(plan: Plan) -> list[Figure]:
+    """Measure one client that never backs off beside another."""
+    questions = plan.sample()
+    return measure_busy_client(plan.home / SAMPLE, questions, plan.workers)
+
+
 PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
     "search": measure_search,
     "answer": measure_answer,
     "load": measure_load,
+    "busy": measure_busy,
     "memory": measure_memory,
     "stop": measure_stop,
 }
@@ -315,15 +313,17 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
 @click.option(
     "--requests", type=click.IntRange(10), default=100_000, show_default=True, help="For the memory."
 )
+@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes, for busy.")
 @click.option("--only", type=click.Choice(list(PARTS)), help="Only this part.")
 @strict_option
 @json_option
-def main(
+def main(  # noqa: PLR0913 - one for each option
     home: Path | None,
     documents: int,
     seconds: float,
     overload_seconds: float,
     requests: int,
+    workers: int,
     only: str | None,
     *,
     strict: bool,
@@ -335,7 +335,7 @@ def main(
         if home is None:
             home = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-bench-")))
         progress = stack.enter_context(question_bar())
-        plan = Plan(home.resolve(), documents, seconds, overload_seconds, requests, progress)
+        plan = Plan(home.resolve(), documents, seconds, overload_seconds, requests, workers, progress)
         for part in [only] if only else PARTS:
             echo(f"{part} …", err=True)
             figures += PARTS[part](plan)

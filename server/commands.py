@@ -25,7 +25,9 @@ def _installed() -> Iterator[None]:
 @click.option("--host", help="Address to listen at; default SHRAG_SERVER__HOST, else 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Default SHRAG_SERVER__PORT, else 8080.")
 @click.option(
-    "--workers", type=click.IntRange(1, 64), help="Processes; default SHRAG_SERVER__WORKERS, else 1."
+    "--workers",
+    type=click.IntRange(0, 64),
+    help="Processes; default SHRAG_SERVER__WORKERS, else one a core; one with local models or services.",
 )
 @click.option("--open", "is_open", is_flag=True, help="Answer everybody, without keys, at any address.")
 def serve(host: str | None, port: int | None, workers: int | None, is_open: bool) -> None:

@@ -6,7 +6,9 @@ ServerError
 ├── CallerGone        the caller left before the call had arrived
 ├── WrongMediaType    a body that is no JSON, or says so
 ├── TooBusy           refused before any work was done; `retry_after_s` says when to come again
-├── TooOften          more calls than a key, or an address, has in a time
+│   ├── TooOften      more calls than a key, or an address, has in a time
+│   ├── QuotaUsed     as many calls as a key has in a day
+│   └── TooManyOpen   as many calls open at once as a key, or an address, may have
 ├── Unauthorized      no key, or one that opens nothing
 ├── Forbidden         a key that does not allow this, or a page of another site that asks
 ├── Misdirected       a name of a host that this server does not answer to
@@ -86,6 +88,14 @@ class NothingOpens(ServerError):
 
 class TooOften(TooBusy):
     """A key, or an address, has made as many calls as it may in a time."""
+
+
+class QuotaUsed(TooBusy):
+    """A key has made as many calls as it may in a day."""
+
+
+class TooManyOpen(TooBusy):
+    """A key, or an address, has as many calls open as it may."""
 
 
 class Unauthorized(ServerError):

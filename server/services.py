@@ -16,11 +16,14 @@ from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
 from server.finding.kept_searches import KeptSearches
 from server.indexes.open_indexes import OpenIndexes
-from server.limits.gate import Gate, sources_at_once
+from server.limits.daily_use import open_daily_use
+from server.limits.gate import Counts, Gate, sources_at_once
+from server.limits.open_calls import OpenCalls
 from server.limits.rates import Buckets
 from server.monitoring.audit import AuditLog
+from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import forget_ended_processes
-from server.processes.shared_files import buckets_file, keys_needed_mark
+from server.processes.shared_files import buckets_file, calls_today_file, keys_needed_mark, open_calls_file
 from server.settings import ServerSettings, listed
 from server.sources.offered_sources import OfferedSources
 
@@ -39,12 +42,12 @@ class Backends:
 
 @dataclass(frozen=True, slots=True)
 class Services(Backends):
-    """What answers, and what stands before it: the gate that all work passes, keys, limits, the audit log."""
+    """What answers, and what all work passes before: the gate, keys, limits, the log of calls."""
 
     gate: Gate
     keys: KeyRing
     buckets: Buckets  # of the calls that each caller may make
-    audit: AuditLog
+    calls: CallLog
     searches: KeptSearches  # for papers
 
 
@@ -78,6 +81,12 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
         forget_ended_processes()
         has_cluster = settings.indexer.engine != "tantivy"
         buckets = opened.enter_context(Buckets(buckets_file()))
+        counts = Counts(
+            buckets,
+            opened.enter_context(open_daily_use(settings.indexer.home, calls_today_file())),
+            opened.enter_context(OpenCalls(open_calls_file())),
+        )
+        audit = opened.enter_context(AuditLog(server.audit_file))
         yield Services(
             settings,
             server,
@@ -85,10 +94,10 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             backends.sources,
             backends.model,
             backends.stopping,
-            Gate(server, buckets, has_model=backends.model is not None, has_cluster=has_cluster),
+            Gate(server, counts, has_model=backends.model is not None, has_cluster=has_cluster),
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
             buckets,
-            opened.enter_context(AuditLog(server.audit_file)),
+            await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
         )
 

@@ -54,7 +54,12 @@ class ServerSettings(LayeredSettings):
 
     host: str = Field(default="127.0.0.1", description="address that is listened at")
     port: int = Field(default=8080, ge=0, le=65_535, description="port; 0 = a free one")
-    workers: int = Field(default=1, ge=1, le=64, description="processes that answer")
+    workers: int = Field(
+        default=0,
+        ge=0,
+        le=64,
+        description="processes that answer; 0 = one for each core, one alone with local models or services",
+    )
     open: Annotated[bool, NAMED_FILE_ONLY] = Field(
         default=False, description="answer everybody, without keys, at any address"
     )
@@ -85,10 +90,19 @@ class ServerSettings(LayeredSettings):
     ask_burst: Burst = Field(default=20, description="questions that may come at once")
     reads_per_minute: PerMinute = Field(default=1_200, description="papers, passages, lists …; 0 = no limit")
     read_burst: Burst = Field(default=300, description="such calls that may come at once")
+    connections_of_caller: int = Field(
+        default=64,
+        ge=0,
+        le=1_000,
+        description="calls that a key, or an address, has open at once; 0 = any number",
+    )
     report_only: bool = Field(default=False, description="tell whose calls are too many, and refuse none")
     searches_at_once: int = Field(default=0, ge=0, le=1_000, description="in a process; 0 = by its cores")
     asks_at_once: int = Field(
-        default=0, ge=0, le=1_000, description="in a process; 0 = 8 with a language model, else by its cores"
+        default=0,
+        ge=0,
+        le=1_000,
+        description="in a process; 0 = 8 of all with a language model, else by cores",
     )
     waiting: int = Field(
         default=2,
@@ -114,6 +128,11 @@ class ServerSettings(LayeredSettings):
     connections: int = Field(default=2_000, ge=10, le=100_000, description="open at once in a process")
     audit_file: OptionalPath = Field(default=None, description="who asked what when, a JSON line each")
     audit_questions: bool = Field(default=False, description="the audit log holds what was asked too")
+
+    @property
+    def processes(self) -> int:
+        """How many processes answer: `serve` has chosen, and an application that runs without it is alone."""
+        return max(1, self.workers)
 
     @property
     def only_local(self) -> bool:

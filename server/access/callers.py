@@ -1,7 +1,7 @@
 """Who calls, and what is to be remembered of a call."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -9,7 +9,7 @@ from datetime import datetime
 from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
 
-from server.access.keys import Key, Scope
+from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits, Scope
 from server.access.networks import network_of
 from server.errors import Forbidden, Unauthorized
 
@@ -28,12 +28,21 @@ class Caller:
     sources: tuple[str, ...] = ()  # without indexes and sources: all of both
     expires: datetime | None = None
     by_cookie: bool = False
+    limits: KeyLimits = NO_OWN_LIMITS
     is_local: bool = False  # a process of this machine, not a proxy that passes on what others ask
 
     @classmethod
     def of(cls, key: Key, address: str, *, by_cookie: bool = False) -> "Caller":
         """Return the caller that a key names."""
-        return cls(address, key.scopes, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie)
+        return cls(
+            *(address, key.scopes, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie),
+            limits=key.limits,
+        )
+
+    @property
+    def has_no_limits(self) -> bool:
+        """Whether this is the operator's own work at this machine, which only its capacity bounds."""
+        return self.is_local and not self.key_id
 
     @property
     def counted_as(self) -> str:
@@ -72,6 +81,8 @@ class Visit:
     index: str = ""
     question: str = ""
     charged: str = ""  # the work whose rate was counted at the entrance
+    open_call: ExitStack = field(default_factory=ExitStack)  # closes when the answer has ended
+    is_held: bool = False  # refused, and the answer is held back: its connection may be closed
     waiting_elsewhere: Callable[[], AbstractContextManager[None]] = nullcontext  # others have its place
     counts: dict[str, int] = field(default_factory=dict)
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)

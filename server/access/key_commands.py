@@ -12,7 +12,9 @@ from indexer.store.build_folder import NAME
 from indexer.terminal import echo, echo_json, echo_lines
 from retriever.sources.configuration import NAME as SOURCE_NAME
 from server.access.key_store import KeyStore
-from server.access.keys import SCOPES, Key, Scope, end_of, make_key
+from server.access.keys import SCOPES, Key, KeyLimits, Scope, end_of, make_key
+from server.limits.daily_use import calls_today
+from server.limits.open_calls import MOST_PLACES
 
 
 @click.group()
@@ -35,13 +37,35 @@ def keys() -> None:
     metavar="NAME",
     help="Open this source; with --index or --source no other index and source; several times.",
 )
+@click.option(
+    "--rate",
+    "per_minute",
+    type=click.IntRange(0, 1_000_000),
+    metavar="N",
+    help="Searches and questions a minute; 0 = any number. Default: those of the server's settings.",
+)
+@click.option(
+    "--per-day",
+    type=click.IntRange(1, 1_000_000_000),
+    metavar="N",
+    help="Searches and questions a day (UTC).",
+)
+@click.option(
+    "--connections",
+    type=click.IntRange(0, MOST_PLACES),
+    metavar="N",
+    help="Calls open at once; 0 = any number. Default: that of the server's settings.",
+)
 @click.option("--expires", metavar="90d|DATE", help="After so many days, or at the end of a day (UTC).")
 @json_option
-def create(
+def create(  # noqa: PLR0913, PLR0917 - one for each option
     label: str,
     scope: Scope,
     indexes: tuple[str, ...],
     sources: tuple[str, ...],
+    per_minute: int | None,
+    per_day: int | None,
+    connections: int | None,
     expires: str | None,
     as_json: bool,
 ) -> None:
@@ -63,6 +87,7 @@ def create(
         tuple(dict.fromkeys(indexes)),
         end_of(expires, now) if expires else None,
         sources=tuple(dict.fromkeys(sources)),
+        limits=KeyLimits(per_minute, per_day, connections),
     )
     _store().add(key)
     if as_json:
@@ -77,20 +102,23 @@ def create(
 def list_command(as_json: bool) -> None:
     """List the keys, also those that have ended."""
     now = datetime.now(UTC)
-    kept = _store().read().keys.values()
+    store = _store()
+    kept = store.read().keys
+    today = calls_today(store.path.parent, kept)
     if as_json:
-        echo_json({"keys": [key.as_record(now) for key in kept]})
+        echo_json({"keys": [key.as_record(now) | {"today": today[key.id]} for key in kept.values()]})
         return
     if not kept:
         echo("no keys yet; make one with: shrag keys create")
         return
-    rows = [("id", "label", "scope", "opens", "created", "expires", "last used", "state")]
+    rows = [("id", "label", "scope", "opens", "limits", "today", "created", "expires", "last used", "state")]
     rows += [
         (
             *(key.id, key.label, key.scope, _opened(key) or "all"),
+            *(str(key.limits), f"{today[key.id]:,}"),
             *(_day(key.created), _day(key.expires) or "never", str(key.last_used or "never"), key.state(now)),
         )
-        for key in kept
+        for key in kept.values()
     ]
     echo_lines(table(rows))
 
@@ -115,7 +143,8 @@ def _store() -> KeyStore:
 def _described(key: Key) -> str:
     """Say what a key opens, and how long."""
     opened = _opened(key) or "all indexes and sources"
-    return f"{key.scope}, {opened}, " + (f"until {_day(key.expires)}" if key.expires else "for ever")
+    ends = f"until {_day(key.expires)}" if key.expires else "for ever"
+    return ", ".join(filter(None, (key.scope, opened, str(key.limits), ends)))
 
 
 def _opened(key: Key) -> str:

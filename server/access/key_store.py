@@ -12,33 +12,35 @@ import sqlite3
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, fields
 from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
 
 from indexer.durable import cause_of, create_durably, disk_of
 from indexer.store.build_folder import KEYS
-from server.access.keys import SCOPES, Key
+from server.access.keys import SCOPES, Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
 from server.sources.as_index import as_index, sources_named
 
 FILE = KEYS
-FORMAT = 1
+FORMAT = 2
+WITHOUT_LIMITS = 1  # the format before keys had limits; it is read, and changed with the next key
 MOST_SESSIONS = 20  # of a key
 WAIT_S = 5.0  # for another process that is writing
 TABLES = """
     CREATE TABLE keys (
         id TEXT PRIMARY KEY, digest BLOB NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL,
-        indexes TEXT NOT NULL, created TEXT NOT NULL, expires TEXT, revoked TEXT, last_used TEXT
+        indexes TEXT NOT NULL, created TEXT NOT NULL, expires TEXT, revoked TEXT, last_used TEXT,
+        per_minute INTEGER, per_day INTEGER, connections INTEGER
     ) STRICT;
     CREATE TABLE sessions (
         digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
     ) STRICT;
 """
-ADD_KEY = """
-    INSERT INTO keys (id, digest, label, scope, indexes, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)
-"""
+LIMITS = tuple(limit.name for limit in fields(KeyLimits))
+COLUMNS = ("id", "digest", "label", "scope", "indexes", "created", "expires", *LIMITS)
+ADD_KEY = f"INSERT INTO keys ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
 DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 WRITE_ERRORS = frozenset(
     {
@@ -99,6 +101,7 @@ class KeyStore:
         row = (
             *(key.id, key.digest, key.label, key.scope, json.dumps(_opened_by(key), ensure_ascii=False)),
             *(key.created.isoformat(), key.expires and key.expires.isoformat()),
+            *astuple(key.limits),
         )
         if not os.path.lexists(self.path):
             with self._naming_the_file(), suppress(FileExistsError):
@@ -106,6 +109,10 @@ class KeyStore:
                 create_durably(self.path, _new_store(row), mode=0o600)
                 return
         with self._changing(may_be_empty=True) as database:
+            if self._format(database) == WITHOUT_LIMITS:
+                for limit in LIMITS:
+                    database.execute(f"ALTER TABLE keys ADD COLUMN {limit} INTEGER")
+                database.execute(f"PRAGMA user_version = {FORMAT}")
             database.execute(ADD_KEY, row)
 
     def revoke(self, key_id: str, now: datetime) -> Key:
@@ -178,13 +185,13 @@ class KeyStore:
 
     def _prepare(self, database: sqlite3.Connection) -> None:
         """Make the tables of a new file; refuse those of another version."""
-        if self._format(database) == FORMAT:
+        if self._format(database) in {FORMAT, WITHOUT_LIMITS}:
             return
         database.execute("BEGIN IMMEDIATE")
         found = self._format(database)
         if found == 0 and not database.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
             _make_tables(database)
-        elif found != FORMAT:
+        elif found not in {FORMAT, WITHOUT_LIMITS}:
             raise KeysUnreadable(
                 f"{self.path} has the format {found}, this version reads {FORMAT}", remedy=DAMAGED
             )
@@ -245,7 +252,7 @@ def _opened_by(key: Key) -> list[str]:
 
 def _key(row: tuple[object, ...]) -> Key:
     """Make a key of a row; ValueError or TypeError where it is none."""
-    key_id, digest, label, scope, indexes, created, expires, revoked, last_used = row
+    key_id, digest, label, scope, indexes, created, expires, revoked, last_used, *limits = row
     opened = json.loads(str(indexes))
     if scope not in SCOPES or not isinstance(digest, bytes) or not isinstance(opened, list):
         raise ValueError(f"the key {key_id} is none")
@@ -261,6 +268,7 @@ def _key(row: tuple[object, ...]) -> Key:
         _time(revoked),
         date.fromisoformat(str(last_used)) if last_used else None,
         tuple(chain.from_iterable(sources.values())),
+        KeyLimits(*(None if limit is None else int(str(limit)) for limit in limits)),
     )
 
 

@@ -7,7 +7,7 @@ compared as a whole. What is kept is its SHA-256: a slow hash is for secrets tha
 
 import re
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from hmac import compare_digest
@@ -29,6 +29,26 @@ NOBODY = bytes(32)  # what a key of an unknown id is compared with
 
 
 @dataclass(frozen=True, slots=True)
+class KeyLimits:
+    """Limits of one key. None: the server's settings apply. 0: no limit."""
+
+    per_minute: int | None = None  # searches and questions, in place of the rates of both
+    per_day: int | None = None  # searches and questions; the settings have no such limit
+    connections: int | None = None  # calls open at once
+
+    def __str__(self) -> str:
+        """Return the limits as lists show them."""
+        units = {"per_minute": "a minute", "per_day": "a day", "connections": "at once"}
+        own = {unit: value for name, unit in units.items() if (value := getattr(self, name)) is not None}
+        return ", ".join(
+            f"{value:,} {unit}" if value else f"any number {unit}" for unit, value in own.items()
+        )
+
+
+NO_OWN_LIMITS = KeyLimits()
+
+
+@dataclass(frozen=True, slots=True)
 class Key:
     """What is kept of a key; times are in UTC. One that names no index and no source opens all."""
 
@@ -42,6 +62,7 @@ class Key:
     revoked: datetime | None = None
     last_used: date | None = None
     sources: tuple[str, ...] = ()
+    limits: KeyLimits = NO_OWN_LIMITS
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -62,6 +83,7 @@ class Key:
             "scope": self.scope,
             "indexes": list(self.indexes),
             "sources": list(self.sources),
+            **asdict(self.limits),
             "created": self.created.isoformat(timespec="seconds"),
             "expires": self.expires and self.expires.isoformat(timespec="seconds"),
             "revoked": self.revoked and self.revoked.isoformat(timespec="seconds"),
@@ -82,6 +104,7 @@ def make_key(
     expires: datetime | None = None,
     *,
     sources: tuple[str, ...] = (),
+    limits: KeyLimits = NO_OWN_LIMITS,
     now: datetime | None = None,
 ) -> tuple[str, Key]:
     """Draw a key; return it, which is never to be had again, and what is kept of it.
@@ -96,7 +119,9 @@ def make_key(
         raise InvalidCall(f"a key that expires at {expires.isoformat()} would not open anything")
     key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
     key = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
-    return key, Key(key_id, digest_of(key), label, scope, indexes, now, expires, sources=sources)
+    return key, Key(
+        key_id, digest_of(key), label, scope, indexes, now, expires, sources=sources, limits=limits
+    )
 
 
 def id_of(key: str) -> str | None:

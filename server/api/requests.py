@@ -192,6 +192,10 @@ class SearchCall(IndexSearch):
     """A search of an index, or of sources."""
 
     sources: SourceNames = ()
+    facets: Annotated[
+        bool,
+        Field(description="count the papers of the index by year, language and journal too", examples=[True]),
+    ] = False
 
 
 class AskCall(Asked):

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from math import ceil
 from typing import Annotated, Literal, TypeAlias
 
 from fastapi import Depends
@@ -10,8 +12,10 @@ from starlette.requests import HTTPConnection
 
 from indexer.cores import usable_cores
 from indexer.logs import get_logger
-from server.access.callers import Visit, visit_of
-from server.errors import TooBusy, TooOften, TooSlow
+from server.access.callers import Caller, Visit, visit_of
+from server.errors import QuotaUsed, TooBusy, TooOften, TooSlow
+from server.limits.daily_use import DAY_S, DailyUse
+from server.limits.open_calls import OpenCalls
 from server.limits.places import Places
 from server.limits.rates import Buckets, Rate
 from server.monitoring import metrics
@@ -19,32 +23,48 @@ from server.settings import ServerSettings
 
 Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
-ASKS_OF_A_MODEL = 8  # at once: a server of models takes several together
+SEARCHES_OF_A_PROCESS = 2  # mostly Python, of which one thread runs at a time: more make each other slow
+ASKS_OF_A_MODEL = 8  # at once, of all processes: a server of models takes several together
 SEARCHES_OF_A_CLUSTER = 4  # for each core
 QUESTIONS_TO_SOURCES = 4  # for each core
 BURST = 8  # times as many wait where the queue empties in between
 READS_BY_SEARCH = 2  # places of other reading for each of searching
+COUNTED_BY_DAY = frozenset({"search", "ask"})
+BURST_OF_OWN = 1 / 3  # of a minute's calls, as in the default settings
+REPORTED = Rate(per_minute=1, burst=1)  # lines about a caller
 TAKEN_WITHIN_S = 10.0  # the end of a stream, by its reader
 
 log = get_logger("server")
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of calls that all processes of the server share."""
+
+    buckets: Buckets
+    days: DailyUse
+    open_calls: OpenCalls
 
 
 class Gate:
     """Lets in as much work at once as the machine bears, and as often as each caller may."""
 
     def __init__(
-        self, settings: ServerSettings, buckets: Buckets, *, has_model: bool, has_cluster: bool
+        self, settings: ServerSettings, counts: Counts, *, has_model: bool, has_cluster: bool
     ) -> None:
-        """Take the limits of the settings, and the buckets that processes share.
+        """Take the limits of the settings, and the counts that processes share.
 
         What waits for a model or a cluster leaves this machine's cores to others.
         """
         cores = _cores(settings)
-        searches = settings.searches_at_once or cores * (SEARCHES_OF_A_CLUSTER if has_cluster else 1)
+        searches = settings.searches_at_once or (
+            cores * SEARCHES_OF_A_CLUSTER if has_cluster else min(cores, SEARCHES_OF_A_PROCESS)
+        )
         at_once = {
             "search": searches,
             "read": searches * READS_BY_SEARCH,
-            "ask": settings.asks_at_once or (ASKS_OF_A_MODEL if has_model else searches),
+            "ask": settings.asks_at_once
+            or (max(2, ceil(ASKS_OF_A_MODEL / settings.processes)) if has_model else searches),
         }
         self.places = {
             work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
@@ -57,8 +77,22 @@ class Gate:
         }
         self._rates = {work: rate for work, rate in rates.items() if rate.per_minute}
         self._seconds = {"search": settings.search_s, "read": settings.search_s, "ask": settings.ask_s}
-        self._buckets = buckets
+        self._counts = counts
+        self._most_open = settings.connections_of_caller
         self._report_only = settings.report_only
+
+    def count_open(self, visit: Visit) -> None:
+        """Count a call as open until `visit.open_call` is closed.
+
+        Raises:
+            TooManyOpen: the limit is reached.
+        """
+        caller = visit.caller
+        own = caller.limits.connections
+        most = self._most_open if own is None else own
+        if most and not caller.has_no_limits:
+            with _counting_refusals("connection"):
+                visit.open_call.enter_context(self._counts.open_calls.one_more(caller.counted_as, most))
 
     def check(self, visit: Visit, work: Work) -> None:
         """Refuse at once what `admit` would refuse, before anything of a call was read.
@@ -71,9 +105,9 @@ class Gate:
         visit.caller.require("admin" if work == "admin" else "read")
         if work == "admin":
             return
-        self._charge(visit, work)
         with _counting_refusals(work):
             self.places[work].check(visit.caller.counted_as)
+        self._charge(visit, work)
 
     @asynccontextmanager
     async def admit(
@@ -99,7 +133,11 @@ class Gate:
         visit.charged = ""  # a second piece of work counts by itself
         places, seconds = self.places[work], self._seconds[work]
         async with AsyncExitStack() as held:
-            with _counting_refusals(work), metrics.WAITING.labels(work).track_inprogress():
+            with (
+                self._giving_back(visit, work),
+                _counting_refusals(work),
+                metrics.WAITING.labels(work).track_inprogress(),
+            ):
                 waited_s = await held.enter_async_context(places.taken(visit.caller.counted_as))
             visit.waiting_elsewhere = places.one_more
             held.enter_context(metrics.RUNNING.labels(work).track_inprogress())
@@ -113,28 +151,74 @@ class Gate:
                 raise TooSlow(seconds) from None
 
     def _charge(self, visit: Visit, work: Work) -> None:
-        """Take a token of the caller's; who works at this machine has no limit but its own."""
+        """Count a call against the caller's rate, and against the key's day.
+
+        Raises:
+            TooOften, QuotaUsed: the limit is reached.
+        """
         visit.charged = work
-        rate = self._rates.get(work)
-        if rate is None or (visit.caller.is_local and not visit.caller.key_id):
+        if visit.caller.has_no_limits:
             return
-        taken = self._buckets.take(f"{work} {visit.caller.counted_as}", rate)
-        visit.headers += taken.headers(work, rate)
+        self._charge_rate(visit, work)
+        if visit.caller.key_id and work in COUNTED_BY_DAY:
+            self._charge_day(visit, work)
+
+    def _charge_rate(self, visit: Visit, work: Work) -> None:
+        name, rate = self._rate_of(visit.caller, work)
+        if rate is None:
+            return
+        taken = self._counts.buckets.take(f"{name} {visit.caller.counted_as}", rate)
+        visit.headers += taken.headers(name, rate)
         if taken.allowed:
             return
         metrics.REFUSED.labels(work, "reported" if self._report_only else "rate").inc()
         if self._report_only:
             visit.headers.append((b"x-ratelimit-report-only", b"exceeded"))
-            log.warning("more calls than allowed", work=work, caller=visit.caller.counted_as)
+            if self._counts.buckets.take(f"reported {name} {visit.caller.counted_as}", REPORTED).allowed:
+                log.warning("more calls than allowed", work=work, caller=visit.caller.counted_as)
             return
         raise TooOften(
-            f"more calls ({work}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
+            f"more calls ({name}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
             retry_after_s=taken.wait_s,
         )
 
+    def _rate_of(self, caller: Caller, work: Work) -> tuple[str, Rate | None]:
+        """Return the rate of some work and its name; a key's own is for searches and questions together."""
+        own = caller.limits.per_minute
+        if own is None or work not in COUNTED_BY_DAY:
+            return work, self._rates.get(work)
+        return "key", Rate(own, ceil(own * BURST_OF_OWN)) if own else None
+
+    def _charge_day(self, visit: Visit, work: Work) -> None:
+        most = visit.caller.limits.per_day
+        day = self._counts.days.take(visit.caller.key_id, most)
+        if most is None:
+            return
+        visit.headers += [
+            (b"ratelimit-policy", f'"day";q={most};w={DAY_S}'.encode()),
+            (b"ratelimit", f'"day";r={max(0, most - day.used)};t={ceil(day.ends_in_s)}'.encode()),
+        ]
+        if not day.allowed:
+            metrics.REFUSED.labels(work, "quota").inc()
+            raise QuotaUsed(
+                f"the {most:,} searches and questions that the key has today are used; "
+                "the next day begins at midnight (UTC)",
+                retry_after_s=day.ends_in_s,
+            )
+
+    @contextmanager
+    def _giving_back(self, visit: Visit, work: Work) -> Iterator[None]:
+        """Subtract a call from its key's day if it is refused after it was counted."""
+        try:
+            yield
+        except TooBusy:
+            if visit.caller.key_id and work in COUNTED_BY_DAY:
+                self._counts.days.give_back(visit.caller.key_id)
+            raise
+
 
 def _cores(settings: ServerSettings) -> int:
-    return max(1, usable_cores() // settings.workers)
+    return max(1, usable_cores() // settings.processes)
 
 
 def sources_at_once(settings: ServerSettings) -> int:
@@ -146,7 +230,7 @@ def sources_at_once(settings: ServerSettings) -> int:
 
 
 @contextmanager
-def _counting_refusals(work: Work) -> Iterator[None]:
+def _counting_refusals(work: str) -> Iterator[None]:
     try:
         yield
     except TooBusy:

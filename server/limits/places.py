@@ -2,7 +2,8 @@
 
 Whoever has the least under way is let in first, so a caller with a hundred questions does not hold up one
 with a single one. A full queue refuses the caller who has the most in it: the newcomer, or for a newcomer who
-has less the last that the busiest brought.
+has less the last that the busiest brought. While several callers come, none of them holds all places. The
+last one is left for a caller without any, who would otherwise wait for work that cannot be interrupted.
 
 A queue that empties again and again takes up bursts, and may be long. One that never empties makes everybody
 wait and serves nobody sooner (a standing queue, RFC 8289), so it is kept short once it has stood a while.
@@ -20,6 +21,7 @@ from server.errors import TooBusy
 SMOOTHED_OVER = 16  # works that the mean time is of
 FIRST_GUESS_S = 0.1  # before any work has ended
 STOOD_S = 1.0  # after which a queue that was never empty is one that stands
+ALONE_S = 10.0  # in which nobody else has come: then a caller may hold all places
 FULL = "the server has more to do than it can; come again in a moment"
 
 
@@ -42,6 +44,7 @@ class Places:
         self._running: Counter[str] = Counter()
         self._queues: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._mean_s = FIRST_GUESS_S
+        self._came: OrderedDict[str, float] = OrderedDict()  # the last two callers, and when
         self._empty_until = -math.inf  # when the queue was empty last
 
     @property
@@ -69,7 +72,7 @@ class Places:
 
     def check(self, caller: str) -> None:
         """Raise TooBusy where `taken` would, at once and without any work done."""
-        if self.running >= self.at_once:
+        if not self._may_enter(caller):
             self._yielding(caller)
 
     @asynccontextmanager
@@ -80,6 +83,7 @@ class Places:
             TooBusy: too many wait already, or others who have less under way came behind.
         """
         began = self._clock()
+        self._note(caller, began)
         await self._enter(caller)
         entered = self._clock()
         try:
@@ -99,7 +103,7 @@ class Places:
             self.at_once -= 1
 
     async def _enter(self, caller: str) -> None:
-        if self.running < self.at_once and not self.waiting:
+        if self._may_enter(caller) and caller not in self._queues:
             self._running[caller] += 1
             return
         if busiest := self._yielding(caller):
@@ -125,14 +129,29 @@ class Places:
         self._let_in()
 
     def _let_in(self) -> None:
-        while self._queues and self.running < self.at_once:
-            chosen = min(self._queues, key=self._running.__getitem__)
+        while able := [*filter(self._may_enter, self._queues)]:
+            chosen = min(able, key=self._running.__getitem__)
             turn = self._queues[chosen].popleft()
             if not self._queues[chosen]:
                 del self._queues[chosen]
             if not turn.done():
                 self._running[chosen] += 1
                 turn.set_result(None)
+
+    def _note(self, caller: str, now: float) -> None:
+        """Note when a caller came."""
+        self._came[caller] = now
+        self._came.move_to_end(caller)
+        while len(self._came) > 2:  # noqa: PLR2004 - of two, one is another caller
+            self._came.popitem(last=False)
+
+    def _may_enter(self, caller: str) -> bool:
+        """Tell whether there is a place for a caller, and it is not the last one, which others may need."""
+        free = self.at_once - self.running
+        if free != 1 or not self._running[caller]:
+            return free > 0
+        since = self._clock() - ALONE_S
+        return not any(other != caller and came > since for other, came in self._came.items())
 
     def _yielding(self, caller: str) -> str:
         """Return whose last gives way where a caller is to wait; "" where there is room.

@@ -40,6 +40,7 @@ WAITED = Histogram("shrag_queue_wait_seconds", "Waited for a place", ["work"], b
 RUNNING = Gauge("shrag_running", "Pieces of work under way", ["work"], multiprocess_mode="livesum")
 WAITING = Gauge("shrag_waiting", "Pieces of work that wait", ["work"], multiprocess_mode="livesum")
 CONNECTIONS = Gauge("shrag_connections", "Open connections", multiprocess_mode="livesum")
+HELD = Gauge("shrag_held_refusals", "Refusals that are held back", multiprocess_mode="livesum")
 STAGES = Histogram("shrag_search_stage_seconds", "Stages of searches", ["stage"], buckets=SHORT)
 SEARCHES = Counter("shrag_searches", "Searches, those for answers too", ["index", "method"])
 ANSWERS = Counter("shrag_answers", "Answers", ["index", "written_by", "abstained"])

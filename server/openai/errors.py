@@ -24,6 +24,8 @@ CODES = {
     "key-needed": "invalid_api_key",
     "too-busy": "rate_limit_exceeded",
     "too-often": "rate_limit_exceeded",
+    "too-many-connections": "rate_limit_exceeded",
+    "quota-used": "insufficient_quota",
 }
 OF_ITS_BODY = frozenset({"content-length", "content-type"})
 

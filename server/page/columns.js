@@ -23,7 +23,7 @@ export async function showFound(result, asked, { manifest, address, before, chan
   nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));
   showExport(result);
   remember(address, { question: asked.question, method: asked.method, index: result.index ?? result.sources?.join(", "), hits: result.hits, version: result.version });
-  result.sources ? fill(byId("facets")) : showFacets(asked, change, signal);
+  result.sources ? fill(byId("facets")) : showFacets(result.facets, asked, change, signal);
 }
 
 /** Leave the columns empty. */

@@ -8,14 +8,14 @@ import { describe } from "./status.js";
 
 const MOST_BARS = 30;
 
-/** Show the facets of a search; `change(part)` narrows it, or takes the narrowing back. */
-export async function showFacets(asked, change, signal) {
-  let facets;
+/** Show the facets that came with a search, or count them where none did; `change(part)` narrows it, or takes the narrowing back. */
+export async function showFacets(counted, asked, change, signal) {
+  let facets = counted;
   try {
-    facets = await call("/api/v1/facets", { body: body(asked), signal });
+    facets ??= await call("/api/v1/facets", { body: body(asked), signal });
   } catch (error) {
     if (signal.aborted || error.name === "AbortError") return undefined;
-    return fill(byId("facets"), describe(error, () => showFacets(asked, change, signal)));
+    return fill(byId("facets"), describe(error, () => showFacets(counted, asked, change, signal)));
   }
   const known = ({ values }) => values.filter(({ value }) => value !== null);
   const { year, lang, journal } = facets.facets;

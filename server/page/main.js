@@ -85,7 +85,7 @@ const remembered = (state) => state?.asked ?? fromAddress(location.search);
 
 // A search
 
-const search = (signal) => call("/api/v1/search", { body: body(asked), signal });
+const search = (signal) => call("/api/v1/search", { body: { ...body(asked), facets: true }, signal });
 
 /** Search, and answer if asked; `before` are the hits of the search that this one is an edit of, `find` searches another way. */
 async function run(next, { before, find = search, push = true, again = false, message = "" } = {}) {

@@ -64,7 +64,8 @@ function update(present, fresh) {
 
 // What is another at every look is no news.
 const COUNTED = ["server", "work", "times"];
-const told = (value) => JSON.stringify(value, (name, each) => (name === "last_used" ? undefined : each));
+const NO_NEWS = ["last_used", "today"]; // of a key
+const told = (value) => JSON.stringify(value, (name, each) => (NO_NEWS.includes(name) ? undefined : each));
 let before;
 
 async function show() {

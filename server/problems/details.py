@@ -25,6 +25,8 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.BodyTooSlow: (408, "too-slow-to-arrive"),
     server_errors.BodyTooDeep: (400, "too-deep"),
     server_errors.TooOften: (429, "too-often"),
+    server_errors.QuotaUsed: (429, "quota-used"),
+    server_errors.TooManyOpen: (429, "too-many-connections"),
     server_errors.WrongMediaType: (415, "wrong-media-type"),
     server_errors.TooBusy: (429, "too-busy"),
     server_errors.Unauthorized: (401, "key-needed"),

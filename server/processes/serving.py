@@ -24,6 +24,7 @@ from server.app import create_app
 from server.monitoring.audit import AuditLog
 from server.processes.shared_files import keys_needed_mark, shared_folder
 from server.processes.stopping import SIGNALS
+from server.processes.worker_count import default_workers
 from server.processes.workers import Workers, stop_with_parent
 from server.settings import ServerSettings, listed
 from server.transport.wire import BoundedProtocol
@@ -51,9 +52,11 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         UnknownSource, InvalidSource: a source is offered that is not declared, or declared wrongly.
         OSError: the address cannot be listened at, or the audit log not be written.
     """
-    home = IndexerSettings().home
+    indexer = IndexerSettings()
+    home = indexer.home
     require_protection(server, home)
-    read_declared(listed(server.sources))
+    sources = read_declared(listed(server.sources))
+    server = server.model_copy(update={"workers": server.workers or default_workers(indexer, sources)})
     with AuditLog(server.audit_file):  # told now rather than by each worker
         pass
     if not verbosity():

@@ -26,6 +26,16 @@ def buckets_file() -> Path | None:
     return _shared("buckets")
 
 
+def open_calls_file() -> Path | None:
+    """Return the file of open calls; None for a process that is the only one."""
+    return _shared("open-calls")
+
+
+def calls_today_file() -> Path | None:
+    """Return the file of a day's calls for a home folder that cannot be written; None as above."""
+    return _shared("calls-today")
+
+
 def keys_needed_mark() -> Path | None:
     """Return the file that stands for "there are keys, or were"; None for a process that is the only one."""
     return _shared("keys-needed")

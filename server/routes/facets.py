@@ -6,6 +6,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from retriever.facets import facets
+from retriever.index import OpenIndex
+from retriever.request import SearchRequest
 from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Facets
@@ -46,5 +48,13 @@ async def _facets(request: Request, call: CountedSearch, services: Services) -> 
     settings = services.settings.retriever
     name = await services.indexes.chosen(call.index)
     asked = call.request(settings) if call.question.strip() else None
-    counting = facets(await services.indexes.get(name), asked, settings)
-    return {"index": name, **(await while_connected(request, services, counting)).as_record()}
+    record = await counted(request, services, await services.indexes.get(name), asked)
+    return {"index": name, **record}
+
+
+async def counted(
+    request: Request, services: Services, index: OpenIndex, asked: SearchRequest | None
+) -> dict[str, Any]:
+    """Count the papers that a search of an index matches, or all of its papers."""
+    counting = facets(index, asked, services.settings.retriever)
+    return (await while_connected(request, services, counting)).as_record()

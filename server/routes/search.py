@@ -14,6 +14,7 @@ from server.api.shapes import Shaped
 from server.api.shapes.searches import SearchResult
 from server.indexes.searching import searched
 from server.limits.gate import Search
+from server.routes.facets import counted
 from server.services import Services, Shared
 from server.sources.asked_of import AskedOf, asked_of
 from server.transport.leaving import while_connected
@@ -41,7 +42,10 @@ async def _search(request: Request, call: SearchCall, services: Services) -> dic
     asked = call.request(services.settings.retriever)
     of = await asked_of(services, call.index, call.sources)
     result, manifest = await searched(request, services, of, asked)
-    return await found(request, services, of, asked, result, manifest)
+    record = await found(request, services, of, asked, result, manifest)
+    if call.facets and not of.sources:
+        record["facets"] = await counted(request, services, of.opened, asked)
+    return record
 
 
 async def found(

@@ -18,6 +18,7 @@ from indexer.versions import installed_version
 from server.access.key_store import KeyStore
 from server.api.shapes import Shaped
 from server.api.shapes.operation import Status
+from server.limits.daily_use import calls_today
 from server.limits.gate import Admin
 from server.monitoring.metrics import stage_times, under_way
 from server.services import Shared
@@ -43,7 +44,7 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
             "shrag": installed_version("shrag"),
             "started": STARTED.isoformat(timespec="seconds"),
             "process": os.getpid(),
-            "workers": server.workers,
+            "workers": server.processes,
             "engine": settings.engine,
             "language_model": llm.model if llm.configured else None,
         },
@@ -61,7 +62,7 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
                 "running": 0,
                 "waiting": 0,
                 **work.get(name, {}),
-                "places": places.at_once * server.workers,
+                "places": places.at_once * server.processes,
             }
             for name, places in services.gate.places.items()
         },
@@ -118,5 +119,6 @@ def _changed(file: Path) -> str | None:
 
 
 def _keys(store: KeyStore) -> list[dict[str, Any]]:
-    now = datetime.now(UTC)
-    return [key.as_record(now) for key in store.read().keys.values()]
+    now, keys = datetime.now(UTC), store.read().keys
+    today = calls_today(store.path.parent, keys)
+    return [key.as_record(now) | {"today": today[key.id]} for key in keys.values()]

@@ -1,7 +1,7 @@
 """The entrance: what every call passes before anything of it is read, and every answer on its way out.
 
 A call that is refused here has cost a fraction of a millisecond: the server can say no to many times the work
-that it can do. What follows, `server.gate`, knows what a call is about.
+that it can do. What follows, `server.limits.gate`, knows what a call is about.
 """
 
 import asyncio
@@ -13,7 +13,6 @@ from uuid import uuid4
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from indexer.logs import get_logger
 from server.access.authentication import caller_of
 from server.access.callers import Caller, Visit, enter
 from server.access.origins import Origins
@@ -35,6 +34,7 @@ from server.problems.refusals import refusal
 from server.services import Services
 from server.settings import ServerSettings
 from server.transport.bodies import Reading, is_cheap_to_skip, read_body, replayed
+from server.transport.holding import hold, is_to_be_held
 from server.transport.response_headers import default_headers, with_defaults
 
 # What is answered without a key: the page's files, the API's description, whether the server lives.
@@ -66,8 +66,6 @@ MOST_OF_ANYBODY = 4_096  # bytes of a call that needs no key: a key to sign in w
 READ_AT_ONCE = 64_000_000  # bytes of calls that are just arriving, in a process
 LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have some thousand letters
 
-log = get_logger("server")
-
 
 class Entrance:
     """The outermost layer of the application; one for all doors."""
@@ -89,7 +87,7 @@ class Entrance:
         visit = Visit(_request_id(scope), Caller((scope.get("client") or ("", 0))[0]))
         enter(scope, visit)
         structlog.contextvars.bind_contextvars(request_id=visit.request_id)
-        answer = _Answer(send, visit, self._headers)
+        answer = _Answer(scope, receive, send, visit, self._headers)
         try:
             receive = await self._let_in(scope, receive, services, visit)
         except CallerGone:
@@ -101,6 +99,7 @@ class Entrance:
         else:
             await self._pass_on(scope, receive, answer)
         finally:
+            visit.open_call.close()
             self._note(scope, services, visit, answer)
 
     async def _let_in(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
@@ -114,7 +113,7 @@ class Entrance:
         if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > LONGEST_URL:
             raise AddressTooLong(f"an address may have at most {LONGEST_URL:,} bytes")
         path = scope["path"]
-        is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
+        is_open = _is_open(path)
         try:
             visit.caller = await caller_of(scope, services.keys, self._settings)
         except (Unauthorized, KeysUnreadable) as error:
@@ -127,6 +126,7 @@ class Entrance:
         )
         if not is_open:
             visit.caller.require("read")
+            services.gate.count_open(visit)
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
         settings = self._settings
@@ -170,13 +170,15 @@ class Entrance:
             "milliseconds": round(seconds * 1_000, 1),
             **visit.counts,
         }
-        log.info("call", **{name: record[name] for name in ("method", "route", "status", "milliseconds")})
         path = scope["path"]
-        if path in OPEN_PATHS - AUDITED or path.startswith(OPEN_FOLDERS):
-            return
         if self._settings.audit_questions and visit.question:
             record["question"] = visit.question
-        services.audit.write(record)
+        services.calls.note(record, is_audited=path in AUDITED or not _is_open(path))
+
+
+def _is_open(path: str) -> bool:
+    """Tell whether a path is answered without a key."""
+    return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
 
 
 AUDITED = frozenset({"/api/v1/session"})
@@ -185,8 +187,10 @@ AUDITED = frozenset({"/api/v1/session"})
 class _Answer:
     """An answer on its way out: its status, and when its first event left."""
 
-    def __init__(self, send: Send, visit: Visit, headers: list[tuple[bytes, bytes]]) -> None:
-        self._send = send
+    def __init__(
+        self, scope: Scope, receive: Receive, send: Send, visit: Visit, headers: list[tuple[bytes, bytes]]
+    ) -> None:
+        self._scope, self._receive, self._send = scope, receive, send
         self._visit = visit
         self._headers = headers
         self._streams = False
@@ -199,6 +203,10 @@ class _Answer:
         """Send a part of the answer."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            services: Services = self._scope["state"]["services"]
+            if is_to_be_held(self.status, self._visit, services.buckets):
+                self.began += await hold(self._scope, self._receive, services, self._visit)
+                self.closes = True
             own = [*message.get("headers", ()), *self._visit.headers]
             own.append((b"x-request-id", self._visit.request_id.encode()))
             if self.closes:

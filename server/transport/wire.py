@@ -5,7 +5,7 @@
 | bytes of a request's line and headers, their number | 431, closed |
 | seconds until they have arrived | 408, closed |
 | seconds in which a reader takes what waits to be sent | closed |
-| connections open at once | the one idle longest is closed; where all are busy, the newest: 429 |
+| connections open at once | the one idle or refused longest is closed; where all are busy, the newest: 429 |
 """
 
 import asyncio
@@ -177,12 +177,17 @@ class BoundedProtocol(HttpToolsProtocol):
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
+    @property
+    def _is_held(self) -> bool:
+        visit = self.cycle.scope["state"].get("visit") if self.cycle else None
+        return visit is not None and visit.is_held
+
     def _make_room(self) -> None:
-        """Close the connection that has been idle longest, or this one."""
+        """Close the connection that has been idle longest, or this one; a refusal held back is no work."""
         idle = [
             each
             for each in self.connections
-            if isinstance(each, BoundedProtocol) and each is not self and each._is_idle  # noqa: SLF001
+            if isinstance(each, BoundedProtocol) and each is not self and (each._is_idle or each._is_held)  # noqa: SLF001
         ]
         if idle:
             min(idle, key=lambda each: each._last_heard).transport.abort()  # noqa: SLF001

@@ -53,8 +53,10 @@ class Served:
 def serving(home: Path, log: Path, *options: str, **environment: object) -> Iterator[Served]:
     """Run `shrag serve` on a free port with what lies in `home`; the variables are named without SHRAG_.
 
-    Two underscores stand in the names as they do in variables: server__workers=2.
+    Two underscores stand in the names as they do in variables: server__workers=2. One process answers unless
+    more are asked for, whatever the number of cores.
     """
+    environment = {"server__workers": 1, **environment}
     command = [sys.executable, str(ROOT / "shrag.py"), "serve", "--port", "0", *options]
     with log.open("wb") as errors:
         process = subprocess.Popen(

@@ -104,6 +104,14 @@ def test_the_parts_of_an_explanation_add_up_to_the_score_of_the_hit(api):
     assert of_base == pytest.approx(explained["features"]["base"]["contribution"])
 
 
+def test_a_search_with_facets_has_the_counts_that_the_call_for_facets_gives(api):
+    call = {"question": ENGLISH, "lang": "en"}
+    found = post(api, "search", **call, facets=True).json()
+
+    assert {"index": NAME, **found["facets"]} == post(api, "facets", **call).json()
+    assert "facets" not in post(api, "search", **call).json()
+
+
 def test_facets_count_what_an_expression_finds(api):
     call = {"question": "battery", "method": "boolean"}
     counted = post(api, "facets", **call).json()

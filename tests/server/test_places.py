@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from server.errors import TooBusy
-from server.limits.places import Places
+from server.limits.places import ALONE_S, Places
 
 
 class Work:
@@ -53,6 +53,41 @@ def test_so_much_is_under_way_so_much_waits_and_the_rest_is_refused():
             each.set()
         await asyncio.gather(*work.tasks[:3])
         assert (work.places.running, work.places.waiting, work.places.wait_s()) == (0, 0, 0)
+
+    asyncio.run(run())
+
+
+def test_a_caller_leaves_the_last_place_to_others_while_they_come():
+    async def run():
+        work = Work(Places(2, 4))
+        ends, _ = work.begin("other")
+        await settle()
+        ends.set()
+        await settle()
+        for _ in range(3):
+            work.begin("busy")
+        await settle()
+        assert (work.places.running, work.places.waiting) == (1, 2)
+        work.begin("other")
+        await settle()
+        assert work.order == ["other", "busy", "other"]
+
+    asyncio.run(run())
+
+
+def test_a_caller_who_is_alone_has_all_places():
+    now = [0.0]
+
+    async def run():
+        work = Work(Places(2, 4, clock=lambda: now[0]))
+        ends, _ = work.begin("other")
+        await settle()
+        ends.set()
+        now[0] += ALONE_S
+        for _ in range(3):
+            work.begin("busy")
+        await settle()
+        assert (work.places.running, work.places.waiting) == (2, 1)
 
     asyncio.run(run())
 

@@ -2,12 +2,14 @@
 
 import json
 import math
+import struct
 import subprocess
 import sys
 
 import pytest
 
-from server.limits.rates import ENTRY, SIZE, Buckets, Rate
+from server.limits.rates import Buckets, Rate
+from server.limits.shared_table import ENTRY_BYTES, SIZE
 from tests.indexer.corpora import ROOT, environment_of
 
 
@@ -68,9 +70,9 @@ def test_a_damaged_number_closes_a_bucket_for_no_longer_than_it_takes_to_fill(tm
     with Buckets(path, clock=clock) as buckets:
         buckets.take("a", rate)
         data = path.read_bytes()
-        at = next(at for at in range(0, SIZE, ENTRY.size) if any(data[at : at + ENTRY.size]))
+        at = next(at for at in range(0, SIZE, ENTRY_BYTES) if any(data[at : at + ENTRY_BYTES]))
         written = bytearray(data)
-        ENTRY.pack_into(written, at, data[at : at + 8], number)
+        struct.pack_into("=8sd", written, at, data[at : at + 8], number)
         with path.open("r+b") as file:
             file.write(written)
         clock.now += rate.window

@@ -218,11 +218,49 @@ class NothingFound(TypedDict):
     version: int
 
 
+class FacetValue(TypedDict):
+    """A value with its papers; null stands for papers that have none."""
+
+    value: int | str | None
+    papers: int
+
+
+class Facet(TypedDict):
+    """The values of a field."""
+
+    values: list[FacetValue]
+    others: Annotated[int, Field(description="how many values more there are")]
+
+
+class FacetsOfFields(TypedDict):
+    """The fields that are counted."""
+
+    year: Facet
+    lang: Facet
+    journal: Facet
+
+
+class FacetCounts(TypedDict):
+    """How many papers match, by field."""
+
+    papers: int
+    exact: Annotated[bool, Field(description="false where counts are estimates")]
+    version: int
+    facets: FacetsOfFields
+
+
+class Facets(FacetCounts):
+    """How many papers of an index match, by field."""
+
+    index: str
+
+
 class SearchResult(Found):
     """The hits of a search and how they came about."""
 
     fingerprint: Annotated[dict[str, str], Field(description="by what the index was analysed and built")]
     nothing_found: NotRequired[NothingFound]
+    facets: NotRequired[Annotated[FacetCounts, Field(description="where the call asks for them")]]
 
 
 class ChosenKeywords(TypedDict):
@@ -284,38 +322,6 @@ class TermScore(TypedDict):
     document_frequency: int
     idf: float
     score: float
-
-
-class FacetValue(TypedDict):
-    """A value with its papers; null stands for papers that have none."""
-
-    value: int | str | None
-    papers: int
-
-
-class Facet(TypedDict):
-    """The values of a field."""
-
-    values: list[FacetValue]
-    others: Annotated[int, Field(description="how many values more there are")]
-
-
-class FacetsOfFields(TypedDict):
-    """The fields that are counted."""
-
-    year: Facet
-    lang: Facet
-    journal: Facet
-
-
-class Facets(TypedDict):
-    """How many papers match, by field."""
-
-    index: str
-    papers: int
-    exact: Annotated[bool, Field(description="false where counts are estimates")]
-    version: int
-    facets: FacetsOfFields
 
 
 class NamedPaper(TypedDict):

@@ -36,6 +36,20 @@ def test_a_question_finds_papers_with_what_was_found_in_them_marked(reader, lang
     assert QUESTIONS[language][:20] in page.title()
 
 
+def test_a_search_is_one_request_also_when_it_is_narrowed(reader):
+    page = reader.open()
+    expect(page.locator("#examples button")).to_have_count(3)
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.locator("#question").fill(ENGLISH)
+    page.locator("#question").press("Enter")
+    settled(page)
+    page.locator('[data-facet="lang"] button').first.click()
+    expect(page.locator('[data-facet="lang"] button[aria-pressed="true"]')).to_have_count(1)
+
+    assert [url.partition("/api/")[2] for url in requests if "/api/" in url] == ["v1/search"] * 2
+
+
 @in_both_languages
 def test_before_anything_is_asked_the_index_gives_three_examples(reader, language):
     page = reader.open(language=language)
