@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from indexer.errors import Remedy, UnknownFormat, UnknownPath
+from indexer.full_text.parser_pool import Complete
 from indexer.papers import Unit
 from indexer.readers import beir, hub, miracl, scienceon
 from indexer.readers.beir import read_beir
@@ -66,6 +67,7 @@ class Corpus:
         endings: frozenset[str],
         columns: Mapping[str, str] | None,
         workers: int,
+        complete: Complete | None,
     ) -> None:
         self.format = format
         self.files = [file.name for file in files]
@@ -76,6 +78,7 @@ class Corpus:
         self._endings = endings
         self._columns = columns
         self._workers = workers
+        self._complete = complete
         self._finished_bytes = 0
         self._open: CountedFile | None = None
         self._open_size = 0
@@ -94,7 +97,9 @@ class Corpus:
         self._finished_bytes, self._open = 0, None
         if self.format == "pdf":
             yield from read_pdfs(
-                (stream for file in self._files for stream in self._streams_of(file)), self._workers
+                (stream for file in self._files for stream in self._streams_of(file)),
+                self._workers,
+                self._complete,
             )
             return
         read = partial(read_csv, columns=self._columns) if self.format == "csv" else READERS[self.format]
@@ -134,12 +139,13 @@ def read_corpus(
     format: str | None = None,  # noqa: A002
     columns: Mapping[str, str] | None = None,
     workers: int = 1,
+    complete: Complete | None = None,
 ) -> Corpus:
     """Find the files of a corpus and tell their format by their first records, unless it is given.
 
     Paths are read in the order given, folders in sorted order; of folders and zip archives only files that
     end like a corpus of the format. `columns` maps fields of Paper to columns of a table; PDFs are read by
-    so many `workers`.
+    so many `workers`, and `complete` makes the record of a PDF and what was read of it.
 
     Raises:
         UnknownPath: a path that does not exist.
@@ -161,7 +167,7 @@ def read_corpus(
         check_pdf_library()
     if columns:
         _check_columns(files, columns)
-    return Corpus(files, format, ENDINGS_OF_FORMAT[format], columns, workers)
+    return Corpus(files, format, ENDINGS_OF_FORMAT[format], columns, workers, complete)
 
 
 def _on_hub(name: str) -> bool:
