@@ -7,8 +7,9 @@ from typing import Any
 from indexer.cleaning import is_reference_heading
 from indexer.full_text.abstracts import abstract_lines, headless_abstract, keyword_lines, text_begins
 from indexer.full_text.front_matter import front_matter, keywords_in
+from indexer.full_text.heading_numbers import number_of
 from indexer.full_text.heading_words import KEYWORDS, is_abstract_heading, is_front_heading
-from indexer.full_text.headings import is_known, number_of
+from indexer.full_text.headings import is_known
 from indexer.full_text.joining import Usage, join_lines, usage_of
 from indexer.full_text.layout import regions_of
 from indexer.full_text.margins import Page, without_margins

@@ -6,11 +6,13 @@ headings without a number have its style.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from indexer.cleaning import is_reference_heading, kind_by_words
+from indexer.full_text.heading_numbers import DEEPER, LETTERED, NUMERAL, name_of, number_of
+from indexer.full_text.heading_sequence import LEAST_WEIGHT, Candidate, main_sequence
 from indexer.full_text.heading_words import KEYWORDS, is_abstract_heading
 from indexer.full_text.layout import Line
 from indexer.full_text.placed import SHORT_OF_EDGE, PlacedLine, rounded, together
@@ -22,22 +24,6 @@ MOST_LINES = 3  # of one heading
 SAME_SIZE = 0.08
 HANGING = 4.0  # heights: the second line of a numbered heading
 CAPITALS = 0.7  # of the signs of a line in capitals
-ROMAN = {numeral: value for value, numeral in enumerate("I II III IV V VI VII VIII IX X XI XII".split(), 1)}
-FULLWIDTH_ROMAN = {chr(0x2160 + value): value + 1 for value in range(12)}
-NUMERAL = r"[IVX]{1,4}|[Ⅰ-Ⅻ]"
-KINDS = {
-    "chapter": re.compile(
-        rf"(?:제\s*(?P<a>\d{{1,2}}|{NUMERAL})\s*[장편부]|(?P<b>\d{{1,2}})\s*장(?=\s)|(?:chapter|part)\s+(?P<c>\d{{1,2}}|{NUMERAL})\b)"
-        r"\s*[.:]?\s*(?P<name>.*)",
-        re.IGNORECASE,
-    ),
-    "roman": re.compile(rf"(?P<a>{NUMERAL})(?:\s*[.)]\s*|\s+)(?P<name>\S.*)"),
-    "arabic": re.compile(r"(?P<a>\d{1,2})(?:\s*[.)]\s*(?=\D)|\.?\s+)(?P<name>\D.*)"),
-}
-DEEPER = re.compile(
-    r"(?:\d{1,2}|[A-Z])(?:\.\d{1,2})+[.)]?\s+(?P<name>\D.*)|제\s*\d{1,2}\s*절\s*(?P<section>.*)"
-)
-LETTERED = re.compile(r"[A-H](?:[.)]\s*|\s+)(?P<name>[A-Z가-힣].*)")
 APPENDIX = re.compile(
     r"(?:appendix|appendices|부\s*록|별\s*첨)(?:\s+[A-Z\d]{1,3})?(?:\s*[.:–-]\s*.*|\s+\S.*)?", re.IGNORECASE
 )
@@ -62,14 +48,8 @@ NOT_LAST = ".,;:-–"
 # Weights of the members of a sequence.
 A_LITTLE_APART = 1.15
 SET_APART = 1.25  # usual distances of lines
-SKIPPED = 1.2  # less for a number that is missing
 DISTINCT_WEIGHT, APART_WEIGHT, SHORT_WEIGHT = 1.0, 0.5, 0.25
 FULL_WEIGHT, FULL_CHARACTERS = 0.75, 30  # of a line without room at its end
-LEAST_WEIGHT = 1.2  # of members in the mean
-MOST_MISSING = 1.3  # numbers to a member
-SPAN = 0.5  # of the longest sequence's span
-ANY_STYLE = 0.45  # of its weight counts for a sequence in several styles
-SPAN_OF_LINES = 0.1  # of a document, from a sequence's first member to its last
 FEWEST_ALIKE = 3
 
 
@@ -82,19 +62,10 @@ class Heading:
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    index: int
-    text: str
-    style: tuple[float, bool, bool]  # size, bold, capitals
-    distinct: bool
-    weight: float
-
-
 def headings_of(placed: Sequence[PlacedLine], usual: float) -> list[Heading]:
     """Find the headings among the lines of a document; `usual` is the size of its text."""
     candidates = list(_candidates(placed, usual))
-    sequence = _main_sequence(candidates, placed)
+    sequence = main_sequence(candidates, len(placed))
     levels = _levels(candidates, sequence, placed)
     found: list[Heading] = []
     for index in sorted(levels):
@@ -108,7 +79,7 @@ def is_wordy(text: str) -> bool:
     """Return whether a text reads as words, and not as a formula, a caption or the row of a table."""
     if MATHEMATICS.search(text) or CAPTION.match(text) or text[0] in "(*†‡•·-–—":
         return False
-    text = _name_of(text)
+    text = name_of(text)
     if not WORD.search(text):
         return False
     tokens = text.split()
@@ -119,7 +90,7 @@ def is_wordy(text: str) -> bool:
 
 def is_known(text: str) -> bool:
     """Return whether a line is a heading by its words alone."""
-    words = _name_of(text).rstrip(" :.")
+    words = name_of(text).rstrip(" :.")
     return (
         kind_by_words(words) is not None
         or any(pattern.fullmatch(words) for pattern in (OTHERS, KEYWORDS))
@@ -127,7 +98,7 @@ def is_known(text: str) -> bool:
     )
 
 
-def _candidates(placed: Sequence[PlacedLine], usual: float) -> Iterator[_Candidate]:
+def _candidates(placed: Sequence[PlacedLine], usual: float) -> Iterator[Candidate]:
     bold_text = sum(item.line.bold for item in placed) > len(placed) / 2
     texts = Counter("".join(together(item.line.text).split()).casefold() for item in placed)
     in_list = False
@@ -160,16 +131,7 @@ def _candidates(placed: Sequence[PlacedLine], usual: float) -> Iterator[_Candida
             - (FULL_WEIGHT if not short and not larger and len(text) > FULL_CHARACTERS else 0)
         )
         if distinct or weight > 1 or number_of(text) or is_known(text):
-            yield _Candidate(index, text, style, distinct, weight)
-
-
-def _name_of(text: str) -> str:
-    """Return a heading without its number."""
-    for pattern in (*KINDS.values(), DEEPER, LETTERED):
-        if found := pattern.match(text):
-            groups = found.groupdict()
-            return (groups["name"] or groups.get("section") or text).strip()
-    return text
+            yield Candidate(index, text, style, distinct, weight)
 
 
 def _style(line: Line) -> tuple[float, bool, bool]:
@@ -187,94 +149,8 @@ def _is_in_contents(text: str, texts: Counter[str]) -> bool:
     return found is not None and "".join(text[: found.start()].split()).casefold() in texts
 
 
-def number_of(text: str) -> tuple[str, int] | None:
-    """Return the kind and the number that a heading begins with."""
-    for kind, pattern in KINDS.items():
-        if found := pattern.match(text):
-            numeral = next(found[group] for group in "abc" if found.groupdict().get(group))
-            numeral = numeral.upper()
-            number = (
-                ROMAN.get(numeral)
-                or FULLWIDTH_ROMAN.get(numeral)
-                or (int(numeral) if numeral.isdecimal() else 0)
-            )
-            name = found["name"].strip()
-            if number and (
-                kind == "chapter"
-                or (name and (name[0].isupper() or not name[0].isascii() or name[0] in '"“‘(‹'))
-            ):
-                return kind, number
-    return None
-
-
-def _main_sequence(candidates: Sequence[_Candidate], placed: Sequence[PlacedLine]) -> list[_Candidate]:
-    """Return the candidates that number a document's main parts; none where it numbers nothing."""
-    by_kind: dict[str, list[tuple[int, _Candidate]]] = defaultdict(list)
-    for candidate in candidates:
-        if (numbered := number_of(candidate.text)) and not DEEPER.match(candidate.text):
-            by_kind[numbered[0]].append((numbered[1], candidate))
-    sequences = [_best_sequence(by_kind[kind], len(placed)) for kind in KINDS if kind in by_kind]
-    spans = [sequence[-1].index - sequence[0].index if sequence else 0 for sequence in sequences]
-    longest = max(spans, default=0)
-    return next(
-        (
-            sequence
-            for sequence, span in zip(sequences, spans, strict=True)
-            if sequence and span >= SPAN * longest
-        ),
-        [],
-    )
-
-
-def _best_sequence(numbered: Sequence[tuple[int, _Candidate]], lines: int) -> list[_Candidate]:
-    """Return the heaviest sequence of one style, or of any style where they differ (text read by OCR)."""
-    styles: dict[object, list[tuple[int, _Candidate]]] = defaultdict(list)
-    for number, candidate in numbered:
-        styles[candidate.style[:2]].append((number, candidate))
-        styles[None].append((number, candidate))
-    best: tuple[float, list[_Candidate]] = (0.0, [])
-    for style, members in styles.items():
-        weight, sequence = _heaviest(members)
-        if len(sequence) < (2 if all(member.distinct for member in sequence) else 3):
-            continue
-        last = max(number for number, member in members if member is sequence[-1])
-        if last > MOST_MISSING * len(sequence) + 1:
-            continue
-        if (
-            weight < LEAST_WEIGHT * len(sequence)
-            or sequence[-1].index - sequence[0].index < SPAN_OF_LINES * lines
-        ):
-            continue
-        span = sequence[-1].index - sequence[0].index
-        weight *= span / lines * (ANY_STYLE if style is None else 1)
-        best = max(best, (weight, sequence), key=lambda found: found[0])
-    return best[1]
-
-
-def _heaviest(members: Sequence[tuple[int, _Candidate]]) -> tuple[float, list[_Candidate]]:
-    """Return the weight and the members of the heaviest sequence 1, 2, 3 …; a number may be missing."""
-    best: dict[int, tuple[float, int]] = {}  # the number a sequence ends with: its weight, its last member
-    before: list[int | None] = []
-    for place, (number, candidate) in enumerate(members):
-        choices: list[tuple[float, int | None]] = [(0.0 if number == 1 else -SKIPPED * (number - 1), None)]
-        for step, cost in ((1, 0.0), (2, SKIPPED)):
-            if found := best.get(number - step):
-                choices.append((found[0] - cost, found[1]))
-        weight, last = max(choices, key=lambda choice: choice[0])
-        before.append(last)
-        weight += candidate.weight
-        if number not in best or weight >= best[number][0]:
-            best[number] = weight, place
-    weight, last = max(best.values(), default=(0.0, None))
-    sequence: list[_Candidate] = []
-    while last is not None:
-        sequence.append(members[last][1])
-        last = before[last]
-    return weight, sequence[::-1]
-
-
 def _levels(
-    candidates: Sequence[_Candidate], sequence: Sequence[_Candidate], placed: Sequence[PlacedLine]
+    candidates: Sequence[Candidate], sequence: Sequence[Candidate], placed: Sequence[PlacedLine]
 ) -> dict[int, int]:
     main = {candidate.index for candidate in sequence}
     if sequence:
@@ -297,12 +173,12 @@ def _levels(
 
 
 def _level(
-    candidate: _Candidate,
+    candidate: Candidate,
     main: set[int],
     styles: set[tuple[float, bool, bool]],
     largest: float,
     item: PlacedLine,
-    sequence: Sequence[_Candidate],
+    sequence: Sequence[Candidate],
 ) -> int:
     """Return 1 for a main heading, 2 for another one, 0 for none."""
     text = candidate.text
@@ -338,7 +214,7 @@ def _level(
     return 2
 
 
-def _main_styles(candidates: Sequence[_Candidate]) -> set[tuple[float, bool, bool]]:
+def _main_styles(candidates: Sequence[Candidate]) -> set[tuple[float, bool, bool]]:
     """Return the style of the headings known by their words, else the largest that several have."""
     distinct = [candidate for candidate in candidates if candidate.distinct]
     known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
