@@ -157,11 +157,14 @@ def _filled(rows: Sequence[Row], width: float) -> float:
 def rows_of(fragments: Sequence[Line]) -> list[Row]:
     """Return the rows of fragments on one baseline, from top to bottom."""
     rows: list[Row] = []
+    tallest: Line | None = None  # of the last row
     for fragment in sorted(fragments, key=lambda line: (line.middle, line.left)):
-        if rows and _same_row(rows[-1], fragment):
+        if tallest and _same_row(tallest, fragment):
             rows[-1].append(fragment)
+            tallest = max(tallest, fragment, key=lambda line: line.size)
         else:
             rows.append([fragment])
+            tallest = fragment
     return [sorted(row, key=lambda line: line.left) for row in rows]
 
 
@@ -181,8 +184,7 @@ def lines_of(fragments: Sequence[Line]) -> list[Line]:
     return [_joined(row) for row in rows_of(fragments)]
 
 
-def _same_row(row: Sequence[Line], fragment: Line) -> bool:
-    tallest = max(row, key=lambda line: line.size)
+def _same_row(tallest: Line, fragment: Line) -> bool:
     shared = min(tallest.bottom, fragment.bottom) - max(tallest.top, fragment.top)
     return shared > min(tallest.size, fragment.size) / 2
 
