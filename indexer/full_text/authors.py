@@ -33,12 +33,12 @@ MOST_WORDS = 5
 # Words of other rows in capitals: institutions, places, titles.
 NO_NAMES = re.compile(
     r"universit|institut|departm|dept|school|college|laborator|\blabs?\b|cent(?:er|re)|facult|division|academy|hospital|research"
-    r"|scien|technolog|engineer|mathemat|physic|statistic|econom|system|\binc\b|\bltd|corp|compan|group|street|avenue|road"
+    r"|scien|te[ck]h?n[io]|engineer|mathemat|physic|statistic|econom|system|\binc\b|\bltd|corp|compan|group|street|avenue|road"
     r"|\bbox\b|journal|proceed|conference|report|press|abstract|introduc|keyword|editor|member|student|thesis|profess|supervis"
     r"|committee|graduate|master|doctor|republic|united|states|kingdom|korea|china|japan|\busa?\b|\buk\b|german|france|canada"
     r"|india|singapore|australia|copyright|licen[sc]e|figure|table|permission|received|article|review|software|\bopen\b|access"
     r"|workshop|session|chapter|part|contents|notes?\b|version|draft|national|international|model|learning|network|method"
-    r"|analysis|language|data|theory|study|survey|approach|intelligence|artificial|formalism|tekniska|(?-i:\b(?:the|The|of|for|in|on|with|an|a|to)\b)",
+    r"|analysis|language|data|theory|study|survey|approach|intelligence|artificial|^an? |(?-i:\b(?:the|The|of|for|in|on|with|an|a|to)\b)",
     re.IGNORECASE,
 )
 TRANSCRIBED = re.compile(r"(?P<name>[가-힣]{2,6})\s*\((?P<latin>[^()]+)\)")
