@@ -38,7 +38,8 @@ NO_NAMES = re.compile(
     r"|committee|graduate|master|doctor|republic|united|states|kingdom|korea|china|japan|\busa?\b|\buk\b|german|france|canada"
     r"|india|singapore|australia|copyright|licen[sc]e|figure|table|permission|received|article|review|software|\bopen\b|access"
     r"|workshop|session|chapter|part|contents|notes?\b|version|draft|national|international|model|learning|network|method"
-    r"|analysis|language|data|theory|study|survey|approach|intelligence|artificial|^an? |(?-i:\b(?:the|The|of|for|in|on|with|an|a|to)\b)",
+    r"|analysis|language|data|theory|study|survey|approach|intelligence|artificial|^an? "
+    r"|(?-i:\b(?:the|The|of|for|in|on|with|an|a|to)\b)",
     re.IGNORECASE,
 )
 TRANSCRIBED = re.compile(r"(?P<name>[가-힣]{2,6})\s*\((?P<latin>[^()]+)\)")
