@@ -42,7 +42,8 @@ DROPPED = re.compile(
     r"|감사의 ?(?:글|말씀?)|사사|이해 ?(?:관계 ?)?상충(?: ?선언)?|저자 ?기여(?:도)?|연구비 ?지원|저자 ?소개"
 )
 TO_THE_END = re.compile(
-    r"references?(?: cited| and notes)?|bibliography|literature cited|works cited|참고 ?문헌|인용 ?문헌"
+    r"references?(?: cited| and notes)?|bibliography|literature cited|works cited"
+    r"|참고 ?(?:문헌|자료)(?: ?[-–—/(:] ?references?\)?)?|references? ?[-–—/(:] ?참고 ?문헌\)?|인용 ?문헌"
 )
 APPENDIX = re.compile(
     r"(?:appendix|appendices|부록|별첨|supplementary (?:materials?|information|data)|supporting information)"

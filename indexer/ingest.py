@@ -15,6 +15,7 @@ from indexer.building.summary import complete_manifest, publishing_time
 from indexer.durable import describing_write_errors
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, InvalidCall, StrictRefusal
+from indexer.full_text.parser_pool import Complete
 from indexer.glossary.given import GivenPairs
 from indexer.manifest import Manifest, check_analysis
 from indexer.readers import DeadLetter, LeftOut, read_corpus
@@ -67,6 +68,7 @@ def build_index(
         columns=request.columns,
         workers=settings.workers,
         follow_links=request.follow_links,
+        complete=_grobid(settings),
     )
     with _writable(settings, request.name) as store:
         # What is refused is refused before a model is loaded.
@@ -94,6 +96,14 @@ def build_index(
         corpus.formats,
         corpus.left_out,
     )
+
+
+def _grobid(settings: IndexerSettings) -> Complete | None:
+    if not settings.grobid_url:
+        return None
+    from indexer.full_text.grobid import GrobidServer
+
+    return GrobidServer(settings.grobid_url, settings.grobid_timeout_s).completed
 
 
 def encode_passages(

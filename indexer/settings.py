@@ -22,7 +22,7 @@ from indexer.base_directories import base_directory, in_home
 from indexer.cores import usable_cores
 from indexer.plain_http import refuse_plain_http
 from indexer.regular_files import read_regular
-from indexer.settings_sources import MODEL_OR_FOLDER, LayeredSettings
+from indexer.settings_sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
 
 MOST_CERTIFICATES = 10_000_000  # bytes of a file; those of all public authorities take 300,000
 
@@ -360,6 +360,12 @@ class IndexerSettings(LayeredSettings):
     workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one a core")
     general_glossary: bool = Field(
         default=True, description="give an index the general Korean-English glossary beside the pairs mined"
+    )
+    grobid_url: Annotated[BaseUrl | None, BeforeValidator(unset_if_empty), NAMED_FILE_ONLY] = Field(
+        default=None, description="a GROBID server that reads PDFs too; none = the own reader alone"
+    )
+    grobid_timeout_s: float = Field(
+        default=60, gt=0, le=3600, description="seconds for one PDF that GROBID reads"
     )
     writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")

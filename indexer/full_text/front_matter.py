@@ -1,107 +1,112 @@
-"""What the first page tells of a paper besides its text: title, authors, keywords, DOI, year."""
+"""The front matter of a paper: title, authors, keywords, year, DOI, arXiv number."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
+from typing import Any
 
-from indexer.cleaning import heading_kind, kind_by_words
-from indexer.full_text.joining import Usage, join_lines, readable
-from indexer.full_text.layout import Line
+from indexer.cleaning import is_reference_heading
+from indexer.full_text.authors import authors_of
+from indexer.full_text.headings import is_known
+from indexer.full_text.joining import Usage, join_lines
+from indexer.full_text.layout import Line, lines_of
 from indexer.full_text.margins import MARGIN, Page
-from indexer.full_text.reference_fields import doi_in
-from indexer.full_text.sections import INLINE_HEADING, KEYWORD_HEADINGS, LARGER, rounded, together
+from indexer.full_text.placed import together
+from indexer.full_text.publication import arxiv_of, doi_of, year_of
+from indexer.full_text.sections import INLINE_HEADING
+from indexer.full_text.title import title_in_other_language, title_lines, titles
 from indexer.papers import language_of
 
-TITLE_LETTERS = 5
-TITLE_LINES = 6
-ABSTRACT = re.compile(r"abstract|summary|(?:국문|영문)?(?:초록|요약)", re.IGNORECASE)
-KEYWORDS = re.compile(KEYWORD_HEADINGS, re.IGNORECASE)
-LINE_OF_JOURNAL = re.compile(
-    r"vol\.|no\.|doi|©|copyright|published|accepted|received|journal|proceedings|conference|학회|학술|제\s*\d+\s*[권호]"
-    r"|접수|게재|논문지",
-    re.IGNORECASE,
-)
-YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 MOST_KEYWORDS = 30
 KEYWORD_CHARACTERS = 5_000
-FRONT = 0.4  # of a first page without a heading
-FILE_NAME = re.compile(r"\.[A-Za-z]{2,5}$|^Microsoft Word - ")
+SMALL = 0.93  # of the text's size: notes at the foot of the page, from about its middle
+NOTES = 0.55
+NAMES_DOI = re.compile(r"doi\.org/|\bdoi\s*:", re.IGNORECASE)
+COPYRIGHT = re.compile(
+    r"copyright|©|published|permission|[A-Z]{3,}\s*['’]\d\d|proceedings|\bvol", re.IGNORECASE
+)
+TEXT_CHARACTERS = 60  # of a line of running text
 
 
-def title_lines(lines: Sequence[Line], usual: float) -> list[Line]:
-    """Return the lines of a page's largest text, and of what is smaller below it in another language."""
-    large = [
-        line
-        for line in lines
-        if rounded(line.size) > LARGER * usual and heading_kind(together(line.text)) is None
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """The fields of a record, and the lines that are the title."""
+
+    fields: dict[str, Any]
+    title: Sequence[Line]
+
+
+def front_matter(
+    pages: Sequence[Page],
+    number: int,
+    lines: Sequence[Line],
+    usual: float,
+    usage: Usage,
+    metadata: Mapping[str, str],
+) -> FrontMatter:
+    """Read the title page, the page `number` of a document; `lines` are its lines in reading order."""
+    page = pages[number]
+    head = title_lines(lines, usual, metadata.get("Title", ""))
+    title, title2 = titles(head, usage)
+    below = max((line.bottom for line in head), default=0.0)
+    end = _end_of_front(lines, below, page)
+    if head and not title2:
+        between = [line for line in lines if below <= line.top and line.bottom < end]
+        second = title_in_other_language(head, between, usual)
+        title2 = join_lines(second, usage)
+        head = [*head, *second]
+    names = [line for line in page.fragments if head and below - 1 < line.middle < end]
+    above_list = takewhile(lambda line: not is_reference_heading(together(line.text)), lines)
+    top = [
+        *(line.text for cover in pages[:number] for line in lines_of(cover.fragments)),
+        *(line.text for line in lines if line.bottom < end),
+        *(line.text for line in above_list if NAMES_DOI.search(line.text)),
     ]
-    candidates = [line for line in large if sum(map(str.isalpha, line.text)) >= TITLE_LETTERS]
-    if not candidates:
-        return []
-    first = max(candidates, key=lambda line: rounded(line.size))
-    size, language = rounded(first.size), language_of(first.text)
-    begin = lines.index(first)
-    return list(
-        takewhile(
-            lambda line: rounded(line.size) == size or (line in large and language_of(line.text) != language),
-            lines[begin : begin + TITLE_LINES],
-        )
+    foot = [
+        *(line.text for line in [*lines, *page.fragments] if line.top > (1 - MARGIN) * page.height),
+        *(line.text for following in pages[number + 1 : number + 2] for line in _in_margins(following)),
+    ]
+    notes = [
+        line.text
+        for line in lines
+        if line.top > NOTES * page.height and (line.size < SMALL * usual or "©" in line.text)
+    ]
+    stamps = " ".join(text for first in pages[: number + 1] for text in first.turned)
+    page_text = "".join(line.text for line in page.fragments)
+    fields = {
+        "title": title,
+        "title2": title2,
+        "authors": authors_of(names, language_of(title), metadata.get("Author", ""), page_text),
+        "doi": doi_of([*top, *foot, *notes, stamps]),
+        "arxiv": arxiv_of([*top, *foot], stamps),
+        "year": year_of([top, foot, filter(COPYRIGHT.search, notes)], stamps),
+    }
+    return FrontMatter(fields, head)
+
+
+def _in_margins(page: Page) -> list[Line]:
+    foot = (1 - MARGIN) * page.height
+    return lines_of(
+        [line for line in page.fragments if line.bottom < MARGIN * page.height or line.top > foot]
     )
 
 
-def front_lines(page: Page) -> list[str]:
-    """Return what stands above the first heading of a first page, below its title, and in its margins."""
-    headings = [line.top for line in page.fragments if _is_heading(line.text)]
-    end = min(headings, default=FRONT * page.height)
-    foot = (1 - MARGIN) * page.height
-    return [line.text for line in page.fragments if line.bottom < end or line.top > foot]
+def _end_of_front(lines: Sequence[Line], below: float, page: Page) -> float:
+    """Return where the text begins: its first heading, or the first lines of a paragraph."""
+    ends = [line.top for line in lines if line.top > below and _begins_text(line)]
+    return min(ends, default=page.height)
 
 
-def _is_heading(text: str) -> bool:
-    return kind_by_words(together(text)) is not None or INLINE_HEADING.fullmatch(text) is not None
-
-
-def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
-    """Return the title, and what stands below it in the other language."""
-    korean = [language_of(line.text) == "ko" for line in lines]
-    # A line of a Korean title may be in Latin letters; of an English one none is in Hangul.
-    if any(korean):
-        end = len(korean) - korean[::-1].index(True) if korean[0] else korean.index(True)
-    else:
-        end = len(korean)
-    if sum(map(str.isalpha, "".join(line.text for line in lines[end:]))) < TITLE_LETTERS:
-        end = len(lines)
-    return join_lines(lines[:end], usage), join_lines(lines[end:], usage)
-
-
-def title_told(metadata: str, first_page: str) -> str:
-    """Return the title that a document's metadata tell, if it is none of a file and on the page; else ''."""
-    told = readable(metadata)
-    if FILE_NAME.search(told):
-        return ""
-    return told if _letters(told) and _letters(told) in _letters(first_page) else ""
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()
-
-
-def authors_told(metadata: str, first_page: str) -> list[str]:
-    """Return the authors that a document's metadata tell, if the first page names them."""
-    page = _letters(first_page)
-    parts = re.split(r"\s*[;·]\s*|,\s*(?:and\s+)?|\s+and\s+", readable(metadata))
-    return [part for part in parts if len(_letters(part)) > 1 and _letters(part) in page]
+def _begins_text(line: Line) -> bool:
+    text = together(line.text)
+    if is_known(text) or INLINE_HEADING.fullmatch(text):
+        return True
+    words = text.split()
+    return len(text) > TEXT_CHARACTERS and sum(word.islower() for word in words) > len(words) / 2
 
 
 def keywords_in(text: str) -> list[str]:
     """Part a list of keywords."""
     parts = re.split(r"[,;·，、]", text[:KEYWORD_CHARACTERS].strip().rstrip("."))
     return [part.strip() for part in parts if part.strip()][:MOST_KEYWORDS]
-
-
-def doi_and_year(front: Sequence[str]) -> tuple[str, int | None]:
-    """Return the DOI that the front of a paper bears, and the year from a line that names the journal."""
-    doi = next((found for text in front if (found := doi_in(text))), "")
-    lines = [text for text in front if LINE_OF_JOURNAL.search(text)]
-    years = [int(found) for text in lines for found in YEAR.findall(re.sub(r"10\.\d{4,}\S+", "", text))]
-    return doi, years[0] if years else None

@@ -118,7 +118,7 @@ def _join_at_hyphen(text: str, following: str, usage: Usage) -> str:
 
 
 def _are_apart(text: str, following: str, usage: Usage) -> bool:
-    """Tell whether a space belongs between two lines, one of which is Korean at their border."""
+    """Return whether a space belongs between two lines, one of which is Korean at their border."""
     if usage.draws_spaces or CONTINUATION.match(following):
         return False  # none was drawn, or a word goes on
     if not usage.parts_korean:
@@ -142,7 +142,7 @@ def _analyzer() -> Analyzer:
 
 
 def _parts_of_speech_tell(text: str, following: str) -> bool:
-    """Tell whether a space may belong there: the texts are read as one, and words meet at the border.
+    """Return whether a space may belong there: the texts are read as one, and words meet at the border.
 
     Of two nouns it is not known whether their author parts them; they are the same terms either way.
     """

@@ -8,15 +8,16 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 from indexer.full_text.parser_process import Limits, read_message, write_message
 
 Item = TypeVar("Item")
+Complete: TypeAlias = Callable[[bytes, Mapping[str, Any]], dict[str, Any]]
 
 # Seconds for each of computing: a machine may be busy; this is for what waits without computing.
 WALL_SECONDS = 20
@@ -33,8 +34,11 @@ COMMAND = [sys.executable, "-P", "-m", "indexer.full_text.parser_process"]
 class ParserPool:
     """Processes that read PDFs, started when the first one is to be read, until the pool is closed."""
 
-    def __init__(self, workers: int, limits: Limits = DEFAULT_LIMITS) -> None:
-        """Use so many processes at most."""
+    def __init__(
+        self, workers: int, limits: Limits = DEFAULT_LIMITS, complete: Complete | None = None
+    ) -> None:
+        """Limit the processes to `workers`; `complete` replaces a record by another, in a thread."""
+        self._complete = complete
         self._workers = workers
         self._limits = limits
         self._threads = ThreadPoolExecutor(workers, "pdf")
@@ -88,6 +92,8 @@ class ParserPool:
             parser.close()
         else:
             self._idle.put(parser)
+        if self._complete and "record" in answer and not self._closed:
+            answer["record"] = self._complete(data, answer["record"])
         return answer
 
 

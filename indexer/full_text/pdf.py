@@ -5,13 +5,14 @@ Scripts of a document are not run (the library is built without them), its attac
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from ctypes import byref, c_double, c_int, create_string_buffer
 from dataclasses import dataclass, field, replace
+from itertools import pairwise, repeat
 from typing import Any
 
-from indexer.full_text.layout import Line
+from indexer.full_text.layout import WIDE_GAP, Line
 from indexer.full_text.margins import Page
 from indexer.full_text.unicode_maps import lacks_unicode_maps
 
@@ -22,13 +23,17 @@ SPACES = frozenset((0x20, 0x09, 0xA0, 0x3000, 0x00))
 HYPHEN_AT_LINE_END = frozenset(
     (0x02, 0xFFFE)
 )  # what PDFium makes of a hyphen there, and no line feed follows
-# Words that are further from each other than this, in heights of the line, may belong to two columns.
-WIDE_GAP = 0.9
 BOLD_WEIGHT = 600
 FONT_NAME_BYTES = 128
 DESCENT = 0.2  # of a font's size, below the baseline
 QUARTER = math.pi / 2
 FEW_LETTERS = 20  # a page; what has fewer, and pictures, was scanned
+# Pages on which raised marks are told from the words before them: names of authors bear them.
+FRONT_PAGES = 3
+RAISED = 0.15  # of a font's size
+LEAST_RAISED = 1.0  # points
+RAISED_SIZE = 0.85  # of the size of what it is raised from
+DRAWN_LATER = 3  # fragments: signs that stand within a line drawn before them
 UNMAPPED_SHARE = 0.3
 NO_CHARACTERS = "its fonts do not tell which characters they draw: recognise the text first (OCR)"
 PROBLEMS = {
@@ -69,7 +74,7 @@ def read_pdf(data: bytes) -> PdfText:
         for number in range(len(document)):
             try:
                 with closing(document[number]) as page:
-                    pages.append(_page(page))
+                    pages.append(_page(page, front=number < FRONT_PAGES))
             except pypdfium2.PdfiumError:
                 continue  # the others are read
             pictures = pictures or not pages[-1].fragments
@@ -95,19 +100,18 @@ def _is_unmapped(character: str) -> bool:
     return character == "\ufffd" or "\ue000" <= character <= "\uf8ff" or character < " "
 
 
-def _page(page: Any) -> Page:
-    textpage = page.get_textpage()
-    try:
-        fragments = list(_fragments(textpage))
-    finally:
-        textpage.close()
+def _page(page: Any, *, front: bool) -> Page:
+    with closing(page.get_textpage()) as textpage:
+        fragments = list(_fragments(textpage.raw, front=front))
     angles = [angle for angle, _ in fragments]
     upright = max(set(angles), key=angles.count) if angles else 0
     left, bottom, right, top = page.get_mediabox()
     lines = [
         _upright(line, upright, (left, bottom, right, top)) for angle, line in fragments if angle == upright
     ]
-    return Page(lines, right - left if upright % 2 else top - bottom)
+    turned = [line.text for angle, line in fragments if angle != upright]
+    width, height = (top - bottom, right - left) if upright % 2 else (right - left, top - bottom)
+    return Page(lines, height, width, turned)
 
 
 def _upright(line: Line, quarters: int, box: tuple[float, float, float, float]) -> Line:
@@ -132,18 +136,28 @@ class _Word:
     hyphen: bool = False
     spaced: bool = False
     ends_line: bool = False
+    glued: bool = False  # to the next one, which is of another size or height
 
 
-def _fragments(textpage: Any) -> Iterator[tuple[int, Line]]:
+def _fragments(textpage: Any, *, front: bool) -> Iterator[tuple[int, Line]]:
     """Yield (quarters of a turn, fragment), the place as PDF counts: `top` is above, the larger number."""
-    group: list[_Word] = []
-    for word in _words(textpage):
-        if group and (group[-1].ends_line or not _adjacent(group[-1], word)):
-            yield _fragment(textpage, group)
-            group = []
-        group.append(word)
-    if group:
-        yield _fragment(textpage, group)
+    groups: list[list[_Word]] = []
+    for word in _words(textpage, front=front):
+        last = groups[-1][-1] if groups else None
+        if last is None or last.ends_line or last.glued or not _adjacent(last, word):
+            groups.append([])
+        groups[-1].append(word)
+    for number, group in enumerate(groups):
+        near = groups[max(0, number - DRAWN_LATER) : number + DRAWN_LATER + 1]
+        whole = len(group) == 1 or not any(_is_between(other, group) for other in near if other is not group)
+        for words in [group] if whole else [[word] for word in group]:
+            yield _fragment(textpage, words)
+
+
+def _is_between(other: Sequence[_Word], group: Sequence[_Word]) -> bool:
+    """Return whether a word stands within a group of words: signs of another font are drawn on their own."""
+    first, last, word = group[0].box, group[-1].box, other[0].box
+    return first[0] < word[0] < last[0] and first[1] < (word[1] + word[3]) / 2 < first[3]
 
 
 def _adjacent(word: _Word, following: _Word) -> bool:
@@ -151,7 +165,11 @@ def _adjacent(word: _Word, following: _Word) -> bool:
         return False
     if word.angle:
         return True
-    height = max(word.box[3] - word.box[1], following.box[3] - following.box[1])
+    heights = word.box[3] - word.box[1], following.box[3] - following.box[1]
+    height = max(heights)
+    raised = abs(word.box[1] + DESCENT * heights[0] - following.box[1] - DESCENT * heights[1])
+    if min(heights) < RAISED_SIZE * height and raised > RAISED * height:
+        return False
     gap = following.box[0] - word.box[2]
     shared = min(word.box[3], following.box[3]) - max(word.box[1], following.box[1])
     return -height < gap < WIDE_GAP * height and shared > 0
@@ -170,16 +188,17 @@ def _fragment(textpage: Any, words: list[_Word]) -> tuple[int, Line]:
         bottom=min(box[1] for box in boxes) if turned else tallest[1],
         bold=_is_bold(textpage, words[0].start),
         spaced=last.spaced,
+        glued=last.glued,
     )
     return last.angle, line
 
 
-def _words(textpage: Any) -> Iterator[_Word]:
+def _words(textpage: Any, *, front: bool) -> Iterator[_Word]:
     """Yield runs of characters without a space or line feed between them, each with what follows it."""
     import pypdfium2.raw as pdfium
 
-    count = textpage.count_chars()
-    codes = [pdfium.FPDFText_GetUnicode(textpage, index) for index in range(count)]
+    count = pdfium.FPDFText_CountChars(textpage)
+    codes = list(map(pdfium.FPDFText_GetUnicode, repeat(textpage, count), range(count)))
     word: _Word | None = None
     start = -1
     for index, code in enumerate([*codes, 0x0A]):
@@ -192,7 +211,9 @@ def _words(textpage: Any) -> Iterator[_Word]:
                 start = index
             continue
         if start >= 0:
-            word, start = _word(textpage, codes, start, index), -1
+            *parts, word = _parts(textpage, codes, start, index, front=front)
+            yield from parts
+            start = -1
         if word is None:
             continue
         if code in HYPHEN_AT_LINE_END:
@@ -203,6 +224,38 @@ def _words(textpage: Any) -> Iterator[_Word]:
             word.spaced = not pdfium.FPDFText_IsGenerated(textpage, index)
     if word:
         yield word
+
+
+def _parts(textpage: Any, codes: list[int], start: int, end: int, *, front: bool) -> list[_Word]:
+    """Return a word, on front pages in parts of one size and height."""
+    places = [start, *(_changes(textpage, start, end) if front else ()), end]
+    parts = [_word(textpage, codes, *place) for place in pairwise(places)]
+    for part in parts[:-1]:
+        part.glued = True
+    return parts
+
+
+def _changes(textpage: Any, start: int, end: int) -> Iterator[int]:
+    """Yield where characters of a word are raised or lowered: marks at one of its ends."""
+    import pypdfium2.raw as pdfium
+
+    across, baseline, matrix = c_double(), c_double(), pdfium.FS_MATRIX()
+
+    def height(index: int) -> float:
+        pdfium.FPDFText_GetCharOrigin(textpage, index, byref(across), byref(baseline))
+        return baseline.value
+
+    last = height(start)
+    if abs(height(end - 1) - last) < LEAST_RAISED:
+        return
+    pdfium.FPDFText_GetMatrix(textpage, start, byref(matrix))
+    if abs(matrix.b) > abs(matrix.a):
+        return  # turned against the page
+    for index in range(start + 1, end):
+        here = height(index)
+        if abs(here - last) >= LEAST_RAISED:
+            yield index
+        last = here
 
 
 def _word(textpage: Any, codes: list[int], start: int, end: int) -> _Word:

@@ -3,10 +3,12 @@
 from typing import Any
 
 from indexer.cleaning import HEADING, reference_lines, split_sections
-from indexer.full_text.front_matter import ABSTRACT, KEYWORDS, keywords_in
+from indexer.full_text.front_matter import keywords_in
+from indexer.full_text.heading_words import KEYWORDS, is_abstract_heading
+from indexer.full_text.placed import together
 from indexer.full_text.reference_fields import parse_references
 from indexer.full_text.reference_list import entries_in
-from indexer.full_text.sections import INLINE_HEADING, together
+from indexer.full_text.sections import INLINE_HEADING
 
 
 def record_of_text(text: str) -> dict[str, Any]:
@@ -25,7 +27,7 @@ def record_of_text(text: str) -> dict[str, Any]:
     for section in sections:
         found = HEADING.fullmatch(section.heading)
         name = together(found["name"]) if found else ""
-        if ABSTRACT.fullmatch("".join(name.split())) and "abstract" not in record:
+        if is_abstract_heading(name) and "abstract" not in record:
             record["abstract"] = section.text
         elif KEYWORDS.fullmatch(name) and "keywords" not in record:
             record["keywords"] = keywords_in(section.text)

@@ -3,16 +3,28 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from indexer.full_text.layout import Line
-from indexer.full_text.sections import SHORT_OF_EDGE, WIDE_PITCH, PlacedLine
+from indexer.full_text.placed import SHORT_OF_EDGE, WIDE_PITCH, PlacedLine
 
 LABEL = re.compile(
     r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*"
 )
+NAMED_LABEL = re.compile(r"\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]")  # [Kim20], [Kim and Lee, 2020]
+MOST_ENTRY_LINES = 10
 BULLET = re.compile(r"\s*[-*•]\s+")
 HANGING = 0.5  # heights of a line
 END_CHARACTERS = 200
+FAR = 2.5  # usual distances of lines
+OTHER_SIZE = 0.08
+ENTRIES_BEFORE = 3  # lines of a list at least
+BEHIND_LIST = re.compile(
+    r"e-?mail(?: address)?(?:es)?\s*:|corresponding author|for instructions on|department of\b"
+    r"|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$|received\b.*\d{4}"
+    r"|manuscript received|저자\s*소개",
+    re.IGNORECASE,
+)
 MOST_LEFT_OUT = 5  # numbers of a list, one after the other
 # Kim, J.; J. Kim; Kim J; van der Berg, K.; 홍길동, / 홍길동·김철수 / 홍길동(2020) / 한국정보학회 (2020)
 AUTHOR = re.compile(
@@ -31,17 +43,41 @@ class EntryLine:
     indented: bool  # from the edge of the list
     apart: bool  # from the line above
     after_short: bool  # the line above ends long before the edge
+    first: bool = False  # of its column
+
+
+def list_end(lines: Sequence[PlacedLine]) -> int:
+    """Return how many lines below the heading of a list belong to it: addresses, tables may follow."""
+    size = sorted(item.line.size for item in lines)[len(lines) // 2] if lines else 0.0
+    other = [abs(item.line.size - size) > OTHER_SIZE * size or item.line.broken for item in lines]
+    begins = [any(p.match(item.line.text) for p in (LABEL, NAMED_LABEL, AUTHOR)) for item in lines]
+    starts = list(accumulate(reversed(begins)))[::-1]  # from each line to the end
+    for number in range(ENTRIES_BEFORE, len(lines)):
+        if BEHIND_LIST.match(lines[number].line.text):
+            return number
+        apart = lines[number].gap > FAR or lines[number].above is None
+        if apart and all(other[number : number + 2]) and _is_over(starts[number], len(lines) - number):
+            return number
+    return len(lines)
+
+
+def _is_over(starts: int, lines: int) -> bool:
+    """Return whether lines with so many beginnings of entries are no list: one may go on behind a figure."""
+    return starts <= max(1, lines / MOST_ENTRY_LINES)
 
 
 def entries_of(lines: Sequence[PlacedLine]) -> list[list[Line]]:
     """Part the lines of a reference list on pages."""
+    gaps = sorted(item.line.top - item.above.top for item in lines if item.above)
+    usual = gaps[len(gaps) // 4] if gaps else 0.0
     seen = [
         EntryLine(
             item.line.text,
             indented=item.line.left > item.column.left + HANGING * item.line.size,
-            apart=item.gap > WIDE_PITCH,
+            apart=item.above is not None and item.line.top - item.above.top > WIDE_PITCH * usual,
             after_short=item.above is not None
             and item.above.right < item.column.right - SHORT_OF_EDGE * item.line.size,
+            first=item.above is None,
         )
         for item in lines
     ]
@@ -76,26 +112,41 @@ def beginnings(lines: Sequence[EntryLine]) -> list[bool]:
     numbered = _numbered(lines)
     if sum(numbered) > 1 or (numbered[:1] == [True]):
         return numbered
+    named = [NAMED_LABEL.match(line.text) is not None for line in lines]
+    if sum(named) > max(1, len(lines) / MOST_ENTRY_LINES):
+        return named
     bulleted = [BULLET.match(line.text) is not None for line in lines]
     if sum(bulleted) > 1:
         return bulleted
-    indented = sum(line.indented for line in lines)
-    at_edge = [not line.indented for line in lines]
-    # A hanging indentation: most entries go on in an indented line.
-    if indented and indented >= sum(at_edge) / 3:
-        return at_edge
-    if sum(line.apart for line in lines) > len(lines) / 8:
-        return [number == 0 or line.apart for number, line in enumerate(lines)]
+    apart = sum(line.apart for line in lines)
     before = ["", *(line.text[-END_CHARACTERS:] for line in lines)]
+    authors = [AUTHOR.match(line.text) is not None for line in lines]
+    ended = [number == 0 or ENTRY_END.search(before[number]) is not None for number in range(len(lines))]
+    if apart > max(1, len(lines) / 8):
+        indented = 2 * sum(line.apart and line.indented for line in lines) > apart
+        others = sum(line.indented == indented for line in lines if not line.apart)
+        hangs = 2 * others < len(lines) - apart
+        return [
+            number == 0
+            or line.apart
+            or (line.first and (line.indented == indented if hangs else authors[number] and ended[number]))
+            for number, line in enumerate(lines)
+        ]
+    inner = [number for number, line in enumerate(lines) if line.indented]
+    edge = [number for number, line in enumerate(lines) if not line.indented]
+    # A hanging indentation: most entries go on in an indented line; or their first lines are indented.
+    if inner and len(inner) >= len(edge) / 4:
+        shares = [sum(authors[number] for number in place) / max(len(place), 1) for place in (edge, inner)]
+        starts = set(edge) if shares[0] >= shares[1] or len(edge) < len(lines) / 8 else set(inner)
+        return [number in starts for number in range(len(lines))]
     return [
-        AUTHOR.match(line.text) is not None
-        and (number == 0 or line.after_short or ENTRY_END.search(before[number]) is not None)
+        authors[number] and (number == 0 or line.after_short or ended[number])
         for number, line in enumerate(lines)
     ]
 
 
 def _numbered(lines: Sequence[EntryLine]) -> list[bool]:
-    """Tell which lines begin with the next number; those of another kind than the first are none."""
+    """Return which lines begin with the next number; those of another kind than the first are none."""
     last, kind = 0, None
     found = []
     for line in lines:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from indexer.errors import LibraryMissing, Remedy, UnknownFormat
+from indexer.full_text.parser_pool import Complete
 from indexer.papers import Unit
 from indexer.readers import beir, hub, miracl, scienceon
 from indexer.readers.beir import read_beir
@@ -56,7 +57,12 @@ class Corpus:
     """Files to be read, each in its format. Each iteration reads them from the beginning."""
 
     def __init__(
-        self, files: Sequence[CorpusFile], left_out: LeftOut, columns: Mapping[str, str] | None, workers: int
+        self,
+        files: Sequence[CorpusFile],
+        left_out: LeftOut,
+        columns: Mapping[str, str] | None,
+        workers: int,
+        complete: Complete | None = None,
     ) -> None:
         self.files = [file.name for file in files]
         self.formats = Counter(
@@ -70,6 +76,7 @@ class Corpus:
         self._files = files
         self._columns = columns
         self._workers = workers
+        self._complete = complete
         self._finished_bytes = 0
         self._open: CountedFile | None = None
         self._open_size = 0
@@ -98,7 +105,9 @@ class Corpus:
     def _read(self, format_: str, streams: Iterable[Stream | DeadLetter | CorpusFile]) -> Iterator[Item]:
         if format_ == "pdf":
             yield from read_pdfs(
-                (stream for stream in streams if not isinstance(stream, CorpusFile)), self._workers
+                (stream for stream in streams if not isinstance(stream, CorpusFile)),
+                self._workers,
+                self._complete,
             )
             return
         read = partial(read_csv, columns=self._columns) if format_ == "csv" else READERS[format_]
@@ -145,13 +154,15 @@ def read_corpus(
     columns: Mapping[str, str] | None = None,
     workers: int = 1,
     follow_links: bool = False,
+    complete: Complete | None = None,
 ) -> Corpus:
     """Find the files of a corpus and recognise their formats by their first records, unless one is given.
 
     Paths are read in the order given, folders in sorted order, records before documents. Of folders and zip
     archives only files that end like a corpus are read. Links out of a folder are followed only with
     `follow_links`. `columns` maps fields of Paper to columns of tables, `workers` is the number of processes
-    for PDFs.
+    for PDFs; `complete` makes the record
+    of a PDF and what was read of it.
 
     Raises:
         UnknownPath: a path that does not exist, or is empty.
@@ -166,7 +177,7 @@ def read_corpus(
         file for path in paths for file in files_at(str(path), endings, left_out, follow_links=follow_links)
     ]
     files = recognise(found) if format is None else [replace(file, format=format) for file in found]
-    corpus = Corpus(files, left_out, columns, workers)
+    corpus = Corpus(files, left_out, columns, workers, complete)
     if columns and "csv" not in corpus.formats:
         raise UnknownFormat(f"columns of a table are named, and this corpus is {corpus.format}, not csv")
     for file in files:

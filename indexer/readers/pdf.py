@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
 from indexer.errors import LibraryMissing
-from indexer.full_text.parser_pool import ParserPool
+from indexer.full_text.parser_pool import Complete, ParserPool
 from indexer.readers.documents import NoDocument, document_id, read_whole
 from indexer.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.readers.streams import Stream
@@ -21,9 +21,11 @@ def check_pdf_library() -> None:
         )
 
 
-def read_pdfs(streams: Iterable[Stream | DeadLetter], workers: int) -> Iterator[Item]:
+def read_pdfs(
+    streams: Iterable[Stream | DeadLetter], workers: int, complete: Complete | None = None
+) -> Iterator[Item]:
     """Yield a paper or a dead letter for each file, in their order."""
-    with ParserPool(workers) as pool:
+    with ParserPool(workers, complete=complete) as pool:
         for file, parsed in pool.parse_in_order(_documents(streams)):
             if isinstance(file, DeadLetter):
                 yield file

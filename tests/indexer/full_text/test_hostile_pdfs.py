@@ -129,6 +129,12 @@ def test_what_computes_too_long_or_takes_too_much_memory_is_ended_and_the_next_o
     assert "methane" in good["record"]["body"]
 
 
+def test_a_row_of_twenty_thousand_fragments_is_read_in_time():
+    raised = b"BT /F1 9 Tf 72 700 Td " + b"0 Ts (a) Tj 5 Ts (a) Tj " * 10_000 + b"ET"
+
+    assert "record" in parsed(page_of(raised))[0]
+
+
 def test_a_module_that_lies_in_the_current_folder_is_not_run(tmp_path, monkeypatch):
     (tmp_path / "queue.py").write_text("raise SystemExit('imported')")
     monkeypatch.chdir(tmp_path)

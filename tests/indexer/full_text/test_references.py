@@ -4,6 +4,7 @@ import pytest
 
 from indexer.full_text.reference_fields import doi_in, parse_reference, parse_references
 from indexer.full_text.reference_list import entries_in
+from tests.indexer.full_text.page_lines import Set, heading, headings, paragraph, record_of, set_page, title
 
 IEEE = "[1] J. Kim, S. Lee, and H. Park, “A study of rice paddies,” J. Agric., vol. 3, pp. 1–10, 2019."
 APA = "Kim, J., & Lee, S. (2020). A study of things: part two. Journal of Things, 12(3), 1–10."
@@ -98,3 +99,78 @@ def test_a_bullet_stands_before_an_entry_alone():
     lines = ["- Kim, A. (2019). Rice - a review. Soil, 3, 1-9.", "- Lee, B. (2020). Methane. Soil, 4, 1-9."]
     assert entries_in(lines) == [line.removeprefix("- ") for line in lines]
     assert entries_in(["[1] Kim, A. (2019). Rice - a review."]) == ["[1] Kim, A. (2019). Rice - a review."]
+
+
+TEXT: tuple[Set, ...] = (title("Methane and water"), heading("1. Introduction"), *paragraph())
+ENTRIES = [
+    f"Lee, A. ({year}). Water in the paddies of station {year - 2000}. Fields, 3, 1-9."
+    for year in range(2001, 2009)
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "References",
+        "Reference",
+        "참 고 문 헌",
+        "Ⅳ. 참고 문헌",
+        "참고문헌 - References",
+        "참고자료",
+        "5장 참고문헌",
+    ],
+)
+def test_a_list_is_found_under_each_of_its_headings_and_ends_at_an_appendix(name):
+    record = record_of(
+        set_page(
+            *(title("Methane and water"), heading("1. Introduction"), *paragraph()),
+            *(heading(name), *ENTRIES, heading("Appendix A. Stations"), *paragraph()),
+        )
+    )
+
+    assert [entry["text"] for entry in record["reference_list"]] == ENTRIES
+    assert "Appendix A. Stations" in headings(record)
+
+
+@pytest.mark.parametrize(
+    ("first", "following"),
+    [({"left": 60}, {"left": 75}), ({"left": 75}, {"left": 60}), ({"gap": 1}, {})],
+    ids=["hanging", "indented", "set apart"],
+)
+def test_entries_begin_at_their_indentation_or_at_a_gap(first, following):
+    lines = [
+        line
+        for number in range(6)
+        for line in ((f"Lee, A. and Kim, B. Water {number}.", first), ("Fields, 2018.", following))
+    ]
+
+    record = record_of(set_page(*TEXT, heading("References"), *lines))
+
+    assert len(record["reference_list"]) == 6
+
+
+def test_labels_of_names_begin_entries():
+    lines = [
+        "[Lee20] A. Lee. Water in the",
+        "paddies. 2020.",
+        "[Kim and Cho, 2019] B. Kim and",
+        "C. Cho. Fields. 2019.",
+    ]
+
+    record = record_of(set_page(*TEXT, heading("References"), *lines))
+
+    assert [entry["text"][:5] for entry in record["reference_list"]] == ["[Lee2", "[Kim "]
+
+
+def test_a_table_and_an_address_behind_a_list_are_no_entries():
+    record = record_of(
+        set_page(
+            *TEXT,
+            heading("References"),
+            *ENTRIES,
+            ("Affiliation:", {"gap": 3}),
+            "Ann Lee",
+        )
+    )
+
+    assert len(record["reference_list"]) == len(ENTRIES)

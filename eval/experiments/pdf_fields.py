@@ -1,0 +1,208 @@
+"""Fields that the PDF reader finds in papers with gold labels: a table.
+
+    python -m eval.experiments.pdf_fields [--data DIR] [--records DIR] [--workers 2] [--json]
+
+DIR holds `files/*.pdf` and `gold.jsonl`, an object a file: `file`, `language`, and what the document prints
+of `title`, `authors`, `year`, `doi`, `arxiv`, `abstract_begins`, `abstract_ends`, `headings`, `references`
+(how many). A field that a document does not print is not counted.
+
+Texts are compared by their letters and digits (NFKC, case folded). An abstract is right if it begins and ends
+within 20 characters of the gold words, of which 85 % match. Headings are those of the first level, without
+numbers, abstract, contents, references and acknowledgements. A number of references is right within 5 %.
+Authors and headings are F1, averaged over files.
+"""
+
+import json
+import re
+import resource
+import time
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Any
+
+import click
+
+from indexer.columns import table
+from indexer.full_text.heading_words import is_front_heading
+from indexer.options import json_option
+from indexer.papers import Paper
+from indexer.readers import read_corpus
+from indexer.terminal import echo, echo_json, echo_lines
+
+DATA = Path("../shared/data/pdfs")
+TOLERANCE = 20
+ALIKE = 0.85
+REFERENCES_WITHIN = 0.05
+NUMBER = re.compile(
+    r"\s*(?:제?\s*(?:\d+|[ivxⅰ-ⅻ]+)\s*[장절편부]|(?:chapter|part|section|appendix)\s*(?:\d+|[ivx]+|[a-h])\b"
+    r"|(?:\d+(?:\.\d+)*|[ivx]+|[a-h](?=[.)\s]))(?=[\s.:)]))[\s.:)–—-]*",
+    re.IGNORECASE,
+)
+NOT_COUNTED = re.compile(
+    r"(?:select)?bibliography|literaturecited|references?|참고문헌.*|참고자료|acknowledge?ments?|감사의글|사사"
+)
+Measure = Callable[[Any, Mapping[str, Any]], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The share of a field that is right in papers of a language, and in how many it is printed."""
+
+    field: str
+    language: str
+    share: float
+    papers: int
+
+
+def letters(text: str) -> str:
+    """Return the letters and digits of a text."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
+
+
+def f1(gold: Iterable[str], found: Iterable[str]) -> float:
+    """Return F1 of two multisets."""
+    wanted, got = Counter(gold), Counter(found)
+    common = (wanted & got).total()
+    return 2 * common / (wanted.total() + got.total()) if common else 0.0
+
+
+def begins(words: str, text: str) -> bool:
+    """Return whether a text begins with the words, or within 20 characters of them."""
+    wanted, start = letters(words), letters(text)
+    return any(
+        SequenceMatcher(None, wanted[cut:], start[shift : shift + len(wanted) - cut], autojunk=False).ratio()
+        >= ALIKE
+        for shift, cut in [
+            *((shift, 0) for shift in range(TOLERANCE + 1)),
+            *((0, cut) for cut in range(1, TOLERANCE)),
+        ]
+        if wanted[cut:] and start
+    )
+
+
+def names(authors: Sequence[str]) -> list[str]:
+    """Return names without accents, and without a second script in brackets."""
+    plain = (unicodedata.normalize("NFD", re.sub(r"\(.*?\)", "", name)) for name in authors)
+    return [letters("".join(sign for sign in name if not "\u0300" <= sign <= "\u036f")) for name in plain]
+
+
+def main_headings(headings: Iterable[str]) -> list[str]:
+    """Return headings without their numbers, and without References and the like."""
+    kept: list[str] = []
+    for heading in headings:
+        text = unicodedata.normalize("NFKC", heading)
+        name = letters(text[found.end() :]) if (found := NUMBER.match(text)) else ""
+        name = name or letters(text)
+        if name and not NOT_COUNTED.fullmatch(name) and not is_front_heading(name):
+            kept.append(name)
+    return kept
+
+
+def _abstract(gold: tuple[str, str], record: Mapping[str, Any]) -> float:
+    text = record.get("abstract", "")
+    return float(begins(gold[0], text) and begins(gold[1][::-1], text[::-1]))
+
+
+def _headings(gold: Sequence[str], record: Mapping[str, Any]) -> float:
+    first_level = [section["title"] for section in record.get("sections", ()) if section["level"] == 1]
+    return f1(main_headings(gold), main_headings(first_level))
+
+
+def _references(gold: int, record: Mapping[str, Any]) -> float:
+    return float(abs(len(record.get("reference_list", ())) - gold) <= REFERENCES_WITHIN * gold)
+
+
+MEASURES: dict[str, Measure] = {
+    "title": lambda gold, record: float(letters(gold) == letters(record.get("title", ""))),
+    "authors": lambda gold, record: f1(names(gold), names(record.get("authors", ()))),
+    "year": lambda gold, record: float(gold == record.get("year")),
+    "doi": lambda gold, record: float(gold.casefold() == record.get("doi", "").casefold()),
+    "arxiv": lambda gold, record: float(gold == record.get("arxiv")),
+    "abstract": _abstract,
+    "headings": _headings,
+    "references": _references,
+}
+
+
+def wanted(gold: Mapping[str, Any], field: str) -> Any:
+    """Return the gold value of a field, None if the document does not print it."""
+    if field == "abstract":
+        return (gold["abstract_begins"], gold["abstract_ends"]) if gold.get("abstract_begins") else None
+    if field == "headings":
+        return gold["headings"] if main_headings(gold.get("headings") or ()) else None
+    value = gold.get(field)
+    return value if value or field == "references" else None
+
+
+def scores(golds: Sequence[Mapping[str, Any]], records: Mapping[str, Mapping[str, Any]]) -> list[Score]:
+    """Score the records of papers, named by their files; a paper without a record counts as an empty one."""
+    rows = []
+    for field, measure in MEASURES.items():
+        for language in ("ko", "en", "all"):
+            values = [
+                measure(gold_value, records.get(gold["file"], {}))
+                for gold in golds
+                if language in ("all", gold["language"]) and (gold_value := wanted(gold, field)) is not None
+            ]
+            rows.append(Score(field, language, sum(values) / len(values) if values else 0.0, len(values)))
+    return rows
+
+
+@click.command()
+@click.option(
+    "--data", type=click.Path(path_type=Path), default=DATA, show_default=True, help="The labelled PDFs."
+)
+@click.option("--records", type=click.Path(path_type=Path), help="Write each record there, as JSON.")
+@click.option(
+    "--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes that read."
+)
+@json_option
+def main(data: Path, records: Path | None, workers: int, *, as_json: bool) -> None:
+    """Read PDFs that have gold labels, and score the fields of their records."""
+    if not (data / "gold.jsonl").is_file():
+        raise click.UsageError(f"no gold.jsonl in {data}; name a folder of labelled PDFs: --data DIR")
+    golds = [json.loads(line) for line in (data / "gold.jsonl").read_text(encoding="utf-8").splitlines()]
+    began = time.perf_counter()
+    read = [
+        item
+        for item in read_corpus([data / "files"], format="pdf", workers=workers)
+        if isinstance(item, Paper)
+    ]
+    seconds = time.perf_counter() - began
+    found = {f"{paper.id}.pdf": paper.record() | {"body": paper.body} for paper in read}
+    if records:
+        _write(found, records)
+    rows = scores(golds, found)
+    if as_json:
+        echo_json({"scores": [asdict(row) for row in rows], "papers_per_second": len(golds) / seconds})
+        return
+    by_field = {field: [row for row in rows if row.field == field] for field in MEASURES}
+    header = ("field", "ko", "papers", "en", "papers", "all", "papers")
+    cells = [
+        (
+            field,
+            *(text for row in group for text in (f"{row.share:.3f}" if row.papers else "–", str(row.papers))),
+        )
+        for field, group in by_field.items()
+    ]
+    echo_lines(table([header, *cells], words=1))
+    echo()
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    computing = (used.ru_utime + used.ru_stime) / len(golds)
+    speed = f"{len(golds) / seconds:.1f} papers a second by {workers} processes"
+    echo(f"{speed}, {computing:.2f} s of computing a paper")
+
+
+def _write(records: Mapping[str, Mapping[str, Any]], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, record in records.items():
+        content = json.dumps({**record, "references": record.get("reference_list", [])}, ensure_ascii=False)
+        (folder / name).with_suffix(".json").write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""Names of the parts that every paper has, in both languages."""
+
+import re
+
+KEYWORD_HEADINGS = r"key\s?words?(?: and phrases)?|index terms|주제어|핵심어|중심어|키워드|색인어|주요어"
+KEYWORDS = re.compile(KEYWORD_HEADINGS, re.IGNORECASE)
+# Without white space and brackets.
+ABSTRACT = re.compile(
+    r"(?:abstract|summary|(?:국문|영문|한글|영어|논문)?(?:초록|요약|요지|개요)|추상적인)(?:\(?abstract\)?)?",
+    re.IGNORECASE,
+)
+BRACKETS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
+
+
+def is_abstract_heading(text: str) -> bool:
+    """Return whether a heading introduces an abstract: 요 약, 국문초록, ‹국문초록 ›."""
+    return ABSTRACT.fullmatch(BRACKETS.sub("", text)) is not None
+
+
+CONTENTS = re.compile(
+    r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?목차", re.IGNORECASE
+)
+
+
+def is_front_heading(text: str) -> bool:
+    """Return whether a heading introduces an abstract, keywords, or a table of contents."""
+    words = BRACKETS.sub("", text)
+    return (
+        is_abstract_heading(text)
+        or KEYWORDS.fullmatch(text.strip(" :")) is not None
+        or CONTENTS.fullmatch(words) is not None
+    )
