@@ -35,9 +35,9 @@ ENGLISH = (
 
 
 def paper(number, *, version=0, words=30):
-    """Make a paper whose text depends on its number and version only."""
+    """Make a paper whose text depends on its number and version only; its number keeps it from being a copy."""
     draw = random.Random(number * 1_000 + version)
-    text = " ".join(draw.choice(KOREAN) for _ in range(words)) + "는 연구이다. "
+    text = " ".join(draw.choice(KOREAN) for _ in range(words)) + f"는 {number}번째 연구이다. "
     text += " ".join(draw.choice(ENGLISH) for _ in range(words))
     record = {"id": f"P{number:05}", "title": f"{draw.choice(KOREAN)} {draw.choice(ENGLISH)} {number}"}
     if number % 5 == 0:

@@ -301,13 +301,20 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_hom
 
 
 def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tmp_path):
-    verdicts = ["unsupported", "supported", "supported"]
+    written = ANSWER | {
+        "body": [
+            {"text": "Purple elephants were fed bananas.", "citations": [1]},
+            {"text": "Purple elephants were fed 9,999 bananas.", "citations": [1, 2]},
+        ]
+    }
+    # No judge reads the sentences whose numbers the passages lack.
+    verdicts = ["unsupported", "supported"]
     judged = {
         "judgements": [
             {"sentence": number, "verdict": verdict, "why": ""} for number, verdict in enumerate(verdicts, 1)
         ]
     }
-    calls = answers(KEYWORDS, ANSWER, judged)
+    calls = answers(KEYWORDS, written, judged)
     with serving_with_model(sample_home, tmp_path, *calls, *calls, check__judge="model") as (server, _):
         text, noted, _ = whole(server.url, asks(ENGLISH))
         assert streamed(server.url, asks(ENGLISH))[:2] == (text, noted)
