@@ -35,7 +35,7 @@ ENGLISH = (
 
 
 def paper(number, *, version=0, words=30):
-    """Make a paper whose text depends on its number and version only; its number keeps it from being a copy."""
+    """Make a paper whose text depends on its number and version only, and is no copy of another."""
     draw = random.Random(number * 1_000 + version)
     text = " ".join(draw.choice(KOREAN) for _ in range(words)) + f"는 {number}번째 연구이다. "
     text += " ".join(draw.choice(ENGLISH) for _ in range(words))
