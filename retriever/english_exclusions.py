@@ -14,10 +14,14 @@ from retriever.exclusions import Exclusion
 
 # Without one of these words a question has no operator.
 CUE = re.compile(
-    r"\b(?:except|exception|than|apart|aside|without|no|not|never|avoid\w*|ignore|disregard|exclud\w+|omit\w*|leav(?:e|ing))\b|n['’]t\b",
+    r"\b(?:except|exception|than|apart|aside|without|no|not|nothing|never|avoid\w*|ignor\w+|disregard\w*|exclud\w+"
+    r"|omit\w*|leav(?:e|ing))\b|n['’]t\b",
     re.IGNORECASE,
 )
-GERUND = re.compile(r"\b(?:excluding|(?:while )?leaving (?:out|aside)|omitting)\b\s*", re.IGNORECASE)
+GERUND = re.compile(
+    r"\b(?:excluding|(?:while )?(?:leaving (?:out|aside)|setting aside|ignoring)|omitting|disregarding)\b\s*",
+    re.IGNORECASE,
+)
 INSTRUCTION = re.compile(
     rf"\b(?:(?:do not|don['’]t|never) {ADVERB}{SAYING}|avoid (?:{SAYING_ING}|{MENTION})|exclude|omit"
     r"|leave out|ignore|disregard|avoid)\b\s*",

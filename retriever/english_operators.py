@@ -17,16 +17,19 @@ SAYING = (
 SAYING_ING = (
     r"(?:mentioning|discussing|covering|citing|talking about|writing about|speaking (?:of|about)"
     r"|touching (?:on|upon)|referring to|going into|bringing up|considering|focuss?ing on|referencing"
-    r"|addressing|dealing with)"
+    r"|addressing|dealing with|regarding|concerning)"
 )
 ADVERB = r"(?:(?:also|even|explicitly|again)\s+)?"
 MENTION = r"(?:any\s+|all\s+)?(?:mentions? of|discussions? of|references? to|focus on|consideration of)"
 EXCEPT = r"\b(?:except(?: for)?|with the exception of|not including|not counting)\b\s*"
 OTHER_THAN = r"\b(?:other than|apart from|aside from)\b\s*"
-UNSAID = rf"\b(?:(?:without|with no|avoiding) {MENTION}|(?:without|avoiding) {ADVERB}{SAYING_ING})\b\s*"
+UNSAID = (
+    rf"\b(?:(?:without|with no|avoiding) {MENTION}|(?:without|avoiding) {ADVERB}{SAYING_ING}"
+    r"|with nothing (?:about|on))\b\s*"
+)
 ABOUT = (
     r"(?:about|related to|dealing with|concern(?:ed with|ing)|involving|focuss?(?:ed|ing) on|discussing"
-    r"|covering)"
+    r"|covering|regarding)"
 )
 # Not "report": firms that do not report emissions.
 TREAT = r"(?:mention|discuss|cover|deal with|focus on|talk about|touch (?:on|upon)|involve|concern)"
@@ -39,7 +42,7 @@ PREPOSITION = r"(?:about|in|on|for|by|with|from|among|at|through|via|within)"
 NO_TOPIC = (
     r"(?!(?:only|just|always|necessarily|yet|all|every|each|much|many|enough|so|too|quite|very|really|limited"
     r"|least|last|both|if|when|until|till|before|after|since|the other|vice|exclusively|solely|merely|to"
-    r"|an?y?|it|excluding|including|counting|published|written|mention\w*|cooked|sufficient|necessary|freezing"
+    r"|an?y?|it|excluding|including|counting|published|written|mention\w*|regarding|concern\w*|cooked|sufficient|necessary|freezing"
     rf"|(?:{PREPOSITION}\s+)?(?:\d|practice|theory|reality|fact|general|principle|order|itself|themselves|time"
     r"|vain))\b)"
 )
@@ -129,7 +132,7 @@ def _is_unsaid(clause: Clause, _: str) -> bool:
 
 
 def _is_about_papers(clause: Clause, _: str) -> bool:
-    return clause.is_plain_request or clause.names_papers
+    return clause.is_plain_request or clause.names_papers or clause.is_fragment
 
 
 def _is_contrast(clause: Clause, operator: str) -> bool:

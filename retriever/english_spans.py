@@ -41,7 +41,7 @@ CLOSING = {"(": ")", "[": "]", '"': '"', "“": "”"}  # words in brackets or q
 ASIDE = (",", "(", "[", "–", "—", ";")  # the end of the text before an aside
 LONGEST = 200  # characters of the words
 LEADING = re.compile(
-    r"(?:(?:the|any|a|an|all|in|on|by|of|for|just|only|simply|using|its|their|his|her|our|my|your"
+    r"(?:(?:the|any|a|an|all|in|on|by|of|for|about|regarding|concerning|just|only|simply|using|its|their|his|her|our|my|your"
     rf"|{ENGLISH_PAPERS} (?:on|about|of|concerning|dealing with|that deal with|related to))\s+)+",
     re.IGNORECASE,
 )

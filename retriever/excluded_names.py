@@ -17,8 +17,13 @@ MOST_NAMES = 30
 LONGEST = 8  # tokens of a name with counterparts
 # Between the items of a list, each of which is excluded.
 BETWEEN_ITEMS = re.compile(r"[,;/·&]|\b(?:and|or|nor)\b|[와과나]\s|\s(?:및|또는|혹은)\s", re.IGNORECASE)
-# Words of the request that a name does not need: "animal studies" are excluded by "animal".
-PAPERS = frozenset("paper studi research articl literatur 논문 연구 문헌 자료 사례 이야기 내용".split())
+# Words that a name does not need: "animal studies" are excluded by "animal", 노비 문제 by 노비.
+PAPERS = frozenset(
+    """
+    paper studi research articl literatur issu problem question case
+    논문 연구 문헌 자료 사례 이야기 내용 문제 도입 여부 이용 사용 활용
+    """.split()
+)
 HANGUL = re.compile("[가-힣 ]+")
 
 

@@ -1,7 +1,7 @@
 """Exclusions in Korean questions: operators with the noun phrase before them.
 
 "X 외에 또", "X 외에도" and "X 말고도" ask for more than X and exclude nothing. "X 없이" is a topic, except in
-"X에 대한 언급 없이". "X를 다루지 않은" excludes only before a word for papers.
+"X에 대한 언급 없이". "X를 다루지 않은" and "X가 아닌" exclude only before a word for papers.
 """
 
 import re
@@ -90,10 +90,11 @@ OPERATORS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     (r"에", r"초점을\s*(?:맞추|두)지\s*않고", _is_told),
     (r"[을를은는]", TREATED, _is_about_papers),
     (r"에", r"초점을\s*(?:맞추|두)지\s*(?:않은|않는)", _is_about_papers),
+    (r"(?<!뿐만)[이가]", r"아니라|아닌", _is_about_papers),
     (r"[와과]", rf"(?:관련(?:이)?\s*없는|관계(?:가)?\s*없는|무관한)\s*(?={KOREAN_PAPERS})", _always),
 )
 # Without one of these syllables a question has no operator.
-CUE = re.compile("제외|빼|말|마|외|없|않은|않는|않고|아니한|무관")
+CUE = re.compile("제외|빼|말|마|외|없|않은|않는|않고|아니한|무관|아니라|아닌")
 PATTERNS = tuple(
     (re.compile(rf"(?<!\w)(?=\w){WORD}(?P<particle>{between})\s*(?P<operator>{operators})(?!\w)"), allowed)
     for between, operators, allowed in OPERATORS

@@ -1,5 +1,6 @@
 """A question, analysed once."""
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from retriever.whole_words import with_whole_words
 # A text of more words is a passage: in any case, and where it asks nothing.
 MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 25, 20
 QUESTION_MARKS = "?\uff1f"
+POSSESSIVE = re.compile(r"(?<=\w['\u2019\uff07])[sS]\b")  # Parkinson's: the analysis makes it a token
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,8 @@ def analyse_question(
     if not any(map(str.isalnum, "".join(token[0] for token in tokens))):
         return AnalysedQuestion(text)  # an emoji is a token, but nothing to ask about
     texts = {token: text[start:end] for token, _, start, end in reversed(tokens)}
-    terms = tuple(Term(texts[token], (token,)) for token in dict.fromkeys(token[0] for token in tokens))
+    asked_tokens = [token[0] for token in tokens if not _is_possessive(text, token)]
+    terms = tuple(Term(texts[token], (token,)) for token in dict.fromkeys(asked_tokens))
     # Where a compound stands on its parts, the parts.
     by_position = {position: token for token, position, _, _ in tokens}
     found = tuple(index.synonyms.find(list(by_position.values()))) if synonyms else ()
@@ -109,3 +112,7 @@ def analyse_question(
         relates_names=bool(names) and relates_things(text, index.analyzer),
         constraints=asked,
     )
+
+
+def _is_possessive(text: str, token: Token) -> bool:
+    return POSSESSIVE.fullmatch(text, token[2], token[3]) is not None

@@ -38,7 +38,7 @@ ENGLISH: Mapping[Role, str] = {
         """,
 }
 KOREAN_NOUNS: Mapping[Role, str] = {
-    "asking": "경우 때 어떠 얼마",
+    "asking": "경우 때 어떠 얼마 속 안 밖 곁",
     "request": """
         간단 간략 개요 구체 궁금 논문 논의 문헌 부탁 상세 서술 설명 소개 예시 요약 전반 정리 제시 주요
         최근 최신 핵심
