@@ -15,6 +15,7 @@ from retriever.constraint_analysis import analyse_constraints
 from retriever.constraints import Constraints
 from retriever.hops.question_form import relates_things
 from retriever.index import SearchIndex
+from retriever.plain_words import plain_word_expansions
 from retriever.queries import Pattern, Query, Term
 from retriever.question_words import question_weights
 from retriever.synonyms import Expansion
@@ -68,11 +69,21 @@ class AnalysedQuestion:
 
 
 def analyse_question(
-    index: SearchIndex, question: str, constraints: Constraints | None = None, *, synonyms: bool = True
+    index: SearchIndex,
+    question: str,
+    constraints: Constraints | None = None,
+    *,
+    synonyms: bool = True,
+    plain_words: bool = False,
 ) -> AnalysedQuestion:
-    """Analyse a question once; with `synonyms` those of the index's file are found in it.
+    """Analyse a question once.
 
-    What belongs to one of its `constraints` is not searched for.
+    Args:
+        index: its analyzer, glossary and synonyms are used.
+        question: the question.
+        constraints: their words are not searched for.
+        synonyms: whether to look up the synonyms of the index's file.
+        plain_words: whether to look up everyday words.
     """
     text = unicodedata.normalize("NFC", question)  # as what is indexed
     tagged, parts = with_whole_words(
@@ -90,18 +101,22 @@ def analyse_question(
     asked_tokens = [token[0] for token in tokens if not _is_possessive(text, token)]
     terms = tuple(Term(texts[token], (token,)) for token in dict.fromkeys(asked_tokens))
     # Where a compound stands on its parts, the parts.
-    by_position = {position: token for token, position, _, _ in tokens}
-    found = tuple(index.synonyms.find(list(by_position.values()))) if synonyms else ()
+    by_position = {token[1]: token for token in tokens}
+    found = index.synonyms.find([token[0] for token in by_position.values()]) if synonyms else []
     is_passage = len(by_position) > (
         MOST_WORDS if any(mark in text for mark in QUESTION_MARKS) else MOST_WORDS_WITHOUT_MARK
     )
+    if plain_words:
+        given = {place for each in found for place in range(each.start, each.end)}
+        everyday = plain_word_expansions(index, text, list(by_position.values()))
+        found += [each for each in everyday if given.isdisjoint(range(each.start, each.end))]
     units = tuple(compounds(text, tokens))
     names = () if is_passage else tuple(names_in(text, tagged))
     return AnalysedQuestion(
         text,
         tuple(tagged),
         terms=terms,
-        synonyms=found,
+        synonyms=tuple(found),
         roles=roles_of(tagged),
         weights=question_weights(tagged),
         patterns=companion_patterns(tagged, units),

@@ -182,7 +182,10 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
     with context.recorder.timed("keywords"):
         constraints = context.request.constraints
         analyse = method.analyse or partial(
-            analyse_question, constraints=constraints, synonyms=method.synonyms
+            analyse_question,
+            constraints=constraints,
+            synonyms=method.synonyms,
+            plain_words=method.plain_words and "word-forms" not in context.options.without,
         )
         question = await context.index.threads.run(analyse, context.index, context.request.question)
     for note in question.constraints.notes():

@@ -47,6 +47,7 @@ class Method:
     analyse: "Analyse | None" = None  # None: the question is text
     title_weight: "Callable[[RetrieverSettings], float] | None" = None  # None: it has no title clause
     synonyms: bool = True  # whether words may stand for their synonyms
+    plain_words: bool = False  # whether everyday words may stand for scholarly ones
     uses: frozenset[str] = frozenset()  # the options that have an effect on it, of those not all methods have
     reranks: bool = False  # whether a cross-encoder may read the first hits again
     later: tuple[str, ...] = ()  # names of queries that it may send after those of its plan

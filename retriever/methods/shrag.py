@@ -237,6 +237,7 @@ def _other_hits(
 
 
 METHOD = Method(
+    plain_words=True,
     keywords=choose_keywords,
     plan=plan,
     rank=rank,

@@ -35,7 +35,8 @@ class Counterpart:
     """A translation, synonym or other form of words of a concept.
 
     A passage holds it if the tokens of `pattern` are adjacent. It scores once, times `weight`, and at most as
-    much as the words of the question could.
+    much as the words of the question could. For words that the index does not hold it counts as its own
+    words: 열폭주 as two, thermal and runaway.
     """
 
     pattern: Pattern
@@ -188,6 +189,7 @@ def _counterpart(
     if any(words[token].is_known for token in source):
         importance = sum(words[token].importance for token in source)
     else:
+        weight *= max(1.0, len(translation.pattern) / len(source))
         importance = weight * statistics.pattern_idf(translation.pattern)
     return Counterpart(translation.pattern, weight, importance, translation.origin, translation.others)
 

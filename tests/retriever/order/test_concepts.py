@@ -116,12 +116,12 @@ def test_a_counterpart_is_as_important_as_its_words_however_rare_it_is():
     assert concept.importance == pytest.approx(TENTH)
 
 
-def test_a_counterpart_of_words_that_no_passage_holds_has_the_importance_of_its_rarest_token():
+def test_a_counterpart_of_a_word_that_no_passage_holds_counts_as_each_of_its_words():
     [concept] = of(
         "검색", translation("검색", "full search"), frequencies={"검색": 0, "search": 2, "full": 10}
     )
 
-    assert concept.importance == pytest.approx(RARE)
+    assert concept.importance == pytest.approx(2 * RARE)
     assert concept.is_known
 
 
