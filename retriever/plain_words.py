@@ -1,11 +1,12 @@
 """Scholarly words for a question's everyday words: children for kids, 체중 감량 for 살빼기.
 
-The words come from a list of this project (`plain_words.tsv`). A question's word is looked up as it is
-written, without a plural s, and without spaces. Each of its equivalents is searched for in both languages, as
-far as the index's glossary knows it.
+The words come from a list of this project (`plain_words.tsv`). A question's words are compared as they are
+written, without a plural s. Each equivalent is searched for in both languages, as far as the index's glossary
+knows it.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from retriever.index import SearchIndex
 
 FILE = Path(__file__).with_suffix(".tsv")
-LONGEST = 4  # tokens of an everyday word
-ENDING = re.compile("[가-힣]{0,2}")  # no token: 기 of 살빼기
+HEAD = 2  # characters by which words of the list are looked up
+END = re.compile(r"s?(?![a-z0-9])", re.IGNORECASE)  # of a word in Latin letters
 MOST_EQUIVALENTS = 12  # of one word, in both languages
 
 
@@ -32,34 +33,50 @@ def plain_words() -> Mapping[str, tuple[str, ...]]:
     return {plain: tuple(others.split(", ")) for plain, others in pairs}
 
 
+@cache
+def _by_head() -> Mapping[str, list[str]]:
+    """Return the everyday words of each beginning, the longest first."""
+    words = defaultdict[str, list[str]](list)
+    for plain in sorted(plain_words(), key=len, reverse=True):
+        words[plain[:HEAD]].append(plain)
+    return words
+
+
 def plain_word_expansions(index: "SearchIndex", text: str, tokens: Sequence[Token]) -> Iterator[Expansion]:
-    """Yield the equivalents of the everyday words in a text; of words that overlap, those of the longer.
+    """Yield the equivalents of the everyday words in a text; of words that overlap, those of the first.
 
     Args:
         index: whose analyzer and glossary are used.
         text: the question.
         tokens: its tokens in order of position, one for each position.
     """
-    covered: set[int] = set()
-    for length in range(min(LONGEST, len(tokens)), 0, -1):
-        for start in range(len(tokens) - length + 1):
-            span = range(start, start + length)
-            if covered.isdisjoint(span) and (plain := _plain_word(text, tokens[start], tokens[span[-1]])):
-                covered.update(span)
-                source = tuple(tokens[place][0] for place in span)
+    last = 0
+    for start, token in enumerate(tokens):
+        begin = token[2]
+        if start < last:
+            continue
+        for plain in _by_head().get(text[begin : begin + HEAD].casefold(), ()):
+            end = begin + len(plain)
+            if text[begin:end].casefold() == plain and (last := _last(text, tokens, start, end)):
+                source = tuple(token[0] for token in tokens[start:last])
                 if found := tuple(dict.fromkeys(_searched(index, source, plain_words()[plain]))):
-                    yield Expansion(start, start + length, source, plain, found[:MOST_EQUIVALENTS])
+                    equivalents = found[:MOST_EQUIVALENTS]
+                    yield Expansion(start, last, source, text[begin:end], equivalents, is_noted=False)
+                break
 
 
-def _plain_word(text: str, first: Token, last: Token) -> str:
-    """Return the everyday word from one token to another, "" for other words."""
-    ending = ENDING.match(text, last[3])
-    for end in range(ending.end() if ending else last[3], last[3] - 1, -1):
-        written = " ".join(text[first[2] : end].casefold().split())
-        for form in (written, written.removesuffix("s"), written.replace(" ", "")):
-            if form in plain_words():
-                return form
-    return ""
+def _last(text: str, tokens: Sequence[Token], start: int, end: int) -> int:
+    """Return the number of the first token behind `end`, 0 if a word does not end there."""
+    if text[end - 1].isascii():
+        if not (ending := END.match(text, end)):
+            return 0
+        end = ending.end()
+    last = start
+    while last < len(tokens) and tokens[last][2] < end:
+        if tokens[last][3] > end:
+            return 0
+        last += 1
+    return last
 
 
 def _searched(index: "SearchIndex", source: Sequence[str], others: Sequence[str]) -> Iterator[Equivalent]:

@@ -96,7 +96,10 @@ async def rank(
         hits = tuple((by(hit), score) for hit, score in ranking.hits)
         return RankedQuestion(hits, applied_search(context, stages))
 
-    return await index.ask(of_version)
+    async def in_one_thread(version: SearchIndex) -> RankedQuestion:
+        return await version.in_one_thread(partial(of_version, version))
+
+    return await index.ask(of_version if further else in_one_thread)
 
 
 def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
@@ -195,8 +198,9 @@ async def _analyse(context: SearchContext, method: Method, stages: Stages) -> St
     if context.index.synonyms and not method.synonyms:
         context.recorder.note(f"method {context.request.method!r} searches without synonyms")
     for expansion in question.synonyms:
-        others = ", ".join(equivalent.text for equivalent in expansion.equivalents)
-        context.recorder.note(f"{expansion.text} is also searched for as {others}")
+        if expansion.is_noted:
+            others = ", ".join(equivalent.text for equivalent in expansion.equivalents)
+            context.recorder.note(f"{expansion.text} is also searched for as {others}")
     return replace(stages, question=question)
 
 

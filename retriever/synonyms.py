@@ -68,6 +68,7 @@ class Expansion:
     source: tuple[str, ...]
     text: str
     equivalents: tuple[Equivalent, ...]
+    is_noted: bool = True  # whether a note tells readers of it
 
     def translations(self) -> list[Translation]:
         """Return the equivalents as what stands for the same concept."""

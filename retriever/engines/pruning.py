@@ -97,15 +97,16 @@ class Floors:
 
     def __init__(self) -> None:
         """Begin with nothing known."""
-        self._known: list[tuple[Counter[Word], int, float]] = []
+        self._known: list[tuple[Sequence[Word], int, float]] = []
 
     def of(self, words: Sequence[Word], limit: int) -> float:
         """Return a bound from below on the score of hit number `limit`."""
         whole = Counter(words)
         return max(
-            (score for some, hits, score in self._known if hits >= limit and some <= whole), default=0.0
+            (score for some, hits, score in self._known if hits >= limit and Counter(some) <= whole),
+            default=0.0,
         )
 
     def note(self, words: Sequence[Word], limit: int, score: float) -> None:
         """Note what hit number `limit` of a query scores."""
-        self._known.append((Counter(words), limit, score))
+        self._known.append((words, limit, score))

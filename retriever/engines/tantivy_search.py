@@ -119,7 +119,8 @@ class BestHits:
 
     def _by_id(self, found: Sequence[Found]) -> list[EngineHit]:
         rounded = [(round(score, SCORE_DECIMALS), address) for score, address in found]
-        return by_score(self._passages.hits(rounded))
+        hits = self._passages.hits(rounded)
+        return by_score(hits) if len({score for score, _ in rounded}) < len(rounded) else hits
 
     def _best_of_words(
         self, words: Sequence[Word], filters: Filters, limit: int, floors: Floors
