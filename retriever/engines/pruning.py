@@ -19,6 +19,10 @@ from retriever.queries import Or, Query, Term
 WORTHWHILE = 20_000
 # Without a floor, the rarest words are read until they hold this many passages per wanted hit.
 PASSAGES_A_HIT = 20
+# Lookups are nested queries: more of them overflow the stack of the library, and take longer than a union.
+MOST_LOOKUPS = 32
+# Each search of more postings takes as long as the one before; a union of all takes less than many of them.
+MOST_SEARCHES = 3
 # Scores are sums of single precision.
 SLACK = 1.0001
 
@@ -54,21 +58,32 @@ def words_of(query: Query) -> tuple[Word, ...] | None:
 def postings_of(words: Sequence[Word], frequency: Callable[[str, str], int], documents: int) -> list[Posting]:
     """Return the postings of words, the rarest first; none where pruning is not worthwhile.
 
-    `documents` and `frequency` count deleted passages too.
+    A word that is repeated has one posting, with the sum of its weights. `documents` and `frequency` count
+    deleted passages too.
     """
-    frequencies = [frequency(word.field, word.token) for word in words]
-    if sum(frequencies) < WORTHWHILE:
+    weights: dict[tuple[str, str], float] = {}
+    for field, token, weight in words:
+        weights[field, token] = weights.get((field, token), 0.0) + weight
+    frequencies = {key: frequency(*key) for key in weights}
+    if sum(frequencies.values()) < WORTHWHILE:
         return []
     postings = []
-    for word, passages in zip(words, frequencies, strict=True):
+    for key, passages in frequencies.items():
         if passages:
             idf = math.log(1 + (documents - passages + 0.5) / (passages + 0.5))
-            postings.append(Posting(word, passages, word.weight * idf * (BM25_K1 + 1)))
+            postings.append(Posting(Word(*key, weights[key]), passages, weights[key] * idf * (BM25_K1 + 1)))
     return sorted(postings, key=lambda posting: (posting.passages, posting.word))
 
 
 def needed(postings: Sequence[Posting], floor: float, limit: int) -> int:
-    """Return how many of the postings, rarest first, must be read for `limit` hits of at least `floor`."""
+    """Return how many of the postings, rarest first, must be read for `limit` hits of at least `floor`.
+
+    At most `MOST_LOOKUPS` postings are left to look up.
+    """
+    return max(_needed_for(postings, floor, limit), len(postings) - MOST_LOOKUPS)
+
+
+def _needed_for(postings: Sequence[Posting], floor: float, limit: int) -> int:
     if floor <= 0:
         passages = 0
         for count, posting in enumerate(postings, 1):

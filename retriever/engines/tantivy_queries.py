@@ -66,13 +66,16 @@ def _one_token(field: str, token: str, weight: float) -> tantivy.Query:
 
 def _boolean(clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
     parts: list[tuple[Occur, tantivy.Query]] = []
+    weights: dict[tuple[str, str], float] = {}  # of words in one flat union, which is searched fastest
     for clause in clauses:
         if isinstance(clause, Not):
             parts.append((Occur.MustNot, compiled(clause.clause)))
-        elif isinstance(clause, Term) and occur == Occur.Should:  # one flat union is searched fastest
-            parts += [(occur, _one_token(clause.field, token, clause.weight)) for token in clause.tokens]
+        elif isinstance(clause, Term) and occur == Occur.Should:
+            for token in clause.tokens:
+                weights[clause.field, token] = weights.get((clause.field, token), 0.0) + clause.weight
         else:
             parts.append((occur, compiled(clause)))
+    parts += [(occur, _one_token(*key, weight)) for key, weight in weights.items()]
     if parts and all(kind == Occur.MustNot for kind, _ in parts):
         everything = tantivy.Query.const_score_query(tantivy.Query.all_query(), 0.0)
         parts.append((Occur.Must, everything))

@@ -15,7 +15,7 @@ from retriever.engines.ordering import (
     first_of_each_paper,
     settled,
 )
-from retriever.engines.pruning import Floors, Word, is_sure, needed, postings_of, words_of
+from retriever.engines.pruning import MOST_SEARCHES, Floors, Word, is_sure, needed, postings_of, words_of
 from retriever.engines.tantivy_passages import Found, StoredPassages, place_of
 from retriever.engines.tantivy_queries import REMEMBERED_TOKENS, compiled, filtered, with_lookups
 from retriever.queries import Exact, Filters, Query
@@ -131,7 +131,9 @@ class BestHits:
             return None
         floor = floors.of(words, limit)
         read = needed(postings, floor, limit)
-        while read < len(postings):
+        for _ in range(MOST_SEARCHES):
+            if read >= len(postings):
+                break
             query = filtered(with_lookups(postings, read), filters)
             found = self._searcher.search(query, limit, count=False).hits
             worst = float(found[-1][0]) if len(found) == limit else 0.0

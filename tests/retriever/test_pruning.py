@@ -60,3 +60,18 @@ def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters
         for one, other in zip(read, pruned, strict=True):
             assert [hit.score for hit in one] == pytest.approx([hit.score for hit in other], abs=2e-4)
             assert [hit.passage_id for hit in one] == [hit.passage_id for hit in other]
+
+
+@pytest.mark.parametrize(
+    "words", [["w1x"] * 3_000, [f"w{rank}x" for rank in range(1, 400)] * 5], ids=["one word", "all words"]
+)
+def test_very_many_words_find_the_same_whether_all_is_read_or_not(index, words, monkeypatch):
+    query = Or(tuple(Term(word, (index.analyzer.analyze(word)[0][0],)) for word in words))
+    found = []
+    for worthwhile in (math.inf, 0):
+        monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
+        found.append(asyncio.run(index.engine.search([(query, 10)], filters=Filters(), collapse=True)))
+
+    ((read,), (pruned,)) = found
+    assert len(read) == 10
+    assert [hit.passage_id for hit in pruned] == [hit.passage_id for hit in read]
