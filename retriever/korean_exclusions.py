@@ -1,7 +1,8 @@
 """Exclusions in Korean questions: operators with the noun phrase before them.
 
 "X 외에 또", "X 외에도" and "X 말고도" ask for more than X and exclude nothing. "X 없이" is a topic, except in
-"X에 대한 언급 없이". "X를 다루지 않은" and "X가 아닌" exclude only before a word for papers.
+"X에 대한 언급 없이". "X를 다루지 않은" excludes before a word for papers, "X가 아닌" directly before one, "X가
+아니라" before "Y에 관한 연구".
 """
 
 import re
@@ -62,6 +63,10 @@ def _is_about_papers(behind: str) -> bool:
     return bool(re.search(KOREAN_PAPERS, behind)) and not WHY.search(behind)
 
 
+def _names_a_subject(behind: str) -> bool:
+    return bool(re.match(rf"\s*\S+에\s*(?:관한|대한)\s(?:.*\s)?{KOREAN_PAPERS}", behind))
+
+
 def _always(_: str) -> bool:
     return True
 
@@ -90,7 +95,8 @@ OPERATORS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     (r"에", r"초점을\s*(?:맞추|두)지\s*않고", _is_told),
     (r"[을를은는]", TREATED, _is_about_papers),
     (r"에", r"초점을\s*(?:맞추|두)지\s*(?:않은|않는)", _is_about_papers),
-    (r"(?<!뿐만)[이가]", r"아니라|아닌", _is_about_papers),
+    (r"(?<!뿐만)[이가]", r"아니라", _names_a_subject),
+    (r"[이가]", rf"아닌\s*(?={KOREAN_PAPERS})", _always),
     (r"[와과]", rf"(?:관련(?:이)?\s*없는|관계(?:가)?\s*없는|무관한)\s*(?={KOREAN_PAPERS})", _always),
 )
 # Without one of these syllables a question has no operator.
