@@ -96,8 +96,8 @@ OPERATORS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     (r"[을를은는]", TREATED, _is_about_papers),
     (r"에", r"초점을\s*(?:맞추|두)지\s*(?:않은|않는)", _is_about_papers),
     (r"(?<!뿐만)[이가]", r"아니라", _names_a_subject),
-    (r"[이가]", rf"아닌\s*(?={KOREAN_PAPERS})", _always),
-    (r"[와과]", rf"(?:관련(?:이)?\s*없는|관계(?:가)?\s*없는|무관한)\s*(?={KOREAN_PAPERS})", _always),
+    (r"[이가]", rf"아닌(?=\s+{KOREAN_PAPERS})", _always),
+    (r"[와과]", rf"(?:관련(?:이)?\s*없는|관계(?:가)?\s*없는|무관한)(?=\s+{KOREAN_PAPERS})", _always),
 )
 # Without one of these syllables a question has no operator.
 CUE = re.compile("제외|빼|말|마|외|없|않은|않는|않고|아니한|무관|아니라|아닌")
