@@ -45,8 +45,12 @@ TO_THE_END = re.compile(
     r"references?(?: cited| and notes)?|bibliography|literature cited|works cited"
     r"|참고 ?(?:문헌|자료)(?: ?[-–—/(:] ?references?\)?)?|references? ?[-–—/(:] ?참고 ?문헌\)?|인용 ?문헌"
 )
+APPENDIX_WORDS = (
+    r"appendix|appendices|부\s*록|별\s*첨"
+    r"|supplementary (?:materials?|information|data)|supporting information"
+)
 APPENDIX = re.compile(
-    r"(?:appendix|appendices|부록|별첨|supplementary (?:materials?|information|data)|supporting information)"
+    rf"(?:{APPENDIX_WORDS})"
     r"(?: [a-z0-9]{1,3})?(?: ?[.:：\-–—] ?.*[^.?!다])?"
 )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from indexer.full_text.heading_words import KEYWORD_HEADINGS
 from indexer.full_text.headings import PAGE_NUMBER_BEHIND
 from indexer.full_text.layout import Line
-from indexer.full_text.placed import WIDE_PITCH, PlacedLine, together
+from indexer.full_text.placed import WIDE_PITCH, PlacedLine, same_size, together
 
 SAME_SIZE = 0.12  # of the text's size: lines read by OCR differ a little
 RUNNING_LINES = 2  # of a block of running text, at least
@@ -46,7 +46,7 @@ def abstract_lines(lines: Sequence[PlacedLine]) -> int | None:
             number
             and item.above is not None
             and item.gap > 2 * WIDE_PITCH
-            and not _is_near(item.line.size, size)
+            and not same_size(item.line.size, size, SAME_SIZE)
         ):
             return number
     return end
@@ -98,7 +98,7 @@ def _changes_weight(lines: Sequence[Line]) -> bool:
 
 def _begins_block(last: Line, item: PlacedLine) -> bool:
     line = item.line
-    if not _is_near(line.size, last.size) or END.match(together(line.text)):
+    if not same_size(line.size, last.size, SAME_SIZE) or END.match(together(line.text)):
         return True
     if item.above is not last:  # in the next column, on the next page
         return False
@@ -118,7 +118,3 @@ def _is_running(lines: Sequence[Line], letters: int) -> bool:
 
 def _usual(lines: Sequence[Line]) -> float:
     return sorted(line.size for line in lines)[len(lines) // 2]
-
-
-def _is_near(size: float, other: float) -> bool:
-    return abs(size - other) <= SAME_SIZE * max(size, other)

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from indexer.full_text.joining import readable
+from indexer.full_text.joining import letters_of, readable
 from indexer.full_text.layout import Line, rows_of
-from indexer.full_text.placed import together
-from indexer.full_text.title import letters_of
+from indexer.full_text.placed import same_size, together
 
 MOST_AUTHORS = 100
 ROW_CHARACTERS = 500
@@ -56,6 +55,7 @@ NO_KOREAN_NAMES = re.compile(
 )
 SURNAME_APART = re.compile(r"[가-힣]\s[가-힣]{2}")
 SHORT_NAME = 2
+MARK_BEHIND = re.compile(r"[*†‡∗\d\x00]")
 
 
 def authors_of(fragments: Sequence[Line], language: str, metadata: str, page_text: str) -> list[str]:
@@ -100,9 +100,6 @@ def names_in(text: str) -> list[str]:
     return names
 
 
-MARK_BEHIND = re.compile(r"[*†‡∗\d\x00]")
-
-
 def _names_of_row(row: Sequence[Line]) -> tuple[Line, list[str]]:
     """Return the largest fragment of a row and the names in its cells."""
     largest = max(row, key=lambda line: line.size)
@@ -128,7 +125,7 @@ def _cells(row: Sequence[Line], size: float) -> Iterator[str]:
 
 
 def _same_style(line: Line, first: Line) -> bool:
-    return line.bold == first.bold and abs(line.size - first.size) <= SAME_SIZE * first.size
+    return line.bold == first.bold and same_size(line.size, first.size, SAME_SIZE)
 
 
 def _is_korean(name: str) -> bool:

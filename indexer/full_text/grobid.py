@@ -1,18 +1,20 @@
-"""GROBID, an optional server that reads each PDF too: its fields replace the own reader's.
+"""Client of GROBID, an optional server that extracts the fields of a paper from its PDF.
 
-Where GROBID fails, the record of the own reader is kept with a note. Korean papers are not sent: GROBID's
-models were not trained on them. The request is documented in
+The fields in GROBID's answer replace those of the project's own reader. If GROBID fails, the record of the
+own reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them. The
+request and the status 503 of a busy server are documented in
 https://grobid.readthedocs.io/en/latest/Grobid-service/.
 """
 
 import asyncio
 import threading
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import httpx
 
+from indexer.backoff import growing_pauses
 from indexer.full_text.tei import record_of_tei
 from indexer.http_client import exchange, open_client
 from indexer.logs import get_logger
@@ -22,8 +24,12 @@ from indexer.untrusted import one_line
 SENT_BYTES = 64 << 20
 ANSWER_BYTES = 32 << 20
 FAILURES_IN_A_ROW = 3  # after which it is not asked again
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # before a busy server is asked again
+STOP_S = 0.1  # within which a request ends that is not waited for any more
 FORM = {"consolidateHeader": "0", "consolidateCitations": "0", "includeRawCitations": "1"}
 READ_BY = "GROBID"
+
+Result = TypeVar("Result")
 
 log = get_logger("full_text")
 
@@ -38,8 +44,13 @@ class GrobidServer:
         self._failures = 0
         self._lock = threading.Lock()
 
-    def completed(self, data: bytes, record: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the record of a PDF with GROBID's fields, or unchanged with a note that gives the reason."""
+    def completed(
+        self, data: bytes, record: Mapping[str, Any], stopped: threading.Event | None = None
+    ) -> dict[str, Any]:
+        """Return the record of a PDF with GROBID's fields, or unchanged with a note that gives the reason.
+
+        When `stopped` is set, the request is cancelled and the record returned unchanged.
+        """
         if language_of(str(record.get("title", ""))) == "ko":
             return dict(record)
         if self._failures >= FAILURES_IN_A_ROW:
@@ -50,7 +61,9 @@ class GrobidServer:
         if len(data) > SENT_BYTES:
             return {**record, "note": f"{READ_BY} was not asked: more than {SENT_BYTES >> 20} MB"}
         try:
-            found = asyncio.run(self._ask(data))
+            found = asyncio.run(_until_stopped(self._ask(data), stopped or threading.Event()))
+        except asyncio.CancelledError:
+            return dict(record)
         except (httpx.HTTPError, ValueError) as error:
             self._count(failed=True)
             reason = one_line(str(error) or type(error).__name__)
@@ -68,17 +81,38 @@ class GrobidServer:
         async with open_client(self._url, None) as client:
             client.headers["Content-Type"] = f"multipart/form-data; boundary={boundary}"
             client.headers["Accept"] = "application/xml"
+            response = await self._send(client, _form(data, boundary))
+        if response.status_code != httpx.codes.OK:
+            raise ValueError(f"HTTP status {response.status_code}")
+        return record_of_tei(response.content)
+
+    async def _send(self, client: httpx.AsyncClient, form: bytes) -> httpx.Response:
+        """Return the answer to a request; retry while the server is busy, as long as a document may take."""
+        waited = 0.0
+        for pause in growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S):
             response = await exchange(
                 client,
                 "POST",
                 f"{self._url}/api/processFulltextDocument",
-                _form(data, boundary),
+                form,
                 seconds=self._seconds,
                 most_bytes=ANSWER_BYTES,
             )
-        if response.status_code != httpx.codes.OK:
-            raise ValueError(f"HTTP status {response.status_code}")
-        return record_of_tei(response.content)
+            waited += pause
+            if response.status_code != httpx.codes.SERVICE_UNAVAILABLE or waited > self._seconds:
+                return response
+            await asyncio.sleep(pause)
+        raise AssertionError("pauses have no end")
+
+
+async def _until_stopped(request: Coroutine[Any, Any, Result], stopped: threading.Event) -> Result:
+    """Return the result of a request. Raises CancelledError when another thread sets `stopped`."""
+    task = asyncio.create_task(request)
+    while not task.done():
+        await asyncio.wait([task], timeout=STOP_S)
+        if stopped.is_set():
+            task.cancel()
+    return await task
 
 
 def _form(data: bytes, boundary: str) -> bytes:

@@ -3,7 +3,7 @@
 import re
 
 ROMAN = {numeral: value for value, numeral in enumerate("I II III IV V VI VII VIII IX X XI XII".split(), 1)}
-FULLWIDTH_ROMAN = {chr(0x2160 + value): value + 1 for value in range(12)}
+ROMAN_CHARACTERS = {chr(0x2160 + value): value + 1 for value in range(12)}  # Ⅰ to Ⅻ
 NUMERAL = r"[IVX]{1,4}|[Ⅰ-Ⅻ]"
 KINDS = {
     "chapter": re.compile(
@@ -37,7 +37,7 @@ def number_of(text: str) -> tuple[str, int] | None:
             numeral = numeral.upper()
             number = (
                 ROMAN.get(numeral)
-                or FULLWIDTH_ROMAN.get(numeral)
+                or ROMAN_CHARACTERS.get(numeral)
                 or (int(numeral) if numeral.isdecimal() else 0)
             )
             name = found["name"].strip()

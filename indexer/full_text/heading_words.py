@@ -9,6 +9,12 @@ ABSTRACT = re.compile(
     r"(?:abstract|summary|(?:국문|영문|한글|영어|논문)?(?:초록|요약|요지|개요)|추상적인)(?:\(?abstract\)?)?",
     re.IGNORECASE,
 )
+# Abstracts, but also the last parts of papers.
+SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)
+OPENING = re.compile(
+    r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?)?배경|이론적배경",
+    re.IGNORECASE,
+)
 BRACKETS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
 
 
@@ -17,8 +23,18 @@ def is_abstract_heading(text: str) -> bool:
     return ABSTRACT.fullmatch(BRACKETS.sub("", text)) is not None
 
 
+def is_summary_heading(text: str) -> bool:
+    """Return whether the heading of an abstract may also be that of a closing part: Summary, 요 약."""
+    return SUMMARY.fullmatch(BRACKETS.sub("", text)) is not None
+
+
+def is_opening_heading(text: str) -> bool:
+    """Return whether a heading without its number is that of the first part of a paper."""
+    return OPENING.fullmatch(BRACKETS.sub("", text)) is not None
+
+
 CONTENTS = re.compile(
-    r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?목차", re.IGNORECASE
+    r"(?:table\s*of\s*)?contents|list\s*of\s*(?:tables|figures)|(?:표|그림)?\s*목\s*차", re.IGNORECASE
 )
 
 

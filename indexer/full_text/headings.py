@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from indexer.cleaning import is_reference_heading, kind_by_words
+from indexer.cleaning import APPENDIX_WORDS, is_reference_heading, kind_by_words
 from indexer.full_text.heading_numbers import DEEPER, LETTERED, NUMERAL, name_of, number_of
 from indexer.full_text.heading_sequence import LEAST_WEIGHT, Candidate, main_sequence
-from indexer.full_text.heading_words import KEYWORDS, is_abstract_heading
+from indexer.full_text.heading_words import CONTENTS, KEYWORDS, is_abstract_heading
 from indexer.full_text.layout import Line
-from indexer.full_text.placed import SHORT_OF_EDGE, PlacedLine, rounded, together
+from indexer.full_text.placed import SENTENCE_END, SHORT_OF_EDGE, PlacedLine, rounded, same_size, together
 
 LARGER = 1.12  # than the text: the font of a heading
 HEADING_CHARACTERS = 130
@@ -24,17 +24,14 @@ MOST_LINES = 3  # of one heading
 SAME_SIZE = 0.08
 HANGING = 4.0  # heights: the second line of a numbered heading
 CAPITALS = 0.7  # of the signs of a line in capitals
-APPENDIX = re.compile(
-    r"(?:appendix|appendices|부\s*록|별\s*첨)(?:\s+[A-Z\d]{1,3})?(?:\s*[.:–-]\s*.*|\s+\S.*)?", re.IGNORECASE
-)
+APPENDIX = re.compile(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
 CAPTION = re.compile(
     r"[(<\[]?\s*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary|proposition|remark|claim"
     r"|assumption|equation|그림|표|사진|식|정의|정리)\s*[\d<(\[.:A-Z]",
     re.IGNORECASE,
 )
 OTHERS = re.compile(
-    r"notes?|약\s*력|사\s*사|author information|additional information|biograph(?:y|ies)|curriculum vitae"
-    r"|(?:table of )?contents|list of (?:tables|figures)|(?:표|그림)?\s*목\s*차",
+    r"notes?|약\s*력|사\s*사|author information|additional information|biograph(?:y|ies)|curriculum vitae",
     re.IGNORECASE,
 )
 MATHEMATICS = re.compile(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:")
@@ -42,7 +39,6 @@ WORD = re.compile(r"[^\W\d_]{3,}|[가-힣]{2,}")
 LATIN_WORD = re.compile(r"[^\W\d_]+")
 PAGE_NUMBER_BEHIND = re.compile(r"(?:[\s.·…]{2,}|[.·…]\s*|\s)(?:\d{1,3}|[ivxl]{1,5})$")
 NUMBERED = re.compile(rf"\s*(?:\d{{1,2}}|{NUMERAL}|제\s*\d+)\s*[.)장절-]|\s*[A-Z]\.\s")
-SENTENCE_END = re.compile(r"[.?!다:]['\"”’)\]]*$")
 LEADERS = re.compile(r"(?:[.·…]\s?){4,}")
 NOT_LAST = ".,;:-–"
 # Weights of the members of a sequence.
@@ -93,7 +89,7 @@ def is_known(text: str) -> bool:
     words = name_of(text).rstrip(" :.")
     return (
         kind_by_words(words) is not None
-        or any(pattern.fullmatch(words) for pattern in (OTHERS, KEYWORDS))
+        or any(pattern.fullmatch(words) for pattern in (OTHERS, CONTENTS, KEYWORDS))
         or is_abstract_heading(words)
     )
 
@@ -236,7 +232,7 @@ def _last_line(placed: Sequence[PlacedLine], first: int, levels: dict[int, int])
         item, above = placed[index], placed[index - 1].line
         if item.above is not above or item.line.bold != style[1]:
             break
-        if abs(item.line.size - style[0]) > SAME_SIZE * style[0] or not _is_full(above, item):
+        if not same_size(item.line.size, style[0], SAME_SIZE) or not _is_full(above, item):
             break
         if NUMBERED.match(item.line.text) or is_known(together(item.line.text)):
             break

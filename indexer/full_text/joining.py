@@ -81,6 +81,11 @@ def readable(text: str) -> str:
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, for comparing what is set in other ways."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
 def _plain(character: str) -> str:
     if character < "\x80":
         return max(character, " ")

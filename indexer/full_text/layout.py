@@ -102,6 +102,8 @@ def _gutter(rows: Sequence[Row]) -> float | None:
     """Return where a page is parted into columns: the middle of the places with most lines on both sides."""
     left = min(row[0].left for row in rows)
     right = max(line.right for row in rows for line in row)
+    if right <= left:
+        return None
     first, last = (left + share * (right - left) for share in PLACES)
     places = [first + step * (last - first) / (GUTTER_CHOICES - 1) for step in range(GUTTER_CHOICES)]
     crossed = [_crossed(row, places) for row in rows]

@@ -17,7 +17,8 @@ from typing import Any, Self, TypeAlias, TypeVar
 from indexer.full_text.parser_process import Limits, read_message, write_message
 
 Item = TypeVar("Item")
-Complete: TypeAlias = Callable[[bytes, Mapping[str, Any]], dict[str, Any]]
+# The PDF, its record, and an event that is set when the result is not waited for any more.
+Complete: TypeAlias = Callable[[bytes, Mapping[str, Any], threading.Event], dict[str, Any]]
 
 # Seconds for each of computing: a machine may be busy; this is for what waits without computing.
 WALL_SECONDS = 20
@@ -45,7 +46,7 @@ class ParserPool:
         self._idle: queue.LifoQueue[_Parser] = queue.LifoQueue()
         self._running: set[_Parser] = set()
         self._lock = threading.Lock()
-        self._closed = False
+        self._closed = threading.Event()
 
     def __enter__(self) -> Self:
         """Return the pool."""
@@ -54,9 +55,9 @@ class ParserPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all processes, also those that are reading."""
+        """End all processes, also those that are reading, and cancel what completes records."""
         with self._lock:
-            self._closed = True
+            self._closed.set()
             for parser in self._running:
                 parser.kill()
         self._threads.shutdown(cancel_futures=True)
@@ -83,7 +84,7 @@ class ParserPool:
             parser = _Parser(self._limits)
         with self._lock:
             self._running.add(parser)
-            if self._closed:
+            if self._closed.is_set():
                 parser.kill()
         answer = parser.parse(data)
         if "ended" in answer:
@@ -92,8 +93,8 @@ class ParserPool:
             parser.close()
         else:
             self._idle.put(parser)
-        if self._complete and "record" in answer and not self._closed:
-            answer["record"] = self._complete(data, answer["record"])
+        if self._complete and "record" in answer and not self._closed.is_set():
+            answer["record"] = self._complete(data, answer["record"], self._closed)
         return answer
 
 

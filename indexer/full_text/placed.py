@@ -9,6 +9,7 @@ from itertools import pairwise, repeat
 from indexer.full_text.layout import Line, Region
 
 WIDE_PITCH = 1.35  # of the usual distance of lines: a paragraph begins
+SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
 SHORT_OF_EDGE = 2.5  # heights of a line: the last one of a paragraph
 LETTERS_APART = re.compile(
     r"(?P<number>(?:(?:\d{1,2}|[IVXⅠ-Ⅻ]{1,4})\s*[.)]|제\s*\d{1,2}\s*[장절])\s*)?(?P<name>(?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])"
@@ -47,6 +48,11 @@ def usual_size(lines: Sequence[Line]) -> float:
     for line in lines:
         sizes[rounded(line.size)] += len(line.text)
     return sizes.most_common(1)[0][0] if sizes else 0.0
+
+
+def same_size(size: float, other: float, tolerance: float) -> bool:
+    """Return whether two heights differ by at most a share of the larger one."""
+    return abs(size - other) <= tolerance * max(size, other)
 
 
 def rounded(size: float) -> float:

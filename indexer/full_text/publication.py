@@ -3,11 +3,15 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from indexer.full_text.reference_fields import doi_in
 
 LINE_CHARACTERS = 200
 YEAR = re.compile(r"(?<![\d.,/-])(?:1[89]|20)\d\d(?![\d/-]|[.,]\d)")
+YEAR_IN_BRACKETS = re.compile(r"\(((?:1[89]|20)\d\d)\)")
+# pp. 1899-1910; 12:1899; 12(3): 1899–1910
+PAGES = re.compile(r"(?:\bpp?\.\s*|(?<=[\d)])\s*:\s*)\d+(?:\s*[-–—]\s*\d+)?", re.IGNORECASE)
 ARXIV = re.compile(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
 ARXIV_DATE = re.compile(r"\[[\w.-]+\]\s*\d{1,2}\s+[A-Z][a-z]{2}\s+((?:19|20)\d\d)")
 MONTH = (
@@ -43,12 +47,14 @@ def year_of(places: Sequence[Iterable[str]], stamps: str) -> int | None:
     """Return the year of publication, of the issue or on the cover; else the year of the stamp of arXiv.
 
     `places` are lines of the first pages. An earlier place wins: notes at the foot name other publications.
+    Years after the next one are none.
     """
+    latest = datetime.now(UTC).year + 1
     years: dict[tuple[int, int], Counter[int]] = {}
     for place, lines in enumerate(places):
         for text in lines:
             if len(text) <= LINE_CHARACTERS:
-                for weight, year in _years_in(" ".join(text.split())):
+                for weight, year in _years_in(" ".join(text.split()), latest):
                     years.setdefault((weight, -place), Counter())[year] += 1
     if years:
         return years[max(years)].most_common(1)[0][0]
@@ -56,19 +62,25 @@ def year_of(places: Sequence[Iterable[str]], stamps: str) -> int | None:
     return int(stamp[1]) if stamp else None
 
 
-def _years_in(text: str) -> list[tuple[int, int]]:
-    """Return the years of publication in a line with their weights."""
+def _years_in(text: str, latest: int) -> list[tuple[int, int]]:
+    """Return the years of publication in a line, up to the latest, with their weights."""
+    return [(weight, year) for weight, year in _dated(text, latest) if year <= latest]
+
+
+def _dated(text: str, latest: int) -> list[tuple[int, int]]:
     if ARXIV.search(text):
         return []
     if found := PUBLISHED.search(text):
         return [(4, int(found[1]))]
     if HISTORY.search(text):
         return []
-    found_years = [int(year) for year in YEAR.findall(re.sub(r"10\.\d{4,}/\S+|https?://\S+", "", text))]
+    text = re.sub(r"10\.\d{4,}/\S+|https?://\S+", "", text)
+    found_years = _numbers(YEAR, text, latest)
     if found_years and (THESIS.search(text) or SOURCE.match(text)):
         return [(5, found_years[0])]
     if found_years and ISSUE.search(text):
-        return [(4, found_years[-1])]
+        issue = _numbers(YEAR_IN_BRACKETS, text, latest) or _numbers(YEAR, PAGES.sub("", text), latest)
+        return [(4, issue[-1])] if issue else []
     if DATE.fullmatch(text) and found_years:
         return [(3, found_years[0])]
     if found := VENUE.search(text):
@@ -76,6 +88,10 @@ def _years_in(text: str) -> list[tuple[int, int]]:
         year = int(found["year"]) if found["year"] else (2000 if int(short) < CENTURY else 1900) + int(short)
         return [(2, year)]
     return []
+
+
+def _numbers(pattern: re.Pattern[str], text: str, latest: int) -> list[int]:
+    return [year for year in map(int, pattern.findall(text)) if year <= latest]
 
 
 def doi_of(lines: Iterable[str]) -> str:

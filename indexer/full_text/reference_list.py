@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from indexer.full_text.layout import Line
-from indexer.full_text.placed import SHORT_OF_EDGE, WIDE_PITCH, PlacedLine
+from indexer.full_text.placed import SHORT_OF_EDGE, WIDE_PITCH, PlacedLine, same_size
 
 LABEL = re.compile(
     r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*"
@@ -17,12 +17,16 @@ BULLET = re.compile(r"\s*[-*•]\s+")
 HANGING = 0.5  # heights of a line
 END_CHARACTERS = 200
 FAR = 2.5  # usual distances of lines
-OTHER_SIZE = 0.08
+SAME_SIZE = 0.08
 ENTRIES_BEFORE = 3  # lines of a list at least
 BEHIND_LIST = re.compile(
-    r"e-?mail(?: address)?(?:es)?\s*:|corresponding author|for instructions on|department of\b"
-    r"|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$|received\b.*\d{4}"
+    r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$"
     r"|manuscript received|저자\s*소개",
+    re.IGNORECASE,
+)
+# Entries and their second lines begin with these too: Department of Health (2010).
+PERHAPS_BEHIND_LIST = re.compile(
+    r"corresponding author|for instructions on|received\b.*\d{4}|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
 )
 MOST_LEFT_OUT = 5  # numbers of a list, one after the other
@@ -49,14 +53,15 @@ class EntryLine:
 def list_end(lines: Sequence[PlacedLine]) -> int:
     """Return how many lines below the heading of a list belong to it: addresses, tables may follow."""
     size = sorted(item.line.size for item in lines)[len(lines) // 2] if lines else 0.0
-    other = [abs(item.line.size - size) > OTHER_SIZE * size or item.line.broken for item in lines]
+    other = [not same_size(item.line.size, size, SAME_SIZE) or item.line.broken for item in lines]
     begins = [any(p.match(item.line.text) for p in (LABEL, NAMED_LABEL, AUTHOR)) for item in lines]
     starts = list(accumulate(reversed(begins)))[::-1]  # from each line to the end
     for number in range(ENTRIES_BEFORE, len(lines)):
-        if BEHIND_LIST.match(lines[number].line.text):
-            return number
+        text = lines[number].line.text
+        over = _is_over(starts[number], len(lines) - number)
         apart = lines[number].gap > FAR or lines[number].above is None
-        if apart and all(other[number : number + 2]) and _is_over(starts[number], len(lines) - number):
+        perhaps = PERHAPS_BEHIND_LIST.match(text) and (over or other[number] or lines[number].gap > FAR)
+        if BEHIND_LIST.match(text) or perhaps or (apart and over and all(other[number : number + 2])):
             return number
     return len(lines)
 

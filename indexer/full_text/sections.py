@@ -8,10 +8,9 @@ from indexer.full_text.heading_words import KEYWORD_HEADINGS, is_abstract_headin
 from indexer.full_text.headings import headings_of
 from indexer.full_text.joining import Usage, join_lines
 from indexer.full_text.layout import Line
-from indexer.full_text.placed import SHORT_OF_EDGE, WIDE_PITCH, PlacedLine, together, usual_size
+from indexer.full_text.placed import SENTENCE_END, SHORT_OF_EDGE, WIDE_PITCH, PlacedLine, together, usual_size
 
 INDENTATION = 0.7  # of the height of a line
-SENTENCE_END = re.compile(r"[.?!:;。]['\"”’)\]]*$")
 INLINE_HEADING = re.compile(
     rf"(?P<name>abstract|summary|(?:(?:국문|영문|한글|영어)\s*)?(?:초\s*록|요\s*약)|{KEYWORD_HEADINGS})"
     r"\s*[-–—:：.]+\s*(?P<text>\S.*)",
@@ -26,7 +25,10 @@ FRONT_PAGES = 3
 
 @dataclass(slots=True)
 class Section:
-    """A heading ('' before the first one), its level from 1, the lines below it; `kind` may be "abstract"."""
+    """A heading ('' before the first one), its level from 1 and the lines below it.
+
+    `kind` is "abstract", or "summary" for a closing part, else ''.
+    """
 
     heading: str
     level: int = 1

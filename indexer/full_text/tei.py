@@ -1,17 +1,20 @@
 """A paper out of the TEI that GROBID answers with, as a record in Paper's keys.
 
 The elements are those of GROBID's documentation, "TEI encoding of results". The answer comes from a server: a
-document type or entities in it are refused, and the number of its elements is bounded.
+document type or entities in it are refused, and the names, keywords, sections and references read from it are
+limited in number.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
+from indexer.full_text.front_matter import MOST_KEYWORDS
 from indexer.full_text.joining import readable
 from indexer.full_text.publication import ARXIV
 from indexer.full_text.reference_fields import (
@@ -25,6 +28,10 @@ from indexer.full_text.reference_fields import (
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 MOST_NAMES = 1_000
 MOST_SECTIONS = 10_000
+# Elements whose text is apart from the text around them; others stand within words.
+BLOCKS = {
+    f"{{{TEI['t']}}}{name}" for name in ("div", "head", "p", "s", "lb", "list", "item", "note", "figure")
+}
 YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
@@ -37,7 +44,9 @@ def record_of_tei(content: bytes) -> dict[str, Any]:
     header = root.find("t:teiHeader", TEI)
     if header is None:
         raise ValueError("its answer is no TEI (without a header)")
+    _set_blocks_apart(root)
     source = header.find(".//t:sourceDesc/t:biblStruct", TEI)
+    terms = header.iterfind(".//t:keywords//t:term", TEI)
     sections, body = _body(root)
     record = {
         "title": _text(header.find(".//t:titleStmt/t:title", TEI)),
@@ -46,7 +55,7 @@ def record_of_tei(content: bytes) -> dict[str, Any]:
         or _year(_first(source, ".//t:imprint/t:date")),
         "doi": doi_in(_text(_first(source, ".//t:idno[@type='DOI']"))),
         "arxiv": _arxiv(_text(_first(source, ".//t:idno[@type='arXiv']"))),
-        "keywords": [text for term in header.iterfind(".//t:keywords//t:term", TEI) if (text := _text(term))],
+        "keywords": list(islice(filter(None, map(_text, terms)), MOST_KEYWORDS)),
         "abstract": _paragraphs(header.find(".//t:abstract", TEI), " "),
         "sections": sections,
         "body": body,
@@ -60,7 +69,15 @@ def _first(element: Element | None, path: str) -> Element | None:
 
 
 def _text(element: Element | None) -> str:
-    return "" if element is None else readable(" ".join(element.itertext()))
+    return "" if element is None else readable("".join(element.itertext()))
+
+
+def _set_blocks_apart(root: Element) -> None:
+    """Add a space at both ends of each block."""
+    for element in root.iter():
+        if element.tag in BLOCKS:
+            element.text = f" {element.text or ''}"
+            element.tail = f" {element.tail or ''}"
 
 
 def _paragraphs(element: Element | None, between: str) -> str:
@@ -76,7 +93,7 @@ def _names(element: Element | None) -> list[str]:
         " ".join(filter(None, map(_text, person)))
         for person in element.iterfind(".//t:author/t:persName", TEI)
     )
-    return [name for name, _ in zip(filter(None, names), range(MOST_NAMES), strict=False)]
+    return list(islice(filter(None, names), MOST_NAMES))
 
 
 def _year(date: Element | None) -> int | None:
@@ -111,7 +128,7 @@ def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
 
 def _references(root: Element) -> Iterator[dict[str, Any]]:
     entries = root.iterfind(".//t:listBibl/t:biblStruct", TEI)
-    for entry, _ in zip(entries, range(MOST_REFERENCES), strict=False):
+    for entry in islice(entries, MOST_REFERENCES):
         raw = _text(entry.find("t:note[@type='raw_reference']", TEI))
         title = _text(entry.find("t:analytic/t:title", TEI)) or _text(entry.find("t:monogr/t:title", TEI))
         authors = _names(entry)[:MOST_AUTHORS]

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from indexer.cleaning import heading_kind
+from indexer.full_text.authors import names_in
 from indexer.full_text.headings import LARGER, is_known
-from indexer.full_text.joining import Usage, join_lines, readable
+from indexer.full_text.joining import Usage, join_lines, letters_of, readable
 from indexer.full_text.layout import Line
 from indexer.full_text.margins import Page
-from indexer.full_text.placed import rounded, together
+from indexer.full_text.placed import rounded, same_size, together
 from indexer.papers import language_of
 
 TITLE_LETTERS = 5
@@ -33,10 +34,10 @@ COVER = re.compile(
 )
 NO_TITLE = re.compile(
     r"(?:[가-힣·]+\s*)?(?:학\s*사|석\s*사|박\s*사)\s*학\s*위\s*(?:청\s*구\s*)?논\s*문|졸\s*업\s*논\s*문"
-    r"|(?:master|doctor|bachelor)['’]?s?\s.*thesis|.*thesis for .*|technical report.*"
+    r"|(?:master|doctor|bachelor)['’]?s?\s.*thesis|.*\bthesis for\b.*|technical report.*"
     r"|(?:original |review |research )?(?:article|paper)s?(?:\s+open(?: access)?)?|open access"
     r"|(?:[A-Z]{2,6}\s+)?(?:the\s+)?(?:journal|proceedings|transactions|annals) (?:of|on) .*"
-    r"|.*(?:vol\.|no\.|doi|issn).*|.*학회논문지.*|\d+호?",
+    r"|.*\b(?:vol\.|no\.\s*\d|(?:doi|issn)(?![a-z])).*|.*학회논문지.*|\d+호?",
     re.IGNORECASE,
 )
 
@@ -72,8 +73,8 @@ def title_lines(lines: Sequence[Line], usual: float, metadata: str) -> list[Line
 
 
 def _goes_on(last: Line, line: Line) -> bool:
-    same = abs(line.size - last.size) <= SAME_SIZE * last.size
-    return same and line.top - last.top < NEXT_LINE * last.size and not is_known(together(line.text))
+    near = line.top - last.top < NEXT_LINE * last.size
+    return near and same_size(line.size, last.size, SAME_SIZE) and not is_known(together(line.text))
 
 
 def title_in_other_language(title: Sequence[Line], lines: Sequence[Line], usual: float) -> list[Line]:
@@ -85,15 +86,9 @@ def title_in_other_language(title: Sequence[Line], lines: Sequence[Line], usual:
         if found and not _goes_on(found[-1], line):
             break
         large = rounded(line.size) > LARGER * usual and language_of(line.text) == other
-        if found or (large and _may_be_title(line) and not _is_row_of_names(line)):
+        if found or (large and _may_be_title(line) and not names_in(line.text)):
             found.append(line)
     return found[:TITLE_LINES]
-
-
-def _is_row_of_names(line: Line) -> bool:
-    from indexer.full_text.authors import names_in
-
-    return bool(names_in(line.text))
 
 
 def _in_other_language(title: Sequence[Line], following: Sequence[Line], usual: float) -> list[Line]:
@@ -125,7 +120,7 @@ def _above_names(lines: Sequence[Line]) -> list[Line]:
     right = max((line.right for line in lines), default=0.0)
     half = max((line.bottom for line in lines), default=0.0) / 2
     for number, line in enumerate(lines):
-        if number and line.left < RIGHT * right and line.top < half and _is_row_of_names(line):
+        if number and line.left < RIGHT * right and line.top < half and names_in(line.text):
             title = [lines[number - 1]]
             for above in reversed(lines[: number - 1]):
                 middle = abs(above.left + above.right - title[0].left - title[0].right) / 2
@@ -155,11 +150,6 @@ def _told(lines: Sequence[Line], metadata: str) -> list[Line]:
             if not told.startswith(text):
                 break
     return []
-
-
-def letters_of(text: str) -> str:
-    """Return the letters and digits of a text, for comparing what is set in other ways."""
-    return "".join(filter(str.isalnum, text)).casefold()
 
 
 def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:

@@ -102,3 +102,45 @@ def test_the_text_above_an_abstract_at_the_end_is_kept():
 
     assert record["abstract"] == FILLER
     assert KOREAN in record["body"]
+
+
+def test_a_closing_summary_in_the_titles_language_is_a_part_of_the_text():
+    record = record_of(
+        set_page(title("Methane and Water"), heading("Abstract"), FILLER),
+        set_page(heading("1. Introduction"), *paragraph(9), heading("Summary"), "Drained paddies emit less."),
+    )
+
+    assert record["abstract"] == FILLER
+    assert "## Summary\n\nDrained paddies emit less." in record["body"]
+    assert {"title": "Summary", "level": 1} in record["sections"]
+
+
+def test_a_summary_in_the_other_language_at_the_end_is_the_second_abstract():
+    record = record_of(
+        set_page(TITLE, heading("초록"), KOREAN, INTRODUCTION, *[KOREAN] * 9, heading("Summary"), FILLER)
+    )
+
+    assert (record["abstract"], record["abstract2"]) == (KOREAN, FILLER)
+
+
+def test_a_second_abstract_in_the_same_language_is_kept_in_the_text():
+    record = record_of(
+        set_page(
+            TITLE, heading("초록"), KOREAN, heading("요약"), "메탄이 줄었다.", INTRODUCTION, *[KOREAN] * 5
+        )
+    )
+
+    assert record["abstract"] == KOREAN
+    assert "abstract2" not in record
+    assert record["body"].startswith("## 요약\n\n메탄이 줄었다.")
+
+
+def test_an_abstract_at_the_end_does_not_begin_the_text():
+    record = record_of(
+        set_page(TITLE, "홍길동", heading("물을 뺀 논"), *[KOREAN] * 5, "표 1"),
+        set_page(heading("결론"), "메탄이 줄었다.", heading("Abstract"), FILLER),
+    )
+
+    assert record["abstract"] == FILLER
+    assert KOREAN in record["body"]
+    assert "## 결론\n\n메탄이 줄었다." in record["body"]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from indexer.full_text.authors import names_in
+from indexer.full_text.layout import Line, regions_of
 from indexer.full_text.margins import Page
 from indexer.full_text.publication import year_of
 from tests.indexer.full_text.page_lines import (
@@ -119,6 +120,12 @@ def test_an_author_in_the_metadata_is_taken_only_as_a_name_that_the_page_prints(
         (["Received 3 May 2018; accepted 9 June 2019"], None),
         (["Received 3 May 2018; published online 9 June 2020"], 2020),
         (["We counted 2016 paddies"], None),
+        (["Proceedings of the 2020 Conference, pp. 2051"], 2020),
+        (["Proceedings of the 2020 Conference, pp. 1899-1910"], 2020),
+        (["Journal of Things (2019) 12:1899"], 2019),
+        (["Journal of Things 2019, 12(3): 1899–1910"], 2019),
+        (["Journal of Things, Vol. 2099"], None),
+        (["Published online 9 June 2099"], None),
     ],
 )
 def test_the_year_is_that_of_the_publication_the_issue_or_the_cover(lines, year):
@@ -194,3 +201,36 @@ def test_columns_may_begin_below_text_that_goes_across():
     body = record_of(Page([*across, *left, *right], HEIGHT, WIDTH))["body"]
 
     assert body.index("right") > body.rindex("left")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Learning by Doing in Rice Paddies",
+        "The Amyloid Hypothesis for Rice",
+        "Photosynthesis for Beginners",
+        "The Piano. A History",
+    ],
+)
+def test_a_title_may_hold_the_letters_of_words_that_no_title_holds(name):
+    assert record_of(set_page(title(name), *TEXT))["title"] == name
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "Fields, Vol. 12, No. 3",
+        "Fields No. 3",
+        "DOI 10.5555/water.1",
+        "ISSN 1234-5678",
+        "A thesis for a degree",
+    ],
+)
+def test_a_large_row_with_a_volume_or_an_identifier_is_no_title(row):
+    assert record_of(set_page((row, {"size": 24}), TITLE, *TEXT))["title"] == TITLE[0]
+
+
+def test_fragments_without_a_width_at_one_place_have_no_gutter():
+    points = [Line("", 60, 60, 10 * number, 10 * number + 10) for number in range(9)]
+
+    assert len(regions_of(points)) == 1

@@ -1,11 +1,14 @@
 """GROBID, played by a local server: its fields are taken, its faults leave the own reader's record."""
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from indexer.full_text import grobid
 from indexer.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
+from indexer.full_text.parser_pool import ParserPool
 from indexer.full_text.tei import record_of_tei
 from indexer.ingest import build_index
 from indexer.papers import Paper
@@ -60,7 +63,7 @@ RECORD = {
     "keywords": ["rice", "methane"],
     "abstract": "Drained paddies emit less.",
     "sections": [{"title": "1 Introduction", "level": 1}, {"title": "1.1 Fields", "level": 2}],
-    "body": "## 1 Introduction\n\nRice grows in water [1] .\n\n### 1.1 Fields\n\nFour fields were drained.",
+    "body": "## 1 Introduction\n\nRice grows in water [1].\n\n### 1.1 Fields\n\nFour fields were drained.",
     "reference_list": [
         {
             "text": "Min, C. Water in fields. Fields, 2001.",
@@ -117,6 +120,25 @@ def test_elements_in_each_other_a_hundred_thousand_deep_end():
     assert record_of_tei(TEI.replace(b"Drained paddies emit less.", deep))["abstract"] == "x"
 
 
+def test_inline_elements_stand_within_words_and_blocks_apart():
+    inline = b"<p>CO<hi>2</hi> rose <ref>(Kim, 2010)</ref>, then fell.</p><p>It rained.</p>"
+    blocks = b"<head>Aims</head><list><item>Water</item><item>Rice</item></list>"
+
+    text = record_of_tei(TEI.replace(b"<p>Four fields were drained.</p>", inline))["body"]
+    abstract = record_of_tei(TEI.replace(b"<p>Drained paddies emit less.</p>", blocks))["abstract"]
+
+    assert "CO2 rose (Kim, 2010), then fell.\n\nIt rained." in text
+    assert abstract == "Aims Water Rice"
+
+
+def test_the_first_thirty_keywords_are_kept():
+    terms = b"".join(b"<term>rice %d</term>" % number for number in range(5_000))
+
+    keywords = record_of_tei(TEI.replace(b"<term>rice</term>", terms))["keywords"]
+
+    assert keywords == [f"rice {number}" for number in range(30)]
+
+
 def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
     handler = answering()
     with serving(handler) as url:
@@ -132,7 +154,7 @@ def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
 @pytest.mark.parametrize(
     ("content", "status", "reason"),
     [
-        (b"[BUSY]", 503, "HTTP status 503"),
+        (b"", 500, "HTTP status 500"),
         (b"<p>not TEI", 200, "no TEI"),
         (b"x" * 200_000, 200, "100,000 bytes"),
     ],
@@ -142,7 +164,7 @@ def test_a_server_that_fails_leaves_the_own_record_with_a_note(content, status, 
     with serving(answering(content, status)) as url:
         record = GrobidServer(url, 5).completed(PDF, OWN)
 
-    assert record.pop("note").startswith("read without GROBID")
+    assert record.pop("note").startswith("read without GROBID: ")
     assert record == OWN
 
 
@@ -170,6 +192,55 @@ def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
 
     assert len(handler.sent) == FAILURES_IN_A_ROW
     assert notes[-1] == "GROBID was not asked: it failed 3 times in a row"
+
+
+def test_a_busy_server_is_asked_again(monkeypatch):
+    monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.01)
+
+    class Busy(answering()):
+        def post(self) -> None:
+            self.status = 503 if len(self.sent) < FAILURES_IN_A_ROW + 1 else 200
+            super().post()
+
+    with serving(Busy) as url:
+        record = GrobidServer(url, 5).completed(PDF, OWN)
+
+    assert record == OWN | RECORD | {"read_by": "GROBID"}
+    assert len(Busy.sent) == FAILURES_IN_A_ROW + 2
+
+
+def test_a_server_that_is_busy_for_as_long_as_a_document_may_take_has_failed(monkeypatch):
+    monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.1)
+    handler = answering(b"[BUSY]", 503)
+    with serving(handler) as url:
+        record = GrobidServer(url, 0.35).completed(PDF, OWN)
+
+    assert record == OWN | {"note": "read without GROBID: HTTP status 503"}
+    assert len(handler.sent) == 3  # after 0, 0.1 and 0.3 s
+
+
+def test_closing_the_pool_cancels_the_request():
+    asked, stopped = threading.Event(), threading.Event()
+
+    class Silent(Handler):
+        def post(self) -> None:
+            asked.set()
+            stopped.wait(60)
+
+    with serving(Silent) as url:
+        try:
+            with (
+                ParserPool(1, complete=GrobidServer(url, 60).completed) as pool,
+                ThreadPoolExecutor(1) as reader,
+            ):
+                reader.submit(next, pool.parse_in_order([("a.pdf", PDF)]))
+                assert asked.wait(30)
+                begun = time.monotonic()
+                pool.__exit__(None, None, None)
+        finally:
+            stopped.set()
+
+    assert time.monotonic() - begun < 10
 
 
 def test_a_korean_paper_is_not_sent():

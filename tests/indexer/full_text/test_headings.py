@@ -135,3 +135,32 @@ def test_a_running_line_with_abbreviations_in_capitals_is_no_heading():
     record = record_of(set_page(INTRODUCTION, *[korean] * 3, METHODS, *[korean] * 3))
 
     assert headings(record, level=2) == []
+
+
+def test_a_letter_with_no_heading_but_that_of_its_references_keeps_its_text():
+    record = record_of(
+        set_page(title("Methane"), *paragraph(), "Ann Lee, Seoul", heading("References"), "[1] Kim, A. Rice.")
+    )
+
+    assert record["body"].startswith(FILLER)
+
+
+@pytest.mark.parametrize("known", ["결론", "감사의 글", "Ⅳ. 참고문헌"])
+def test_a_closing_heading_does_not_begin_the_text(known):
+    text = ["논에서 물을 빼면 메탄이 줄어든다"] * 9
+    record = record_of(
+        set_page(title("논의 물 관리와 메탄")),
+        set_page(heading("물을 뺀 논"), *text),
+        set_page(heading(known), *text),
+    )
+
+    assert record["body"].startswith("물을 뺀 논 논에서 물을 빼면")
+
+
+def test_a_cover_above_the_introduction_is_dropped():
+    record = record_of(
+        set_page(title("Methane and water"), "Station of the Fields"),
+        set_page(heading("Introduction"), *paragraph(9), heading("Conclusion"), *paragraph(9)),
+    )
+
+    assert record["body"].startswith("## Introduction")

@@ -174,3 +174,24 @@ def test_a_table_and_an_address_behind_a_list_are_no_entries():
     )
 
     assert len(record["reference_list"]) == len(ENTRIES)
+
+
+REPORT = ["Department of Health. (2010). Water in the paddies of the station.", "London: Fields."]
+
+
+@pytest.mark.parametrize("place", [4, len(ENTRIES)], ids=["between", "last"])
+def test_a_department_may_be_the_author_of_an_entry(place):
+    lines = [*ENTRIES[:place], *REPORT, *ENTRIES[place:]]
+
+    record = record_of(set_page(*TEXT, heading("References"), *lines))
+
+    texts = " ".join(entry["text"] for entry in record["reference_list"])
+    assert "Department of Health" in texts
+    assert ENTRIES[-1] in texts
+
+
+@pytest.mark.parametrize("address", ["Department of Rice, University of the Fields", "Corresponding author"])
+def test_an_address_behind_the_last_entry_ends_the_list(address):
+    record = record_of(set_page(*TEXT, heading("References"), *ENTRIES, address, "Seoul"))
+
+    assert [entry["text"] for entry in record["reference_list"]] == ENTRIES
