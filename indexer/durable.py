@@ -32,6 +32,7 @@ TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # what `temporary_pat
 
 # File systems that have no files without a name, such as NFS; kernels that do not know them.
 NO_UNNAMED_FILES = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
+NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})  # exFAT, some network mounts
 
 
 def temporary_path(path: Path) -> Path:
@@ -81,34 +82,57 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 def create_durably(path: Path, content: bytes, *, mode: int) -> None:
     """Write a new file that appears with all of its content; FileExistsError where there is one already.
 
-    The superuser gives it to the owner of its folder.
+    On a file system without hard links it appears empty, and a kill can leave it so. Nobody has more rights
+    to the file than `mode` gives, at any time. The superuser gives it to the owner of its folder.
     """
-    with _unfinished(path) as (file, passing):
-        os.fchmod(file.fileno(), mode)
-        if os.geteuid() == 0:
-            owner = path.parent.stat()
-            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+    with _unfinished(path, mode) as (file, passing):
+        _give_to_owner_of_folder(file, path)
         file.write(content)
         _complete(file, passing)
-        path.hardlink_to(passing)
+        try:
+            path.hardlink_to(passing)
+        except OSError as error:
+            if error.errno not in NO_HARD_LINKS:
+                raise
+            _create_in_place(path, content, mode)
     sync(path.parent)
 
 
+def _create_in_place(path: Path, content: bytes, mode: int) -> None:
+    descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            _give_to_owner_of_folder(file, path)
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _give_to_owner_of_folder(file: BinaryIO, path: Path) -> None:
+    if os.geteuid() == 0:
+        owner = path.parent.stat()
+        os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+
+
 @contextmanager
-def _unfinished(path: Path) -> Iterator[tuple[BinaryIO, Path]]:
+def _unfinished(path: Path, mode: int = 0o666) -> Iterator[tuple[BinaryIO, Path]]:
     """Open a file of the folder of `path`, and give the name that it has in the folder when it is complete.
 
     It has no name before, so a kill leaves none, where the file system allows that. While it is open it is
-    locked: `remove_leftovers` does not remove it.
+    locked: `remove_leftovers` does not remove it. The other files of such names (SQLite files, copies from a
+    cluster) have no lock: they are written in an index's folders, which `remove_leftovers` is not called for.
     """
     passing = temporary_path(path)
     try:
         Path("/proc/self/fd").stat()  # which _complete needs
-        descriptor = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, 0o666)
+        descriptor = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
     except OSError as error:
         if error.errno not in NO_UNNAMED_FILES:
             raise
-        descriptor = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        descriptor = os.open(passing, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             with suppress(OSError):  # a file system without locks

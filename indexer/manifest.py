@@ -17,7 +17,7 @@ from indexer.sums import SUM, FileSum, sum_of
 
 MANIFEST = "manifest.json"
 # Of a manifest and the files that it lists. 1 had no number, and no sums of files; 2 no sums of stored
-# passages; 3 only mined pairs in its glossary; 4 no forward index.
+# passages; 3 only mined pairs in its glossary; 4 no forward index; 5 the tokens of its glossary as text.
 FORMAT = 6
 MOST_BYTES = 64_000_000  # of a manifest that are read; none that a build wrote has as many
 

@@ -179,9 +179,9 @@ class Glossary:
         Of two overlapping matches on the same side, the shorter is left out; all pairs of the same span stay,
         the one of most papers first. Mined pairs do not match tokens that the user's pairs match, and general
         pairs do not match tokens that mined pairs match. A match never splits one of the `units` (CO of CO2).
-        With `is_held` only pairs match whose other side's tokens it accepts: a longer term that no passage
-        holds does not stand in the way of a shorter one, nor does a general pair of several words whose
-        counterpart consists of its words' counterparts (nurse burnout).
+        With `is_held` only pairs match whose other side's tokens it accepts, so a longer term that no passage
+        holds does not displace a shorter one. A general pair of several words whose counterpart only joins
+        the counterparts of its words (nurse burnout) does not match, with or without `is_held`.
         """
         with describing_damage(self._path):
             found = self._matches(tokens, units)

@@ -31,6 +31,8 @@ def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
     count. If all drop a part, the term itself counts if it is a token behind a noun (연구 이주).
     """
     tokens = term_tokens(term, analyzer)
+    if not term or (len(tokens) == 1 and spell(tokens, term)):
+        return tokens
     ends_open = (ord(term[-1]) - FIRST_SYLLABLE) % FINALS == 0
     as_object = term_tokens(term + ("를" if ends_open else "을"), analyzer)
     by_word = tuple(token for word in term.split() for token in term_tokens(word, analyzer))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
@@ -15,17 +15,18 @@ from indexer.full_text.parser_pool import Complete
 from indexer.papers import Unit
 from indexer.readers import beir, hub, miracl, scienceon
 from indexer.readers.beir import read_beir
+from indexer.readers.copies import copies_by_letter, naming_copies, or_copy
 from indexer.readers.corpus_files import CorpusFile, LeftOut, files_at, on_hub, recognise, streams_in
 from indexer.readers.csv import header_of, parse_columns, read_csv
 from indexer.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
 from indexer.readers.folders import ENDINGS, ENDINGS_OF_FORMAT
-from indexer.readers.items import DeadLetter, Item, dead_letter
+from indexer.readers.items import DeadLetter, Item, dead_letter, name_in_letters
 from indexer.readers.jsonl import Renaming, read_jsonl
 from indexer.readers.markdown import read_markdown
 from indexer.readers.miracl import read_miracl
 from indexer.readers.pdf import check_pdf_library, read_pdfs
 from indexer.readers.scienceon import read_scienceon
-from indexer.readers.streams import CountedFile, Stream, open_streams, why_not_opened
+from indexer.readers.streams import CountedFile, Stream, why_not_opened
 from indexer.readers.text import read_text
 
 __all__ = ["FORMATS", "READERS", "Corpus", "DeadLetter", "Item", "LeftOut", "parse_columns", "read_corpus"]
@@ -64,19 +65,16 @@ class Corpus:
         workers: int,
         complete: Complete | None = None,
     ) -> None:
-        self.files = [file.name for file in files]
-        self.formats = Counter(
-            format_
-            for file in files
-            if not file.problem
-            for format_ in (file.formats.values() or [file.format])
-        )
+        self.files = list(dict.fromkeys(name for file in files for name in (file.name, *file.copies)))
+        self.formats = Counter(chain.from_iterable(map(_formats_read, files)))
         self.left_out = left_out
         self.total_bytes = 0 if any(on_hub(file.name) for file in files) else sum(file.size for file in files)
         self._files = files
         self._columns = columns
         self._workers = workers
         self._complete = complete
+        self._copies = copies_by_letter(files)
+        self._member_copies: dict[str, tuple[str, ...]] = {}  # of archives, as they are read
         self._finished_bytes = 0
         self._open: CountedFile | None = None
         self._open_size = 0
@@ -100,7 +98,8 @@ class Corpus:
         self._finished_bytes, self._open = 0, None
         with closing(self._streams()) as streams:
             for format_, group in groupby(streams, key=itemgetter(0)):
-                yield from self._read(format_, (stream for _, stream in group))
+                for item in self._read(format_, (stream for _, stream in group)):
+                    yield from or_copy(naming_copies(item, self._member_copies), self._copies)
 
     def _read(self, format_: str, streams: Iterable[Stream | DeadLetter | CorpusFile]) -> Iterator[Item]:
         if format_ == "pdf":
@@ -122,12 +121,10 @@ class Corpus:
     def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | CorpusFile], None, None]:
         """Yield (format, stream or file of the hub); a stream is closed when the next one is read."""
         for file in self._files:
-            if on_hub(file.name):
-                yield file.format, file
-                continue
-            for stream in self._streams_of(file):
-                name = stream.name if isinstance(stream, Stream) else ""
-                yield file.formats.get(name, file.format), stream
+            for stream in [file] if on_hub(file.name) else self._streams_of(file):
+                if isinstance(stream, Stream) and stream.copies:
+                    self._member_copies[name_in_letters(stream.name)] = stream.copies
+                yield file.format, stream
 
     def _streams_of(self, file: CorpusFile) -> Iterator[Stream | DeadLetter]:
         is_empty = file.format in DOCUMENT_FORMATS and file.size == 0
@@ -139,10 +136,9 @@ class Corpus:
         except OSError as error:
             yield why_not_opened(file.name, error)
             return
-        endings = ENDINGS if file.formats else ENDINGS_OF_FORMAT[file.format]
         with opened:
             self._open, self._open_size = opened, file.size
-            yield from open_streams(opened, file.name, endings, root=file.root)
+            yield from file.streams(opened)
             self._open = None
             self._finished_bytes += file.size
 
@@ -161,8 +157,7 @@ def read_corpus(
     Paths are read in the order given, folders in sorted order, records before documents. Of folders and zip
     archives only files that end like a corpus are read. Links out of a folder are followed only with
     `follow_links`. `columns` maps fields of Paper to columns of tables, `workers` is the number of processes
-    for PDFs; `complete` makes the record
-    of a PDF and what was read of it.
+    for PDFs; `complete` replaces the record of a PDF, given its bytes.
 
     Raises:
         UnknownPath: a path that does not exist, or is empty.
@@ -172,13 +167,17 @@ def read_corpus(
     """
     if format is not None and format not in FORMATS:
         raise UnknownFormat(f"no format is called {format!r}. There are {', '.join(FORMATS)}.")
-    endings, left_out = None if format is None else ENDINGS_OF_FORMAT[format], LeftOut()
-    found = [
-        file for path in paths for file in files_at(str(path), endings, left_out, follow_links=follow_links)
-    ]
-    files = recognise(found) if format is None else [replace(file, format=format) for file in found]
-    corpus = Corpus(files, left_out, columns, workers, complete)
-    if columns and "csv" not in corpus.formats:
+    endings = ENDINGS if format is None else ENDINGS_OF_FORMAT[format]
+    at_paths = [files_at(str(path), endings, follow_links=follow_links) for path in paths]
+    found = [file for files_found, _ in at_paths for file in files_found]
+    files = (
+        recognise(found)
+        if format is None
+        else [replace(file, format=format, endings=endings) for file in found]
+    )
+    corpus = Corpus(files, LeftOut.joined([left_out for _, left_out in at_paths]), columns, workers, complete)
+    tables = [file for file in files if file.format == "csv"]
+    if columns and not tables:
         raise UnknownFormat(f"columns of a table are named, and this corpus is {corpus.format}, not csv")
     for file in files:
         if on_hub(file.name) and file.format not in RENAMINGS:
@@ -190,8 +189,15 @@ def read_corpus(
             error.remedies += (Remedy.NAME_FORMAT,) if len(corpus.formats) > 1 else ()
             raise
     if columns:
-        _check_columns([file for file in files if file.format == "csv"], columns)
+        _check_columns(tables, columns)
     return corpus
+
+
+def _formats_read(file: CorpusFile) -> list[str]:
+    """Return the file's format for each stream that has it, and for a file that holds nothing."""
+    if file.problem or (file.problems and not file.formats):
+        return []
+    return [format_ for format_ in file.formats.values() if format_ == file.format] or [file.format]
 
 
 def _check_columns(files: Sequence[CorpusFile], columns: Mapping[str, str]) -> None:

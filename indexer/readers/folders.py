@@ -13,6 +13,7 @@ PDF_ENDINGS = frozenset({".pdf"})
 MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
 TEXT_ENDINGS = frozenset({".txt", ".text"})
 COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # of one paper, the best one first
+RANK_OF_COPY = {ending: rank for rank, endings in enumerate(COPIES) for ending in endings}
 DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
 ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
 # In the order of reading: of two records with the same id the later one wins, a paper's own file.
@@ -48,16 +49,24 @@ def is_archive(name: str) -> bool:
     return name.lower().endswith(".zip")
 
 
-def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> list[str]:
+def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
     """Choose the corpus files among all names of one folder (relative, with `/`), in sorted order.
 
     Hidden ones and those of other endings are left out, and so are topics, queries, questions, qrels, claims,
-    and texts about the corpus such as README.md. Of a folder in BEIR's layout only the corpus is left, and of
-    copies of a paper (a.pdf, a.md, a.txt) the first.
+    and texts about the corpus such as README.md. Of a folder in BEIR's layout only the corpus is left. Of
+    copies of a paper, which have the same id, the best is chosen and maps to the others (a.pdf to a.txt).
     """
     listing = sorted(names, key=lambda name: name.split("/"))
-    candidates = [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
-    return _without_copies(candidates)
+    chosen = [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
+    copies: dict[str, list[str]] = {}  # by the name without the ending
+    for name in chosen:
+        if ending_of(name) in RANK_OF_COPY:
+            copies.setdefault(_stem(name), []).append(name)
+    return {
+        name: others
+        for name in chosen
+        if (others := _worse_copies(name, copies.get(_stem(name), ()))) is not None
+    }
 
 
 def _belongs(name: str, endings: Collection[str]) -> bool:
@@ -70,18 +79,18 @@ def _belongs(name: str, endings: Collection[str]) -> bool:
     return is_archive(name) or ending in endings
 
 
-def _without_copies(names: Sequence[str]) -> list[str]:
-    """Drop Markdown and texts beside a PDF of the same name, and texts beside Markdown: copies of one paper.
+def _worse_copies(name: str, copies: Sequence[str]) -> tuple[str, ...] | None:
+    """Return the copies of a worse kind, the best first; None if there is one of a better kind."""
+    if name not in copies:
+        return ()
+    rank = _rank(name)
+    if rank > min(map(_rank, copies)):
+        return None
+    return tuple(sorted((copy for copy in copies if _rank(copy) > rank), key=_rank))
 
-    They would all have the same id.
-    """
-    kinds = {ending: kind for kind, endings in enumerate(COPIES) for ending in endings}
-    best: dict[str, int] = {}
-    for name in names:
-        if (kind := kinds.get(ending_of(name))) is not None:
-            stem = _stem(name)
-            best[stem] = min(best.get(stem, kind), kind)
-    return [name for name in names if kinds.get(ending_of(name)) in {None, best.get(_stem(name))}]
+
+def _rank(name: str) -> int:
+    return RANK_OF_COPY[ending_of(name)]
 
 
 def _stem(name: str) -> str:

@@ -34,10 +34,13 @@ Item: TypeAlias = Paper | DeadLetter
 
 def dead_letter(file: str, line: int, reason: str, raw: bytes = b"") -> DeadLetter:
     """Make a dead letter of a line's bytes: the first 200 are kept, what is no UTF-8 with backslashes."""
-    name = file.encode("utf-8", "backslashreplace").decode("utf-8")
-    return DeadLetter(
-        name, line, reason[:REASON_CHARACTERS], raw[:HEAD_BYTES].decode("utf-8", "backslashreplace")
-    )
+    head = raw[:HEAD_BYTES].decode("utf-8", "backslashreplace")
+    return DeadLetter(name_in_letters(file), line, reason[:REASON_CHARACTERS], head)
+
+
+def name_in_letters(file: str) -> str:
+    """Return the name of a file as dead letters have it: what is no UTF-8 with backslashes."""
+    return file.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, NoReturn, TypeAlias
 
 from indexer.readers.items import Item, admitted, dead_letter
-from indexer.readers.lines import LINE_BYTES, numbered_lines
+from indexer.readers.lines import BLANK_LINES, LINE_BYTES, numbered_lines
 from indexer.readers.streams import Stream
 
 # Gives the keys of a corpus Paper's names.
@@ -66,7 +66,8 @@ def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
     In a `.json` file that begins with a lone `{`, the lines down to a lone `}` count as one: objects
     written with an indentation. One that begins with `[` is a single line with the problem told.
     """
-    lines = ((number, line.rstrip(), problem) for number, line, problem in numbered_lines(stream))
+    numbered = numbered_lines(stream, BLANK_LINES)
+    lines = ((number, line.rstrip(), problem) for number, line, problem in numbered)
     lines = ((number, line, problem) for number, line, problem in lines if line or problem)
     first = next(lines, None)
     if first is None:

@@ -72,13 +72,21 @@ class Stream:
     """The unpacked bytes of one corpus file. Raises `Damaged` where they break off, once and for all."""
 
     def __init__(
-        self, name: str, opened: Readable, packed_bytes: int | None = None, *, root: str = ""
+        self,
+        name: str,
+        opened: Readable,
+        packed_bytes: int | None = None,
+        *,
+        root: str = "",
+        copies: tuple[str, ...] = (),
     ) -> None:
         """Take an open file; whoever opened it closes it. What is packed may not unpack without end.
 
-        `root` is the folder or archive of the corpus that it lies in.
+        `root` is the folder or archive of the corpus that it lies in, `copies` are members of the archive
+        that are the same paper and not read.
         """
         self.name = name
+        self.copies = copies
         self.name_in_corpus = name.removeprefix(root).lstrip("/")
         self._packed_bytes = packed_bytes
         self._unpacked_bytes = 0
@@ -148,7 +156,7 @@ def _members(
         unsafe = {member.filename for member in files if _leads_outside(member.filename)}
         for outside in sorted(unsafe):
             yield dead_letter(f"{name}/{outside}", 0, "the path leads out of the archive")
-        wanted = set(corpus_names({member.filename for member in files} - unsafe, endings))
+        wanted = corpus_names({member.filename for member in files} - unsafe, endings)
         unpacked_bytes = 0
         for member in sorted(files, key=lambda member: member.filename.split("/")):
             if member.filename not in wanted:
@@ -168,7 +176,7 @@ def _members(
                 yield dead_letter(member_name, 0, f"the member cannot be opened: {_reason(error)}")
                 continue
             with opened:
-                yield Stream(member_name, opened, root=root)
+                yield Stream(member_name, opened, root=root, copies=wanted[member.filename])
 
 
 def _why_refused(member: zipfile.ZipInfo) -> str:

@@ -1,9 +1,10 @@
 """The files below a folder of a corpus.
 
-Links are followed within the folder, and out of it only on request. File systems of the kernel are never
-entered: their files have no end, or change what they describe.
+Links are followed within the folder, and out of it only on request. Kernel file systems are never entered:
+their files have no end, or change what they describe.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Collection
@@ -17,6 +18,7 @@ KERNEL_FILE_SYSTEMS = frozenset(
     "securityfs sysfs tracefs".split()
 )
 MOUNTS = Path("/proc/self/mountinfo")
+MISSING_TARGET = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # of a link
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ class Walk:
     files: list[FoundFile] = field(default_factory=list)
     unreadable: list[FoundFile] = field(default_factory=list)  # folders
     links: list[str] = field(default_factory=list)  # out of the folder, or to nothing
-    kernel: list[str] = field(default_factory=list)  # in file systems of the kernel
+    kernel: list[str] = field(default_factory=list)  # in kernel file systems
+    special: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +74,34 @@ def walk(folder: Path, *, follow_links: bool = False) -> Walk:
             if is_kernels(below.path, status.st_dev, devices):
                 found.kernel.append(below.name)
                 continue
-            if stat.S_ISREG(status.st_mode):
-                found.files.append(FoundFile(below.name, status.st_size, below.target))
-            if not stat.S_ISDIR(status.st_mode) or (status.st_dev, status.st_ino) in entered:
+            if not stat.S_ISDIR(status.st_mode):
+                _add_file(status, below, found)
+                continue
+            if (status.st_dev, status.st_ino) in entered:
                 continue
             entered.add((status.st_dev, status.st_ino))
             with os.scandir(below.path) as entries:
                 # Sorted, so that of two links to one folder the same one is followed each time.
                 listed = sorted(entries, key=lambda entry: entry.name, reverse=True)
         except OSError as error:
-            if below.target:
+            if below.target and error.errno in MISSING_TARGET:
                 found.links.append(below.name)
             else:
-                problem = f"the folder cannot be read: {error.strerror}"
+                what = "the target of the link" if below.target else "the folder"
+                problem = f"{what} cannot be read: {error.strerror}"
                 found.unreadable.append(FoundFile(below.name, problem=problem))
             continue
         _sort_entries(listed, below, found, folders, links)
     found.links.sort()
+    found.special.sort()
     return found
+
+
+def _add_file(status: os.stat_result, below: _Folder, found: Walk) -> None:
+    if stat.S_ISREG(status.st_mode):
+        found.files.append(FoundFile(below.name, status.st_size, below.target))
+    else:
+        found.special.append(below.name)
 
 
 def _behind_link(name: str, root: Path) -> _Folder:
@@ -112,6 +125,8 @@ def _sort_entries(
                 folders.append(_Folder(name, below.path / entry.name, target))
             elif entry.is_file():
                 found.files.append(FoundFile(name, entry.stat().st_size, target))
+            else:
+                found.special.append(name)
         except OSError as error:
             found.files.append(FoundFile(name, problem=f"the file cannot be read: {error.strerror}"))
 
@@ -127,7 +142,7 @@ def is_kernels(path: Path, device: int, devices: Collection[int]) -> bool:
 
 
 def kernel_devices(mounts: str) -> frozenset[int]:
-    """Return the devices of the kernel's file systems from the text of /proc/self/mountinfo (proc(5))."""
+    """Return the devices of kernel file systems from the text of /proc/self/mountinfo (proc(5))."""
     devices: set[int] = set()
     for line in mounts.splitlines():
         place, _, kind = line.partition(" - ")

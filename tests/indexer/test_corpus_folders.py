@@ -1,6 +1,7 @@
 """What `shrag index` reports of a folder: the formats that were read, and what was not."""
 
 import json
+import os
 import subprocess
 
 import pytest
@@ -14,6 +15,8 @@ def folder(tmp_path):
     corpus.mkdir()
     (corpus / "a.jsonl").write_text('{"id": "a", "title": "Rice", "abstract": "Rice paddies"}\n')
     (corpus / "b.md").write_text("# Wheat\n\nWheat fields.\n")
+    (corpus / "b.txt").write_text("Wheat\n\nWheat fields.\n")
+    os.mkfifo(corpus / "pipe.jsonl")
     (corpus / "c.docx").write_text("no format of a corpus")
     (corpus / "README.md").write_text("# About\n")
     (corpus / "out").symlink_to(tmp_path)
@@ -42,6 +45,11 @@ def test_formats_and_everything_that_is_not_read_are_reported(folder, tmp_path):
         f"  links out of the folder or to nothing, not followed (--follow-links): 1 ({folder}/out)"
         in reported
     )
+    assert (
+        f"  copies, read only if the PDF or Markdown of the same name is refused: 1 ({folder}/b.txt)\n"
+        in reported
+    )
+    assert f"  not regular files, never read: 1 ({folder}/pipe.jsonl)\n" in reported
 
 
 def test_the_report_as_json(folder, tmp_path):
@@ -50,8 +58,10 @@ def test_the_report_as_json(folder, tmp_path):
     assert record["formats"] == {"jsonl": 1, "markdown": 1}
     assert record["left_out"] == {
         "endings": {".md": 1, ".docx": 1},
+        "copies": {"count": 1, "first": [f"{folder}/b.txt"]},
         "links": {"count": 1, "first": [f"{folder}/out"]},
         "kernel": {"count": 0, "first": []},
+        "special": {"count": 1, "first": [f"{folder}/pipe.jsonl"]},
     }
 
 

@@ -4,10 +4,11 @@ import os
 
 import pytest
 
-from indexer.analysis import ANALYZERS, Decompound
+from indexer.analysis import ANALYZERS, Decompound, make_analyzer
 from indexer.errors import InvalidCall
 from indexer.glossary.given import GENERAL, Entry, GivenPairs, parse_glossary, read_glossary
 from indexer.glossary.pairs import Pair
+from indexer.glossary.terms import korean_tokens
 
 BILINGUAL: tuple[str, Decompound, None] = ("bilingual", "discard", None)
 
@@ -120,3 +121,23 @@ def test_a_noun_that_is_taken_apart_alone_is_looked_up_whole(term):
 
 def test_the_words_of_a_term_are_not_taken_apart():
     assert own_pairs("간호사 소진\tnurse burnout")[0].korean_tokens == ("간호", "사", "소진")
+
+
+def test_a_term_that_is_one_token_is_analysed_once(monkeypatch):
+    asked: list[str] = []
+    analyzer = make_analyzer("bilingual")
+    analyze = analyzer.analyze
+
+    def noting(text):
+        asked.append(text)
+        return analyze(text)
+
+    monkeypatch.setattr(analyzer, "analyze", noting)
+
+    assert (korean_tokens("학습", analyzer), asked) == (("학습",), ["학습"])
+
+
+def test_a_term_without_tokens_is_analysed_as_an_object_and_an_empty_one_has_none():
+    analyzer = make_analyzer("bilingual")
+
+    assert (korean_tokens("설사", analyzer), korean_tokens("", analyzer)) == (("설사",), ())

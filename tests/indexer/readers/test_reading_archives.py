@@ -3,6 +3,7 @@
 import gzip
 import random
 import struct
+import time
 import zipfile
 import zlib
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from indexer.errors import UnknownFormat
 from indexer.papers import Paper
 from indexer.readers import DeadLetter, read_corpus, streams
 
@@ -175,3 +177,73 @@ def test_no_damage_stops_the_reader(tmp_path, data, name):
 
     for item in read_corpus([path], format="scienceon" if "xml" in name else "jsonl"):
         assert isinstance(item, Paper | DeadLetter)
+
+
+def test_a_member_of_no_known_format_is_one_dead_letter_and_the_others_are_read(tmp_path):
+    path = packed(tmp_path / "c.zip", {"a.md": "# A", "b.md": "# B", "settings.json": '[{"x": 1}]'})
+
+    corpus = read_corpus([path])
+    first, second, letter = items_of(corpus)
+
+    assert corpus.formats == {"markdown": 2}
+    assert (first.id, second.id, letter.file) == ("a", "b", f"{path}/settings.json")
+    assert "one JSON array" in letter.reason
+
+
+def test_an_archive_of_no_known_format_is_refused(tmp_path):
+    path = packed(tmp_path / "c.zip", {"settings.json": '[{"x": 1}]'})
+
+    with pytest.raises(UnknownFormat, match=r"settings\.json is one JSON array"):
+        read_corpus([path])
+
+
+def test_records_of_all_archives_come_before_documents_and_each_is_read_once(tmp_path):
+    for name in ("1.zip", "2.zip"):
+        packed(tmp_path / name, {"a.md": "# A", "b.jsonl": '{"id": "b"}', "c.txt": "C"})
+    corpus = read_corpus([tmp_path])
+
+    assert ids(corpus) == ["b", "b", "1.zip/c", "2.zip/c", "1.zip/a", "2.zip/a"]
+    assert corpus.files == [f"{tmp_path}/1.zip", f"{tmp_path}/2.zip"]
+    assert corpus.formats == {"jsonl": 2, "text": 2, "markdown": 2}
+    assert corpus.bytes_read == corpus.total_bytes
+
+
+def test_all_pdfs_of_archives_share_one_pool_of_processes(tmp_path, monkeypatch):
+    pools = []
+
+    def read_pdfs(streams, *_):
+        pools.append([stream.name_in_corpus for stream in streams])
+        return iter(())
+
+    monkeypatch.setattr("indexer.readers.read_pdfs", read_pdfs)
+    for name in ("1.zip", "2.zip"):
+        packed(tmp_path / name, {"a.pdf": b"%PDF-", "b.md": "# B", "c.pdf": b"%PDF-"})
+
+    assert ids(read_corpus([tmp_path])) == ["1.zip/b", "2.zip/b"]
+    assert pools == [["1.zip/a.pdf", "1.zip/c.pdf", "2.zip/a.pdf", "2.zip/c.pdf"]]
+
+
+def test_bad_members_of_an_archive_of_several_formats_are_one_dead_letter_each(tmp_path):
+    path = packed(
+        tmp_path / "c.zip", {"a.md": "# A", "b.jsonl": '{"id": "b"}', "../c.md": "# C", "d.zip": b""}
+    )
+
+    assert [letter.file for letter in dead(read_corpus([path]))] == [f"{path}/../c.md", f"{path}/d.zip"]
+
+
+def test_a_member_without_a_record_is_read_in_the_format_of_its_ending(tmp_path):
+    path = packed(tmp_path / "c.zip", {"a.md": "# A", "b.jsonl": ""})
+
+    assert (ids(read_corpus([path])), dead(read_corpus([path]))) == (["a"], [])
+
+
+@pytest.mark.parametrize("blank", [b"\n", b"\r\n", b" \n"])
+def test_a_gzip_of_blank_lines_is_read_in_seconds_with_its_line_numbers(tmp_path, blank):
+    path = tmp_path / "papers.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"id": "a"}\n' + blank * 20_000_000 + b"no\n"))
+
+    started = time.process_time()
+    paper, letter = items_of(read_corpus([path]))
+
+    assert (paper.id, letter.line) == ("a", 20_000_002)
+    assert time.process_time() - started < 2.5

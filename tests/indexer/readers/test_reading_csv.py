@@ -1,3 +1,5 @@
+import zipfile
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -147,3 +149,23 @@ def test_columns_are_refused_for_json_lines(tmp_path):
 def test_no_bytes_stop_the_reader(content, with_header):
     for item in read(b"id,title\n" * with_header + content):
         assert isinstance(item, Paper | DeadLetter)
+
+
+@pytest.mark.parametrize(
+    "members", [{"a.csv": "no,title\n1,A\n", "b.md": "# B"}, {"a.md": "# A", "b.csv": "no\n1\n"}]
+)
+def test_columns_are_looked_for_in_the_tables_of_an_archive_alone(tmp_path, members):
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+
+    assert len(list(read_corpus([tmp_path / "c.zip"], columns={"id": "no"}))) == 2
+    with pytest.raises(UnknownFormat, match=r"\.csv has no column 'Number'"):
+        read_corpus([tmp_path / "c.zip"], columns={"id": "Number"})
+
+
+def test_empty_lines_within_a_cell_stay_and_between_rows_count(tmp_path):
+    first, dead = read('id,title\n\n\n1,"A\n\n\nB"\n\n\n2\n')
+
+    assert first.title == "A\n\n\nB"
+    assert dead.line == 10

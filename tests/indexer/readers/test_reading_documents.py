@@ -68,6 +68,12 @@ def papers_of(*paths, **options) -> list[Paper]:
     return cast("list[Paper]", read)
 
 
+def letters_of(*paths) -> list[DeadLetter]:
+    read = list(read_corpus(paths))
+    assert all(isinstance(item, DeadLetter) for item in read)
+    return cast("list[DeadLetter]", read)
+
+
 def paper_of(folder, name, content):
     (folder / name).write_text(content, encoding="utf-8")
     return papers_of(folder / name)[0]
@@ -131,13 +137,13 @@ def test_a_stray_file_of_records_displaces_no_pdf(tmp_path):
     assert [paper.id for paper in papers_of(tmp_path)] == ["stray", "a", "c"]
 
 
-def test_an_archive_may_hold_several_formats(tmp_path):
+def test_an_archive_may_hold_several_formats_and_records_come_before_documents(tmp_path):
     with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
         archive.writestr("a.pdf", page_of(text(SENTENCE)))
         archive.writestr("b.jsonl", '{"id": "b1"}\n{"id": "b2"}\n')
         archive.writestr("c.md", "# Title\n")
 
-    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["a", "b1", "b2", "c"]
+    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["b1", "b2", "c", "a"]
 
 
 def test_a_format_that_is_named_takes_its_files_of_a_mixed_folder(tmp_path):
@@ -283,3 +289,51 @@ def test_a_paper_of_the_folder_is_found_among_the_references_of_another(tmp_path
 )
 def test_markdown_is_read_in_time_that_grows_with_its_length(text, title):
     assert " ".join(markdown_record(text)["title"].split()) == " ".join(title.split())
+
+
+def test_a_copy_is_read_where_the_pdf_is_refused(tmp_path):
+    (tmp_path / "scan.pdf").write_bytes(page_of(b""))
+    (tmp_path / "scan.md").write_text("")
+    (tmp_path / "scan.txt").write_text("Rice\n\nText that OCR read.")
+    (tmp_path / "good.pdf").write_bytes(page_of(text(SENTENCE)))
+    (tmp_path / "good.txt").write_text("A copy")
+    corpus = read_corpus([tmp_path])
+
+    assert [(paper.id, paper.origin.file) for paper in cast("list[Paper]", list(corpus))] == [
+        ("good", f"{tmp_path}/good.pdf"),
+        ("scan", f"{tmp_path}/scan.txt"),
+    ]
+    assert corpus.formats == {"pdf": 2}
+    assert corpus.left_out.copies == (
+        f"{tmp_path}/good.txt",
+        f"{tmp_path}/scan.md",
+        f"{tmp_path}/scan.txt",
+    )
+    assert corpus.left_out.endings == {}
+
+
+def test_a_pdf_and_its_copy_that_are_both_refused_are_dead_letters(tmp_path):
+    (tmp_path / "scan.pdf").write_bytes(page_of(b""))
+    (tmp_path / "scan.txt").write_text(" ")
+
+    assert [letter.file for letter in letters_of(tmp_path)] == [
+        f"{tmp_path}/scan.pdf",
+        f"{tmp_path}/scan.txt",
+    ]
+
+
+def test_a_copy_that_holds_records_is_no_paper(tmp_path):
+    (tmp_path / "scan.pdf").write_bytes(page_of(b""))
+    (tmp_path / "scan.txt").write_text('{"docid": "1#0"}\n')
+
+    assert [letter.file for letter in letters_of(tmp_path)] == [f"{tmp_path}/scan.pdf"]
+
+
+def test_the_dead_letter_of_a_pdf_in_an_archive_names_its_copy(tmp_path):
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        archive.writestr("scan.pdf", page_of(b""))
+        archive.writestr("scan.txt", "Rice")
+
+    (letter,) = letters_of(tmp_path / "c.zip")
+
+    assert letter.reason.endswith("; its copy scan.txt was not read: unpack the archive first")

@@ -1,10 +1,12 @@
 """walk: links stay within the folder of a corpus, and file systems of the kernel are not entered."""
 
+import errno
 import os
 from pathlib import Path
 
 import pytest
 
+from indexer import regular_files
 from indexer.errors import UnknownPath
 from indexer.readers import read_corpus
 from indexer.readers.walking import is_kernels, kernel_devices, walk
@@ -86,11 +88,13 @@ def test_links_to_files_and_folders_of_the_kernel_are_never_followed(corpus):
 
     assert [file.name for file in found.files] == ["a.jsonl", "sub/b.jsonl"]
     assert sorted(found.kernel) == ["a", "b.txt"]
+    (line,) = read_corpus([corpus], follow_links=True).left_out.described()
+    assert line.startswith("kernel file systems (/proc, /sys), not read: 2 (")
 
 
 @pytest.mark.skipif(not Path("/proc/sys/vm").is_dir(), reason="there is no /proc")
 def test_a_folder_of_the_kernel_is_no_corpus():
-    with pytest.raises(UnknownPath, match="a file system of the kernel is no corpus"):
+    with pytest.raises(UnknownPath, match="it is a kernel file system and cannot be indexed"):
         read_corpus(["/proc/sys/vm"])
 
 
@@ -106,3 +110,66 @@ def test_file_systems_of_the_kernel_are_known_by_their_mounts():
     assert is_kernels(Path("/chroot/sys/block"), os.makedev(0, 28), kernel_devices(mounts))
     assert is_kernels(Path("/sys/fs/cgroup"), os.makedev(0, 99), kernel_devices(mounts))
     assert not is_kernels(Path("/system"), os.makedev(254, 0), kernel_devices(mounts))
+
+
+def test_what_is_no_regular_file_is_listed_and_so_is_a_link_to_it(corpus):
+    os.mkfifo(corpus / "f.jsonl")
+    (corpus / "sub" / "link.txt").symlink_to("../f.jsonl")
+    os.mkfifo(corpus / ".hidden")
+
+    found = read_corpus([corpus]).left_out
+
+    assert found.described() == [
+        f"not regular files, never read: 2 ({corpus}/f.jsonl, {corpus}/sub/link.txt)"
+    ]
+    assert found.as_record()["special"] == {
+        "count": 2,
+        "first": [f"{corpus}/f.jsonl", f"{corpus}/sub/link.txt"],
+    }
+
+
+def test_a_folder_behind_a_link_that_cannot_be_listed_is_unreadable_and_no_link_to_nothing(
+    corpus, monkeypatch
+):
+    (corpus / "locked").symlink_to("../secret")
+    really_list = os.scandir
+
+    def list_folder(path):
+        if Path(path).name == "secret":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return really_list(path)
+
+    monkeypatch.setattr(os, "scandir", list_folder)
+    found = walk(corpus, follow_links=True)
+
+    assert [(file.name, file.problem) for file in found.unreadable] == [
+        ("locked", "the target of the link cannot be read: Permission denied")
+    ]
+    assert found.links == []
+
+
+def test_a_file_that_cannot_be_opened_is_not_counted_among_those_read(corpus, monkeypatch):
+    def open_descriptor(path, **_):
+        if path.name == "a.jsonl":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return regular_files.open_descriptor(path)
+
+    monkeypatch.setattr("indexer.readers.streams.open_descriptor", open_descriptor)
+    found = read_corpus([corpus])
+
+    assert found.formats == {"jsonl": 1}
+    assert [getattr(item, "reason", "") for item in found] == [
+        "the file cannot be read: Permission denied",
+        "",
+    ]
+    assert read_corpus([corpus], format="jsonl").formats == {"jsonl": 1}
+
+
+def test_left_out_of_several_folders_is_summed(corpus):
+    for name in ("one", "two"):
+        (corpus / name).mkdir()
+        (corpus / name / f"{name}.docx").touch()
+
+    left_out = read_corpus([corpus / "one", corpus / "two"]).left_out
+
+    assert (left_out.endings, left_out.first) == ({".docx": 2}, {".docx": "one.docx"})
