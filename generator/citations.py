@@ -12,11 +12,10 @@ from typing import Literal
 
 from generator.checking.clauses import Bridge, Text, terms_of
 from generator.checking.names import abbreviations, missing_names
-from generator.checking.opposites import FUNCTION_WORDS, SIGNS
+from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
 from generator.checking.reading import Reading
 from generator.checking.reading import read as read_once
-from generator.checking.signs import SIGNS as SIGNS_AGAINST
-from generator.checking.signs import Compared, Sign
+from generator.checking.signs import SIGNS, Compared, Sign
 from indexer.glossary.transliteration import sounds_like
 from indexer.papers import Language, language_of
 from indexer.schema import StoredPassage
@@ -80,9 +79,7 @@ def check_sentence(
     translations = {pair for source in sources for pair in source.translations} if across else ()
     bridge = Bridge(sentence.tokens, index.glossary, translations)
     compared = Compared(own, tuple(sources), held, bridge, across)
-    reasons = tuple(
-        dict.fromkeys(Reason(sign, words) for sign, found in SIGNS_AGAINST for words in found(compared))
-    )
+    reasons = tuple(dict.fromkeys(Reason(sign, words) for sign, found in SIGNS for words in found(compared)))
     reasons += tuple(
         _names(sentence, [source.text for source in sources], language, index, held, across=across)
     )
@@ -123,7 +120,7 @@ def reader(index: SearchIndex) -> Callable[[str], Reading]:
 def _within(sentence: Text, held: set[str], reasons: tuple[Reason, ...]) -> Finding:
     distinct = terms_of(sentence.tokens) - FUNCTION_WORDS
     # Numbers and changes are compared by their own signs, in whatever words they are.
-    told = {token[0] for token in sentence.tokens if token[0] in SIGNS or sentence.in_quantity(token)}
+    told = {token[0] for token in sentence.tokens if token[0] in AXIS_WORDS or sentence.in_quantity(token)}
     distinct -= told - held
     if not distinct:
         return Finding("unsupported" if reasons else "not checkable", reasons)

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from generator.request import Turn
-from indexer.analysis.word_roles import role_of
+from indexer.analysis.word_roles import SUBJECT_ROLES, is_common, role_of
 from retriever.errors import BadQuestion
 from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex
@@ -23,11 +23,38 @@ MOST_WORDS, MOST_POINTING = 3, 5  # subject words of a follow-up; of one that po
 LEAST_HELD = 0.5  # share of its concepts in one passage that was found for the earlier question
 PASSAGES = 5  # of the search for the earlier question
 MOST_ADDED = 5  # keywords
+_LINKS = "and|but|or|so|then"
+_KOREAN_LINKS = "그럼|그러면|그렇다면|그런데|그리고|그래서|또는"
+# Pronouns, and the first words of a question without a verb: "And in winter?".
 POINTING = re.compile(
-    r"""^\W*(and|but|or|so|then|what\ about|how\ about)\b
-    |\b(it|its|they|them|their|this|that|these|those|he|him|his|she|her|former|latter)\b
-    |^\W*(그럼|그러면|그렇다면|그런데|그리고|그래서|또는)
-    |(^|\s)((그|이)(것|때|중|들|런|는|곳)|거기|(그|이|해당|앞의|위의)\s)""",
+    rf"""^\W*(what|how)\ about\b
+    |^\W*({_LINKS}),?\s+
+        (what\ about|how\ about|in|on|at|for|with|without|by|under|after|before|from)\b
+    |\b(it|its|they|them|their|he|him|his|she|her|former|latter)\b
+    |\b(this|that|these|those)\b(?=\W*$
+        |\s+(is|are|was|were|has|have|had|does|do|did|can|could|will|would|may|might|should|must|mean|means
+        |work|works|happen|affect|apply|help|compare|cause|change|depend|matter)\b)
+    |(^|\s)((그|이)(것|때|들|는|곳)|그\s?중|이\s중(?=\s|에)|이중에|거기)
+    |^\W*({_KOREAN_LINKS})\s[^?]*(에는|에서는|으로는|로는|보다는)\W*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Words that occur in a question about a new subject too: "So what is graphene?", "Does this drought end?".
+LINKING = re.compile(
+    rf"""^\W*({_LINKS}|{_KOREAN_LINKS})\b
+    |\b(it|this|that|these|those)\b
+    |(^|\s)(그런|이런|그|이|해당|앞의|위의)\s""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# "It is true that", "is it safe to" before a verb and its object, "does it take to".
+EXPLETIVE = r"""\bit\s+((\w+\s+){0,2}that\b
+    |(takes?\s+(\w+\s+)?
+        |(\w+ly\s+)?(safe|possible|impossible|necessary|important|worthwhile|good|better|best|bad|ok|okay
+        |healthy|unhealthy|dangerous|harmful|useful|easy|hard|difficult|legal|common|normal|feasible
+        |advisable|beneficial)\s+)
+    (for\s+(\w+\s+){1,3})?to(?=\s+\w+\s+\w))"""
+# Words that name no subject: a leading "so", "this method", 이 방법의, an expletive.
+NO_SUBJECT = re.compile(
+    rf"^\W*({_LINKS})\b|\b(this|these|those)\s+\w+|(?<!\S)(그런|이런|그|이)\s+\S+|(?P<it>{EXPLETIVE})",
     re.IGNORECASE | re.VERBOSE,
 )
 
@@ -45,12 +72,22 @@ class _Form:
 
 
 def _form_of(question: str, index: SearchIndex) -> _Form:
+    passed = list(NO_SUBJECT.finditer(question))
     subject = [
-        token for token, tag in index.analyzer.tagged_tokens(question) if role_of(token[0], tag) == "noun"
+        token
+        for token, tag in index.analyzer.tagged_tokens(question)
+        if role_of(token[0], tag) == "noun"
+        and not any(match.start() <= token[2] < match.end() for match in passed)
     ]
     first = min((start for _, _, start, _ in subject), default=len(question))
-    pointing = POINTING.search(question)
-    return _Form(frozenset(token for token, *_ in subject), bool(pointing and pointing.start() <= first))
+    expletive = {match.start() for match in passed if match["it"]}
+    points = any(
+        match.start() <= first and match.start() not in expletive for match in POINTING.finditer(question)
+    )
+    if all(is_common(question[start:end], token) for token, _, start, end in subject):
+        linking = LINKING.search(question)
+        points = points or bool(linking and linking.start() <= first)
+    return _Form(frozenset(token for token, *_ in subject), points)
 
 
 async def may_follow(question: str, index: SearchIndex) -> bool:
@@ -84,20 +121,27 @@ def _is_question(turn: Turn) -> bool:
 async def _joined(subject: str, question: str, index: SearchIndex, settings: RetrieverSettings) -> str:
     """Return a question with the keywords of `subject` if it follows it, else unchanged."""
     form = await index.threads.run(_form_of, question, index)
-    if not form.is_short:
+    asked = await index.threads.run(_asked_words, subject, index)
+    if not form.is_short or not asked:
         return question
     found = await search(index, SearchRequest(subject, k=PASSAGES), settings)
     if form.words and not form.points:
         own = await search(index, SearchRequest(question, k=1), settings)
         if not await index.threads.run(_continues, own, form.words, found.hits, index):
             return question
-    texts = (keyword.text for keyword in found.keywords)
+    texts = (each.text for each in found.keywords if not asked.isdisjoint(each.tokens))
     added = [
         each
         for each in texts
         if each.casefold() in subject.casefold() and each.casefold() not in question.casefold()
     ]
     return f"{question} ({', '.join(added[:MOST_ADDED])})" if added else question
+
+
+def _asked_words(question: str, index: SearchIndex) -> frozenset[str]:
+    """Return the tokens of a question without its question words."""
+    tagged = index.analyzer.tagged_tokens(question)
+    return frozenset(token[0] for token, tag in tagged if role_of(token[0], tag) in SUBJECT_ROLES)
 
 
 def _continues(own: SearchResult, words: Collection[str], hits: Collection[Hit], index: SearchIndex) -> bool:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 
+from generator.markup import LIST_SIGN
 from indexer.chunking import split_sentences
 from indexer.cleaning import heading_kind
 from indexer.papers import language_of
@@ -22,7 +23,7 @@ END = re.compile(
 )
 FINALS, FINAL_M = 28, 16  # final consonants of a Hangul syllable, and the number of ㅁ
 LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")  # but mRNA and p53 start sentences
-BULLET = re.compile(r"[-–](?!\d)|[—•*·▪◦‣●○□■◇◆▶▷※|]|\(?\d{1,2}\)|[①-⑳]|\(?[a-z가-하]\)\s")
+BULLET = re.compile(rf"{LIST_SIGN}|\||\(?\d{{1,2}}\)|[①-⑳]|\(?[a-z가-하]\)\s")
 # Names with initials, volume, issue and pages: Kim, J., Lee, S. (2019). … 12(3), 45–67.
 REFERENCE = re.compile(
     r"(?i:\bdoi\W{0,3}10\.|doi\.org/|\bisbn\b|\bpp\.\s*\d|\bvol\.\s*\d)"

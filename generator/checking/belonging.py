@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from itertools import pairwise
 
-from generator.checking.clauses import Bridge, Text
+from generator.checking.clauses import Bridge, Text, start_of_token, starting_in
 from generator.checking.quantities import LISTED, Quantity
 from indexer.analysis.tokens import Token
 
@@ -52,14 +52,15 @@ def placed(text: Text) -> list[Placed]:
         if _linked(text.text[first.end : second.start]):
             partners[first.start].add(second)
             partners[second.start].add(first)
-    edges = sorted({0, len(text.text)} | {match.start() for match in EDGE.finditer(text.text)})
+    edges = [match.start() for match in EDGE.finditer(text.text)]
     for clause in text.clauses:
-        inner = [clause.start, *(edge for edge in edges if clause.start < edge < clause.end), clause.end]
+        inner = [clause.start, *starting_in(edges, int, clause.start + 1, clause.end), clause.end]
         for start, end in pairwise(inner):
-            here = [quantity for quantity in counted if start <= quantity.start < end]
-            if here:
+            if here := text.quantities_in(start, end):
                 tokens = tuple(
-                    token for token in clause.tokens if start <= token[2] < end and not _in_one(token, here)
+                    token
+                    for token in starting_in(clause.tokens, start_of_token, start, end)
+                    if not text.in_quantity(token)
                 )
                 words = frozenset(token[0] for token in tokens)
                 for quantity in here:
@@ -72,10 +73,6 @@ def placed(text: Text) -> list[Placed]:
 def _linked(between: str) -> bool:
     """Tell whether what stands between two numbers makes them one range, list or change."""
     return bool(LISTED.fullmatch(between) or LINK.fullmatch(between))
-
-
-def _in_one(token: Token, counted: Sequence[Quantity]) -> bool:
-    return any(quantity.start <= token[2] < quantity.end for quantity in counted)
 
 
 def of_another(

@@ -1,12 +1,13 @@
 """Sentences and clauses of a text as terms, so that what is said in one is compared with the right other."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, pairwise
+from typing import TypeVar
 
 from generator.checking.quantities import Quantity, quantities
 from indexer.analysis.tokens import Analyzer, TaggedWord, Token
@@ -21,6 +22,15 @@ BREAK = re.compile(
 )
 KOREAN_ENDINGS = ("고", "며", "나", "만", "데", "면서", "면", "자", "므로", "니")
 AUXILIARY = ("있", "싶", "나서", "보니")
+Item = TypeVar("Item")
+
+
+def starting_in(
+    items: Sequence[Item], start_of: Callable[[Item], int], start: int, end: int
+) -> Sequence[Item]:
+    """Return the items that start in a span, of items in the order of their starts."""
+    first = bisect_left(items, start, key=start_of)
+    return items[first : bisect_left(items, end, first, key=start_of)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +57,14 @@ class Text:
         """Return the clause as written."""
         return self.text[clause.start : clause.end]
 
+    def quantities_in(self, start: int, end: int) -> Sequence[Quantity]:
+        """Return the quantities that start in a span."""
+        return starting_in(self.quantities, _start_of_quantity, start, end)
+
     def in_quantity(self, token: Token) -> bool:
         """Return whether a token is a part of a number or of its unit."""
-        return any(each.start <= token[2] < each.start + len(each.text) for each in self.quantities)
+        place = bisect_right(self.quantities, token[2], key=_start_of_quantity) - 1
+        return place >= 0 and token[2] < self.quantities[place].start + len(self.quantities[place].text)
 
     def tokens_around(self, place: int) -> tuple[Token, ...]:
         """Return the tokens of the clause that holds a place of the text; none where it has no word."""
@@ -77,15 +92,23 @@ def read_text(text: str, analyzer: Analyzer) -> Text:
     """Cut a text into sentences and these into clauses."""
     tokens = tuple(analyzer.analyze(text))
     tagged = analyzer.tagged_words(text) if HANGUL.search(text) else []
-    breaks = {match.end() for match in BREAK.finditer(text)} | set(_verb_endings(text, tagged))
+    breaks = sorted({match.end() for match in BREAK.finditer(text)} | set(_verb_endings(text, tagged)))
     clauses = []
     for number, (begin, end) in enumerate(split_sentences(text)):
-        edges = [begin, *sorted(edge for edge in breaks if begin < edge < end), end]
+        edges = [begin, *starting_in(breaks, int, begin + 1, end), end]
         for start, stop in pairwise(edges):
-            held = tuple(token for token in tokens if start <= token[2] < stop)
-            if held:
-                clauses.append(Clause(start, stop, held, number))
+            if held := starting_in(tokens, start_of_token, start, stop):
+                clauses.append(Clause(start, stop, tuple(held), number))
     return Text(text, tokens, tuple(clauses), tuple(quantities(text)), tuple(tagged))
+
+
+def start_of_token(token: Token) -> int:
+    """Return where a token starts in its text."""
+    return token[2]
+
+
+def _start_of_quantity(quantity: Quantity) -> int:
+    return quantity.start
 
 
 def _verb_endings(text: str, tagged: Sequence[TaggedWord]) -> Iterator[int]:
@@ -179,13 +202,13 @@ class Bridge:
         return len(found) + len(translated)
 
 
-NEARLY_AS_GOOD = 0.5  # of what the best sentence of the sources shares
-
-
 def nearest_sentences(
-    sources: Sequence[Text], tokens: Sequence[Token], bridge: Bridge, nearly: float = NEARLY_AS_GOOD
+    sources: Sequence[Text], tokens: Sequence[Token], bridge: Bridge, near: float
 ) -> list[dict[int, str]]:
-    """Return for each source the sentences, by number, that share most with these tokens of a sentence."""
+    """Return for each source the sentences, by number, that share most with these tokens of a sentence.
+
+    `near` is the least share of what the best sentence of the sources shares.
+    """
     shared = [
         {
             number: (bridge.shared(tokens, words), source.text[begin:end])
@@ -195,6 +218,6 @@ def nearest_sentences(
     ]
     best = max((count for counts in shared for count, _ in counts.values()), default=0)
     return [
-        {number: text for number, (count, text) in counts.items() if count >= nearly * best}
+        {number: text for number, (count, text) in counts.items() if count >= near * best}
         for counts in shared
     ]

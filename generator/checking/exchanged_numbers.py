@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from generator.checking.belonging import MOST_QUANTITIES, RESPECTIVELY, alike
-from generator.checking.clauses import Bridge, Text
-from generator.checking.opposites import FUNCTION_WORDS, SIGNS
+from generator.checking.clauses import Bridge, Text, start_of_token, starting_in
+from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
 from generator.checking.quantities import Quantity
 from indexer.analysis.tokens import Token
 
@@ -21,7 +21,7 @@ DIVIDES = re.compile(
     r"|(?<=[가-힣%])(?:과|와) |(?<=[고며]) ",
     re.IGNORECASE,
 )
-LEAST_SHARED = 2  # words of a number with the sentence that it should be from
+LEAST_OF_SENTENCE = 2  # words of a number with the sentence that it should be from
 ATTRIBUTE = re.compile(r"[가-힣]{0,2}(?:긴|은|른|큰|한)(?=\s)")  # 긴 날개, 높은 나무
 PERIODS = frozenset({"second", "month"})  # how long something took is said beside anything
 MOST_LABELLED = 12  # numbers of a sentence
@@ -43,13 +43,9 @@ def labelled(text: Text) -> list[Labelled]:
     """Return the quantities of a text with their labels; none where a text has more than MOST_QUANTITIES."""
     if len(text.quantities) > MOST_QUANTITIES:
         return []
-    spans: dict[int, tuple[int, int]] = {}
-    for clause in text.clauses:
-        begin, _ = spans.get(clause.sentence, (clause.start, 0))
-        spans[clause.sentence] = begin, clause.end
     found: list[Labelled] = []
-    for number, (begin, end) in spans.items():
-        here = [each for each in text.quantities if begin <= each.start < end]
+    for number, (begin, end, _) in text.sentences.items():
+        here = text.quantities_in(begin, end)
         if 0 < len(here) <= MOST_LABELLED and not RESPECTIVELY.search(text.text, begin, end):
             found += _of_sentence(text, number, begin, end, here)
     return found
@@ -60,7 +56,9 @@ def _of_sentence(
 ) -> Iterator[Labelled]:
     cuts = [match.start() for match in DIVIDES.finditer(text.text, begin, end)]
     edges = [begin, *sorted({*cuts, *(each.start for each in text.clauses if begin < each.start < end)}), end]
-    tokens = [token for token in text.tokens if begin <= token[2] < end and _labels(token, text.text, here)]
+    tokens = [
+        token for token in starting_in(text.tokens, start_of_token, begin, end) if _is_label(token, text)
+    ]
     for quantity in here:
         # A part without a number of its kind labels the number behind it.
         rivals = [bisect_right(edges, other.start) for other in here if alike(other, quantity)]
@@ -80,11 +78,11 @@ def _of_sentence(
         )
 
 
-def _labels(token: Token, text: str, here: Sequence[Quantity]) -> bool:
+def _is_label(token: Token, text: Text) -> bool:
     return (
-        (token[0] not in SIGNS or bool(ATTRIBUTE.match(text, token[2])))
+        (token[0] not in AXIS_WORDS or bool(ATTRIBUTE.match(text.text, token[2])))
         and token[0] not in FUNCTION_WORDS
-        and not any(quantity.start <= token[2] < quantity.end for quantity in here)
+        and not text.in_quantity(token)
     )
 
 
@@ -124,7 +122,7 @@ def lent_numbers(
             continue
         for place, words in places:
             rival = alike(mine.quantity, place.quantity)
-            if rival and bridge.shared(mine.tokens, words) >= LEAST_SHARED:
+            if rival and bridge.shared(mine.tokens, words) >= LEAST_OF_SENTENCE:
                 yield mine.quantity.text, place.quantity.text
                 break
 

@@ -5,10 +5,11 @@ for "the bonds slow the attack of water"; 수면은 소음을 방해한다 for �
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from generator.checking.clauses import Bridge, Clause, Text
+from generator.checking.clauses import Bridge, Clause, Text, start_of_token, starting_in, terms_of
 from generator.checking.numerals import TIMES
 from generator.checking.opposites import COMPARED, FUNCTION_WORDS, MOST_PAIRS, Direction
 from generator.checking.quantities import Quantity
@@ -17,7 +18,7 @@ from indexer.analysis.tokens import Token
 
 _AT = r"(?:for|in|with|of|at|among|on)\b"
 AS_FOR = re.compile(rf"\bas \w+ {_AT}[^,;.]{{1,60}}?\bas {_AT}", re.IGNORECASE)
-PARTICLE = re.compile(r"[은는이가을를의에로도](?:서|서는|는)?$")
+ENDS_IN_PARTICLE = re.compile(r"[은는이가을를의에로도](?:서|서는|는)?$")
 STANDARD_WORDS = 3  # words before 보다, and content words behind "than"
 # Verbs whose subject does something to their object.
 VERBS = frozenset(
@@ -71,11 +72,8 @@ def comparisons(text: Text, said: Sequence[Direction]) -> Iterator[Comparison]:
         for sides in _sides(text, clause):
             more, than, place = sides
             compares = _compares(clause, said, than, place)
-            multiples = tuple(
-                each
-                for each in text.quantities
-                if each.unit == TIMES and clause.start <= each.start < clause.end
-            )
+            counted = text.quantities_in(clause.start, clause.end)
+            multiples = tuple(each for each in counted if each.unit == TIMES)
             if compares or multiples:
                 sign = (compares.sign * (-1 if compares.denied else 1)) if compares else 1
                 axes = frozenset({compares.axis} if compares else ())
@@ -113,7 +111,7 @@ def _sides(text: Text, clause: Clause) -> Iterator[tuple[list[Token], list[Token
         return
     start, last_is_number = match.start(), False
     for word in reversed(text.text[clause.start : match.start()].split()[-STANDARD_WORDS:]):
-        if start < match.start() and PARTICLE.search(word) and not last_is_number:
+        if start < match.start() and ENDS_IN_PARTICLE.search(word) and not last_is_number:
             break
         start = text.text.rindex(word, clause.start, start)
         last_is_number = word[:1].isdigit()  # 남성의 78%보다
@@ -165,6 +163,7 @@ def actions(text: Text) -> Iterator[Action]:
 def _english_actions(text: Text) -> Iterator[Action]:
     """Yield the transitive verbs of a text, in the active voice or in the passive with "by"."""
     for clause in text.clauses:
+        content = _content(clause.tokens)
         for token in clause.tokens:
             if token[0] not in VERBS:
                 continue
@@ -176,8 +175,8 @@ def _english_actions(text: Text) -> Iterator[Action]:
             if passive != bool(by) or (not passive and INTRANSITIVE.match(text.text, token[3], clause.end)):
                 continue
             behind = by.end() if by else token[3]
-            first = frozenset(each[0] for each in _content(clause.tokens) if each[3] <= token[2])
-            second = frozenset(each[0] for each in _content(clause.tokens) if each[2] >= behind)
+            first = frozenset(terms_of(starting_in(content, start_of_token, clause.start, token[2])))
+            second = frozenset(terms_of(starting_in(content, start_of_token, behind, clause.end)))
             if first and second:
                 yield Action(token[0], second, first) if passive else Action(token[0], first, second)
 
@@ -186,10 +185,13 @@ def _korean_actions(text: Text) -> Iterator[Action]:
     """Yield the verbs of a text with the noun before 이, 가, 은, 는 and the one before 을, 를."""
     for clause in text.clauses:
         heads: dict[str, set[str]] = {"actor": set(), "object": set()}
-        for tag, start, end in text.tagged:
-            role = ROLES.get(tag) if clause.start <= start < clause.end else None
+        ending_at: dict[int, set[str]] = defaultdict(set)
+        for term, _, _, end in clause.tokens:
+            ending_at[end].add(term)
+        for tag, start, end in starting_in(text.tagged, lambda word: word[1], clause.start, clause.end):
+            role = ROLES.get(tag)
             if role and (tag != "JX" or text.text[start:end] in {"은", "는"}):
-                heads[role] |= {token[0] for token in clause.tokens if token[3] == start}
+                heads[role] |= ending_at[start]
         if heads["actor"] and heads["object"]:
             yield Action(clause.tokens[-1][0], frozenset(heads["actor"]), frozenset(heads["object"]))
 

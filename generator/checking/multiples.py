@@ -4,16 +4,20 @@
 """
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
 from decimal import Decimal
-from itertools import combinations
+from functools import partial
+from itertools import chain, combinations
 
-from generator.checking.clauses import NEARLY_AS_GOOD, Bridge, Text, nearest_sentences
+from generator.checking.clauses import Text
 from generator.checking.numerals import TIMES
 from generator.checking.quantities import Quantity
 
-NEARLY, A_LITTLE = Decimal("0.08"), Decimal("0.05")  # of a ratio of two numbers; of a number
+RATIO_MARGIN, MARGIN = Decimal("0.08"), Decimal("0.05")  # of a ratio of two numbers; of a number
+NEAR_A_MULTIPLE = 0.5  # of what the best sentence of the sources shares with the clause of a multiple
 MORE_BY_HALF = Decimal("1.5")  # what is "more than half" or "over three times"
 MORE = re.compile(r"\b(?:more than|over|above|exceed\w*)\s$", re.IGNORECASE)
 LESS = re.compile(r"\b(?:less than|under|below|not even)\s$", re.IGNORECASE)
@@ -27,50 +31,73 @@ COUNTER = re.compile(r"\s?[가-힣]")  # the first syllable of what is counted: 
 DIFFERS = re.compile(
     r"\bthan\b|\b\w+er (?:with|in|for)\b|\bdiffer|보다|차이|\b(?:by|gap of)\b", re.IGNORECASE
 )
-DIFFERENCES = {"share in points": "share"}  # what is subtracted: of 5 % and 3 % that is 2 percentage points
+SUBTRACTED = {"share in points": "share"}  # what is subtracted: of 5 % and 3 % that is 2 percentage points
 
 
-def said_as_multiple(
-    quantity: Quantity, sentence: Text, sources: Sequence[Text], bridge: Bridge, *, across: bool
-) -> bool:
-    """Return whether a source has this multiple, its inverse, a change by it, or two numbers of its ratio.
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """Multiples in sentences, as numbers."""
 
-    Within a language it counts where the source speaks of the same as the quantity's clause.
+    in_words: Sequence[Decimal]  # half, 세 배
+    shares: Sequence[Decimal]  # 50 %, as 0.5
+    ratios: Sequence[Decimal]  # of two numbers of a sentence, the smaller by the larger
+
+
+def multiples_of(text: Text) -> dict[int, Multiples]:
+    """Multiples of each sentence of a text, by the number of the sentence."""
+    by_sentence: dict[int, list[Quantity]] = defaultdict(list)
+    for quantity, sentence in zip(text.quantities, text.sentences_of_quantities, strict=True):
+        by_sentence[sentence].append(quantity)
+    return {number: _of_sentence(text.text, counted) for number, counted in by_sentence.items()}
+
+
+def _of_sentence(text: str, counted: Sequence[Quantity]) -> Multiples:
+    factors = [each.value for each in counted if each.value and each.unit == TIMES]
+    shares = [each for each in counted if each.value and each.unit and each.unit.dimension == "share"]
+    return Multiples(
+        [*factors, *(each.value / HUNDRED for each in shares if each.multiple)],
+        [each.value / HUNDRED for each in shares if not each.multiple],
+        [min(pair) / max(pair) for pair in _pairs(text, counted)],
+    )
+
+
+def joined(multiples: Collection[Multiples]) -> Multiples:
+    """Multiples of several sentences, in the ascending order that `is_said` needs."""
+    return Multiples(
+        sorted(chain.from_iterable(each.in_words for each in multiples)),
+        sorted(chain.from_iterable(each.shares for each in multiples)),
+        sorted(chain.from_iterable(each.ratios for each in multiples)),
+    )
+
+
+def is_said(quantity: Quantity, text: str, multiples: Multiples) -> bool:
+    """Whether joined sentences give a multiple of a text.
+
+    They give it in words, as its inverse, as a change by it, or as two numbers of its ratio.
     """
-    least, most = _bounds(quantity, sentence.text)
+    least, most = _bounds(quantity, text)
     times = quantity.unit == TIMES
     wanted = quantity.value if times else quantity.value / HUNDRED
-
-    def is_wanted(value: Decimal, nearly: Decimal = A_LITTLE) -> bool:
-        return wanted * (least - nearly) <= value <= wanted * (most + nearly)
-
+    if not wanted:
+        return False
+    low, high = wanted * (least - MARGIN), wanted * (most + MARGIN)
+    lowest, highest = wanted * (least - RATIO_MARGIN), wanted * (most + RATIO_MARGIN)
+    in_words, ratios = partial(_any_between, multiples.in_words), partial(_any_between, multiples.ratios)
     # "A is twice B" is "B is half of A"; but what doubled was not halved.
-    turns = not CHANGES.match(sentence.text[quantity.start : quantity.end + SHORTLY_BEHIND].lower())
-    tokens = sentence.tokens_around(quantity.start)
-    for source, near in zip(
-        sources, nearest_sentences(sources, tokens, bridge, 0 if across else NEARLY_AS_GOOD), strict=True
-    ):
-        places = list(zip(source.quantities, source.sentences_of_quantities, strict=True))
-        for other, number in places:
-            if not other.value or other.unit is None or number not in near:
-                continue
-            if other.unit == TIMES:
-                found = is_wanted(other.value) or (turns and is_wanted(1 / other.value))
-            elif other.unit.dimension != "share":
-                continue
-            elif other.multiple:
-                found = is_wanted(other.value / HUNDRED) or (turns and is_wanted(HUNDRED / other.value))
-            else:
-                found = is_wanted(other.value / HUNDRED + 1 if times else other.value / HUNDRED)
-            if found:
-                return True
-        for first, second in _pairs(source.text, [each for each in places if each[1] in near]):
-            low, high = min(first, second), max(first, second)
-            if is_wanted(low / high, NEARLY) or is_wanted(high / low, NEARLY):
-                return True
-            if not times and (is_wanted(1 - low / high) or is_wanted(high / low - 1)):  # by a third
-                return True
-    return False
+    turns = not CHANGES.match(text[quantity.start : quantity.end + SHORTLY_BEHIND].lower())
+    if in_words(low, high) or (turns and in_words(1 / high, 1 / low)):
+        return True
+    if ratios(lowest, highest) or ratios(1 / highest, 1 / lowest):
+        return True
+    if times:  # twice is more by 100 %
+        return _any_between(multiples.shares, low - 1, high - 1)
+    by_a_share = ratios(1 - high, 1 - low) or ratios(1 / (high + 1), 1 / (low + 1))  # by a third
+    return by_a_share or _any_between(multiples.shares, low, high)
+
+
+def _any_between(values: Sequence[Decimal], low: Decimal, high: Decimal) -> bool:
+    place = bisect_left(values, low)
+    return place < len(values) and values[place] <= high
 
 
 def _bounds(quantity: Quantity, text: str) -> tuple[Decimal, Decimal]:
@@ -85,34 +112,42 @@ def _bounds(quantity: Quantity, text: str) -> tuple[Decimal, Decimal]:
     return one, one
 
 
-def _pairs(text: str, counted: Sequence[tuple[Quantity, int]]) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield two numbers of one sentence that count the same: by their unit, or by the word behind them."""
-    by_kind: dict[tuple[int, str], list[Decimal]] = defaultdict(list)
-    for quantity, sentence in counted:
+def _pairs(text: str, counted: Sequence[Quantity]) -> Iterator[tuple[Decimal, Decimal]]:
+    """Yield two numbers of a sentence that count the same: by their unit, or by the word behind them."""
+    by_kind: dict[str, list[Decimal]] = defaultdict(list)
+    for quantity in counted:
         if quantity.value <= 0 or not quantity.demanded or quantity.multiple:
             continue
         if quantity.unit:
-            by_kind[sentence, quantity.unit.dimension].append(quantity.value * quantity.unit.factor)
+            by_kind[quantity.unit.dimension].append(quantity.value * quantity.unit.factor)
         else:
             counter = COUNTER.match(text, quantity.end)
-            by_kind[sentence, counter[0] if counter else ""].append(quantity.value)
+            by_kind[counter[0] if counter else ""].append(quantity.value)
     for values in by_kind.values():
         yield from combinations(values[:MOST_IN_A_SENTENCE], 2)
 
 
-def is_difference(quantity: Quantity, sentence: Text, sources: Sequence[Text]) -> bool:
-    """Return whether a number that compares is the difference of two numbers of a source's sentence."""
-    if not quantity.unit or not DIFFERS.search(sentence.text):
+Difference = tuple[str, Decimal]  # the dimension of two numbers, and by how much they differ
+
+
+def differences_of(text: Text) -> frozenset[Difference]:
+    """Differences of any two numbers of a sentence, for all sentences of a text."""
+    by_kind: dict[tuple[int, str], list[Decimal]] = defaultdict(list)
+    for quantity, sentence in zip(text.quantities, text.sentences_of_quantities, strict=True):
+        if quantity.unit:
+            by_kind[sentence, quantity.unit.dimension].append(quantity.value * quantity.unit.factor)
+    return frozenset(
+        (dimension, abs(first - second))
+        for (_, dimension), values in by_kind.items()
+        for first, second in combinations(values[:MOST_IN_A_SENTENCE], 2)
+    )
+
+
+def is_difference(quantity: Quantity, text: str, differences: Iterable[Set[Difference]]) -> bool:
+    """Whether a number of a text that compares is a difference of two numbers of a source."""
+    if not quantity.unit or not DIFFERS.search(text):
         return False
     wanted = quantity.value * quantity.unit.factor
-    kinds = {quantity.unit.dimension, DIFFERENCES.get(quantity.unit.dimension)}
-    for source in sources:
-        by_kind: dict[tuple[int, str], list[Decimal]] = defaultdict(list)
-        for other, number in zip(source.quantities, source.sentences_of_quantities, strict=True):
-            if other.unit and other.unit.dimension in kinds:
-                by_kind[number, other.unit.dimension].append(other.value * other.unit.factor)
-        for values in by_kind.values():
-            pairs = combinations(values[:MOST_IN_A_SENTENCE], 2)
-            if any(abs(first - second) == wanted for first, second in pairs):
-                return True
-    return False
+    dimension = quantity.unit.dimension
+    kinds = {dimension, SUBTRACTED.get(dimension, dimension)}
+    return any((kind, wanted) in each for each in differences for kind in kinds)

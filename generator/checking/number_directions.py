@@ -38,10 +38,9 @@ def directed(text: Text, said: Sequence[Direction]) -> Iterator[Change]:
             by_clause.setdefault(direction.clause.start, []).append(direction)
     for clause in text.clauses:
         here = by_clause.get(clause.start, [])
-        for quantity in text.quantities:
-            exact = quantity.unit or quantity.value != quantity.value.to_integral_value()
-            if not exact or not clause.start <= quantity.start < clause.end:
-                continue
+        for quantity in text.quantities_in(clause.start, clause.end):
+            if not quantity.unit and quantity.value == quantity.value.to_integral_value():
+                continue  # a count
             if found := _governing(quantity, here) or _more_or_less(text, clause, quantity):
                 yield Change(quantity, found)
 

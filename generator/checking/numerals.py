@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import prod
 from typing import NamedTuple
 
-from generator.checking.sino_korean import SINO_KOREAN, sino_korean_value
+from generator.checking.sino_korean import MONEY, SINO_KOREAN, sino_korean_value
 from generator.checking.units import PARTICLE, Unit, unit_of
 
 # All digits or none, from the first one on: thousands of them are read once.
@@ -23,7 +23,7 @@ KOREAN_LARGE = re.compile(
 KOREAN_PART = re.compile(rf"({DIGITS})(천|백)?(만|억|조)?")
 KOREAN_MULTIPLIER = {"십": 10, "백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
 # 만 원, 천만 달러; each multiplies the next.
-KOREAN_BARE = re.compile(r"(?<![가-힣\d])(?<!\d\s)[십백천만억조]{1,40}+(?=\s?(?:원|달러))")
+KOREAN_BARE = re.compile(rf"(?<![가-힣\d])(?<!\d\s)[십백천만억조]{{1,40}}+(?=\s?{MONEY})")
 ENGLISH_LARGE = re.compile(rf"({DIGITS})[\s-]?(hundred|thousand|million|billion|trillion)\b")
 ENGLISH_MULTIPLIER = {
     "hundred": 100,
@@ -116,13 +116,12 @@ TRIPLE = re.compile(
 QUADRUPLE = re.compile(r"\b(?:quadrupl(?:es|ed|ing)|fourfold)\b")
 _PERIODS = "years?|months?|weeks?|days?|hours?|minutes?|점"
 # A year and a half, two and a half years; 한 달 반, 1년 반.
-AND_A_HALF = re.compile(
-    rf"\b(?:({'|'.join(ONES)}|an?|{DIGITS})(?: ({_PERIODS}))? and a half"
-    r"|half an? (hour|year|day|month|week|minute))\b"
-)
+AND_A_HALF = re.compile(rf"\b({'|'.join(ONES)}|an?|{DIGITS})(?: ({_PERIODS}))? and a half\b")
+HALF_A_PERIOD = re.compile(r"\bhalf an? (hour|year|day|month|week|minute)\b")
 KOREAN_AND_A_HALF = re.compile(
     rf"(?:(?<![가-힣])([한두세네일이삼사오])|({DIGITS}))\s?(년|달|개월|시간|주|배) ?반(?![가-힣]{{2}})"
 )
+A_HALF = Decimal("0.5")
 # Small numbers in words are rhetoric as often as counts.
 LEAST_IN_WORDS = 4
 SHARE, TIMES = unit_of("%"), unit_of("times")
@@ -181,15 +180,17 @@ def _vulgar_fraction(match: re.Match[str]) -> Numeral:
 
 
 def _and_a_half(match: re.Match[str]) -> Numeral:
-    number, unit = match[1], match[2] or match[3]
-    whole = WORD_VALUES.get(number or "zero", 0) or (plain(number) if number and number[0].isdigit() else 0)
-    value = Decimal(whole or (1 if number else 0)) + Decimal("0.5")
-    return Numeral(value, *match.span(), unit=unit_of(unit) if unit else None)
+    whole = plain(match[1]) if match[1][-1].isdigit() else Decimal(WORD_VALUES.get(match[1], 1))  # a year
+    return Numeral(whole + A_HALF, *match.span(), unit=unit_of(match[2] or ""))
+
+
+def _half_a_period(match: re.Match[str]) -> Numeral:
+    return Numeral(A_HALF, *match.span(), unit=unit_of(match[1]))
 
 
 def _korean_and_a_half(match: re.Match[str]) -> Numeral:
     whole = plain(match[2]) if match[2] else Decimal(_SINO_DIGIT.get(match[1], 0) or NATIVE[match[1]])
-    return Numeral(whole + Decimal("0.5"), *match.span(), unit=unit_of(match[3]))
+    return Numeral(whole + A_HALF, *match.span(), unit=unit_of(match[3]))
 
 
 def _times(value: int) -> Callable[[re.Match[str]], Numeral]:
@@ -240,6 +241,7 @@ def _korean_large(text: str) -> Decimal:
 # In the order in which they are tried.
 WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], ...] = (
     (AND_A_HALF, _and_a_half),
+    (HALF_A_PERIOD, _half_a_period),
     (KOREAN_AND_A_HALF, _korean_and_a_half),
     (VULGAR_FRACTION, _vulgar_fraction),
     (ENCLOSED, lambda m: Numeral(Decimal(int(unicodedata.numeric(m[0]))), *m.span())),
@@ -263,7 +265,7 @@ WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], .
         ),
     ),
     (ORDINAL, lambda m: Numeral(Decimal(ORDINALS[m[0]]), *m.span(), demanded=False)),
-    (HALF, lambda m: _share(Decimal("0.5"), m)),
+    (HALF, lambda m: _share(A_HALF, m)),
     (DOUBLE, _times(2)),
     (TRIPLE, _times(3)),
     (QUADRUPLE, _times(4)),

@@ -1,6 +1,7 @@
 """What a text says of a direction: words of opposite meaning, what is denied, and where nothing was found."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ def _table() -> dict[str, tuple[str, int]]:
     return table
 
 
-SIGNS = _table()
+AXIS_WORDS = _table()
 NOT = re.compile(
     r"\b(?:not(?! only\b)|no(?! (?:less|fewer|more) than\b)|never|without|cannot|neither|nor|none|unable)\b"
     r"|\bfail(?:s|ed)? to\b|n't\b"
@@ -119,19 +120,23 @@ def directions(text: Text) -> list[Direction]:
         words = text.words_of(clause)
         hardly, standard = bool(HARDLY.search(words)), standard_of(text, clause)
         if NOTHING_FOUND.search(words):
-            near = tuple(token for token in clause.tokens if token[0] not in SIGNS)
+            near = tuple(token for token in clause.tokens if token[0] not in AXIS_WORDS)
             found.append(
                 Direction(
                     "amount", 0, words.strip(), near, clause, denied=False, hardly=hardly, standard=standard
                 )
             )
+        content = [place for place, token in enumerate(clause.tokens) if _is_content(token)]
         for place, token in enumerate(clause.tokens):
-            sign = SIGNS.get(token[0]) or SIGNS.get(text.text[token[2] : token[3]])
+            sign = AXIS_WORDS.get(token[0]) or AXIS_WORDS.get(text.text[token[2] : token[3]])
             if sign is None or not _is_direction(token, text.text):
                 continue
             behind = WINDOW if token[0].isascii() else BEHIND
-            before = [] if _is_attribute(token, text.text) else _content(clause.tokens[:place])[-WINDOW:]
-            after = _content(clause.tokens[place + 1 :])[:behind]
+            first, last = bisect_left(content, place), bisect_right(content, place)
+            before = [clause.tokens[each] for each in content[max(0, first - WINDOW) : first]]
+            if _is_attribute(token, text.text):
+                before = []
+            after = [clause.tokens[each] for each in content[last : last + behind]]
             near, beside = (*before, *after), (*before[-2:], *after[:1])
             written = text.text[token[2] : token[3]]
             denied = _is_denied(token, clause, text.text)
@@ -143,12 +148,8 @@ def directions(text: Text) -> list[Direction]:
     return found
 
 
-def _content(tokens: Sequence[Token]) -> list[Token]:
-    return [
-        token
-        for token in tokens
-        if token[0] not in SIGNS and token[0] not in FUNCTION_WORDS and not token[0].isdigit()
-    ]
+def _is_content(token: Token) -> bool:
+    return token[0] not in AXIS_WORDS and token[0] not in FUNCTION_WORDS and not token[0].isdigit()
 
 
 def _is_attribute(token: Token, text: str) -> bool:
@@ -261,7 +262,7 @@ def contradictions(
 
 def _with_words(source: Text, said: Sequence[Direction]) -> Iterator[_Place]:
     """Yield each direction with the terms around it, those of a clause or a sentence taken once."""
-    clauses = {id(clause): terms_of(clause.tokens) - SIGNS.keys() for clause in source.clauses}
+    clauses = {id(clause): terms_of(clause.tokens) - AXIS_WORDS.keys() for clause in source.clauses}
     sentences: dict[int, set[str]] = defaultdict(set)
     for clause in source.clauses:
         sentences[clause.sentence] |= clauses[id(clause)]

@@ -24,10 +24,10 @@ NEGATIVE = re.compile(
     r"(?:(?:^|[^\w\s)%℃°]|(?<!\d)\s)[-−–]|(?:\bminus|\bnegative|영하|마이너스)\s?)$", re.IGNORECASE
 )
 # Three times as high, but not three times a week.
-COMPARED = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
+TIMES_AS = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
 FACTOR = re.compile(r"\bfactor of\s$", re.IGNORECASE)
 SHORTLY_BEFORE = 20  # characters
-NEARLY = Decimal("0.05")
+ABOUT_MARGIN = Decimal("0.05")
 A_YEAR, FIRST_YEAR, LAST_YEAR = 12, 1000, 2100  # in months; of the calendar
 
 
@@ -65,7 +65,7 @@ class Quantity:
         return self._close(self.value, other.value)
 
     def _close(self, own: Decimal, other: Decimal) -> bool:
-        return own == other or (self.about and abs(own - other) <= NEARLY * abs(other))
+        return own == other or (self.about and abs(own - other) <= ABOUT_MARGIN * abs(other))
 
 
 def quantities(text: str) -> list[Quantity]:
@@ -83,7 +83,7 @@ def quantities(text: str) -> list[Quantity]:
             unit = None  # a year of the calendar
         before = text[max(0, start - SHORTLY_BEFORE) : start]
         negative = bool(NEGATIVE.search(before))
-        if behind and behind[1] == "times" and not COMPARED.match(text, behind.end(1)):
+        if behind and behind[1] == "times" and not TIMES_AS.match(text, behind.end(1)):
             unit = None  # reused four times
         if not unit and FACTOR.search(before):
             unit = TIMES

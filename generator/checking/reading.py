@@ -8,6 +8,7 @@ from generator.checking.clauses import Text, Translation, read_text, translation
 from generator.checking.denials import Statement, statements
 from generator.checking.exchanged_numbers import Labelled, labelled
 from generator.checking.exchanged_roles import Action, Comparison, actions, comparisons
+from generator.checking.multiples import Difference, Multiples, differences_of, multiples_of
 from generator.checking.number_directions import Change, directed
 from generator.checking.opposites import Direction, directions
 from generator.checking.quantities import Quantity
@@ -35,6 +36,16 @@ class Reading:
     def translations(self) -> frozenset[Translation]:
         """The glossary's translations of the text's terms, looked up where languages differ."""
         return translations_of(self.text, self.glossary)
+
+    @cached_property
+    def multiples(self) -> dict[int, Multiples]:
+        """What the text says of multiples, by the number of the sentence."""
+        return multiples_of(self.text)
+
+    @cached_property
+    def differences(self) -> frozenset[Difference]:
+        """The differences of the numbers of a sentence."""
+        return differences_of(self.text)
 
 
 def read(text: str, analyzer: Analyzer, glossary: Glossary) -> Reading:

@@ -8,6 +8,8 @@ from generator.checking.clauses import Text
 from generator.checking.quantities import Quantity
 
 LONGEST_BETWEEN = 30  # characters from what was to what became
+SHORTLY_BEFORE = 40  # characters, more than FROM takes
+FROM = re.compile(r"\bfrom\b[^,;.\d]{0,30}$", re.IGNORECASE)
 TO = re.compile(r" (?:[a-z]+ ){0,3}to (?:[a-z]+ ){0,2}", re.IGNORECASE)
 KOREAN_FROM = re.compile(r"[^\d.]{0,6}?에서(?:는)?,? [^\d.]{0,16}")
 KOREAN_TO = re.compile(r"[^\s\d]{0,6}?(?:으로|로|까지)")
@@ -18,9 +20,8 @@ def changes(source: Text) -> Iterator[tuple[Quantity, Quantity]]:
     text, counted = source.text, source.quantities
     for first, second in pairwise(counted):
         between = text[first.end : second.start]
-        english = TO.search(between) and re.search(
-            r"\bfrom\b[^,;.\d]{0,30}$", text[: first.start], re.IGNORECASE
-        )
+        before = text[max(0, first.start - SHORTLY_BEFORE) : first.start]
+        english = TO.search(between) and FROM.search(before)
         korean = KOREAN_FROM.fullmatch(between) and KOREAN_TO.match(text, second.end)
         if (english and len(between) <= LONGEST_BETWEEN) or korean:
             yield first, second

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, cached_property, partial
 from typing import Literal
 
 from generator.checking.belonging import MOST_QUANTITIES, of_another
-from generator.checking.clauses import Bridge, Text
+from generator.checking.clauses import Bridge, Text, nearest_sentences
 from generator.checking.denials import denials
 from generator.checking.exchanged_numbers import exchanged_numbers, lent_numbers
 from generator.checking.exchanged_roles import exchanged_roles, exchanged_sides
 from generator.checking.lone_clauses import lone_clauses
-from generator.checking.multiples import is_difference, said_as_multiple
+from generator.checking.multiples import NEAR_A_MULTIPLE, Multiples, is_difference, is_said, joined
 from generator.checking.names import same_name
 from generator.checking.number_directions import turned_changes
 from generator.checking.opposites import contradictions
@@ -20,6 +21,7 @@ from generator.checking.reversed_changes import reversed_changes
 from generator.checking.subjects import missing_terms, replaced_words, rival_names
 from generator.checking.substances import drugs, substances
 from generator.checking.universals import unsaid_universals
+from indexer.analysis.tokens import Token
 
 Sign = Literal[
     "citation",
@@ -38,7 +40,7 @@ Sign = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compared:
     """A sentence with the sources that it cites; `across`: none is in its language."""
 
@@ -53,29 +55,51 @@ class Compared:
         """The texts of the sources."""
         return [source.text for source in self.sources]
 
+    @cached_property
+    def missing_numbers(self) -> tuple[tuple[Quantity, bool], ...]:
+        """The numbers that no source has, each with whether one has it with another unit."""
+        return tuple(_missing_numbers(self))
+
 
 def _missing_numbers(it: Compared) -> Iterator[tuple[Quantity, bool]]:
-    """Yield the numbers that no source has, each with whether one has it with another unit."""
+    text = it.own.text
+    multiples_near = cache(partial(_multiples_near, it))
     said = [quantity for source in it.texts for quantity in source.quantities]
-    for quantity in it.own.text.quantities:
+    for quantity in text.quantities:
         if not quantity.demanded:
             continue
         if quantity.multiple:
-            found = said_as_multiple(quantity, it.own.text, it.texts, it.bridge, across=it.across)
+            tokens = () if it.across else text.tokens_around(quantity.start)
+            found = is_said(quantity, text.text, multiples_near(tokens))
         else:
             found = any(quantity.same_as(other) for other in said) or spans_years(quantity, said)
-            found = found or is_difference(quantity, it.own.text, it.texts)
+            found = found or is_difference(quantity, text.text, (source.differences for source in it.sources))
         if not found:
             same = any(quantity.value == other.value for other in said)
             yield quantity, same and not quantity.multiple
 
 
+def _multiples_near(it: Compared, tokens: tuple[Token, ...]) -> Multiples:
+    """Return the multiples of the sources' sentences about a clause; across languages of all sentences."""
+    if it.across:
+        return joined([each for source in it.sources for each in source.multiples.values()])
+    near = zip(it.sources, nearest_sentences(it.texts, tokens, it.bridge, NEAR_A_MULTIPLE), strict=True)
+    return joined(
+        [
+            source.multiples[number]
+            for source, numbers in near
+            for number in numbers
+            if number in source.multiples
+        ]
+    )
+
+
 def _numbers(it: Compared) -> Iterator[str]:
-    return (quantity.text for quantity, same in _missing_numbers(it) if not same)
+    return (quantity.text for quantity, same in it.missing_numbers if not same)
 
 
 def _units(it: Compared) -> Iterator[str]:
-    return (quantity.text for quantity, same in _missing_numbers(it) if same)
+    return (quantity.text for quantity, same in it.missing_numbers if same)
 
 
 def _other_numbers(it: Compared) -> Iterator[str]:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from generator.checking.clauses import Bridge, Text, terms_of
 from generator.checking.exchanged_numbers import Labelled
-from generator.checking.opposites import FUNCTION_WORDS, SIGNS
+from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
 from indexer.analysis.english import english_term
 
 WORD = re.compile(r"[A-Za-z]{4,}|[가-힣]{2,}")
@@ -132,7 +132,7 @@ def _may_be_noun(word: str) -> bool:
     return (
         len(word) >= LEAST_LETTERS
         and word.isalpha()
-        and term not in SIGNS
+        and term not in AXIS_WORDS
         and term not in FUNCTION_WORDS
         and word not in QUANTIFIERS
         and not NO_NOUN.search(word)

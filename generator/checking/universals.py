@@ -15,7 +15,7 @@ COUNTED = re.compile(r"(?:(?:둘|두|세|네|양쪽|양|\d)\s?[가-힣]{0,5}|[�
 SHORTLY_BEFORE = 12  # characters
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # Of what the best sentence of the sources shares; across languages the glossary leaves much out.
-NEARLY, NEARLY_ACROSS = 0.75, 0.5
+NEAR_A_UNIVERSAL, NEAR_ACROSS = 0.75, 0.5
 TABLE = (resources.files("generator.checking") / "universals.tsv").read_text(encoding="utf-8").splitlines()
 KINDS = {kind: words for kind, *words in (line.split("\t") for line in TABLE[1:])}
 CLAIMS = {kind: re.compile(own, re.IGNORECASE) for kind, (own, _) in KINDS.items()}
@@ -27,7 +27,7 @@ def unsaid_universals(own: Text, sources: Sequence[Text], bridge: Bridge, *, acr
 
     They are looked for in the sentences of the sources that share most with the clause of the word.
     """
-    nearly = NEARLY_ACROSS if across else NEARLY
+    nearly = NEAR_ACROSS if across else NEAR_A_UNIVERSAL
     near: dict[tuple[Token, ...], list[str]] = {}  # of a clause, however many such words it has
     for kind, pattern in CLAIMS.items():
         for match in pattern.finditer(own.text):

@@ -11,7 +11,7 @@ import pytest
 
 from generator.checking.quantities import quantities
 from generator.checking.substances import substances
-from generator.citations import check_sentence
+from generator.citations import LONGEST_PASSAGE, check_sentence
 from generator.model_answer import WrittenAnswer, checked_answer, sentence_check
 from indexer.settings import IndexerSettings
 from retriever.constraints import Constraints
@@ -24,6 +24,7 @@ pytest_plugins = ["tests.generator.sample_index"]
 SENTENCE, PASSAGE = 1_000, 4_000  # characters: the most of a model's sentence, and of a passage
 PASSAGES = 5
 SENTENCES = {"introduction": 3, "body": 10, "conclusion": 3}
+LITTLE = 5  # seconds of one processor: several times what LONG takes
 MUCH = 20  # seconds of one processor: several times what the largest takes, a part of what it took unbounded
 
 
@@ -98,6 +99,33 @@ def test_an_answer_of_hostile_texts_is_checked(sample_home, text):
 
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == sum(SENTENCES.values())
+
+
+# Sentence and passage that took 7 to 37 seconds where each number or clause was compared with the whole text.
+LONG = {
+    "halves": ("half ", "3 elms, 7 oaks. "),
+    "doubled": ("elms doubled. ", "3 elms, 7 oaks and 8 % grow. "),
+    "Korean halves": ("절반 ", "참나무 3그루와 7그루의 나무가 자랐다. "),
+    "Korean actions": ("개가 고양이를 보며, ", "고양이가 개를 보며, "),
+    "Korean changes by a number": ("손실이 5 g 늘었고 ", "손실이 6 g 줄었고 "),
+}
+
+
+@pytest.mark.parametrize("text", LONG)
+def test_a_sentence_is_checked_against_the_longest_passages(sample, text):
+    sentence, source = LONG[text]
+    passages = [
+        passage(f"{text} {number}", filled(source, LONGEST_PASSAGE)[:-1] + str(number))
+        for number in range(PASSAGES)
+    ]
+    began = time.process_time()
+
+    assert check_sentence(filled(sentence, SENTENCE), passages, sample).check in {
+        "not checkable",
+        "unsupported",
+    }
+
+    assert time.process_time() - began < LITTLE
 
 
 # A sentence that is checked alone is of any length.

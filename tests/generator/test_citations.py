@@ -6,7 +6,11 @@ import unicodedata
 
 import pytest
 
+from generator.checking.belonging import placed
+from generator.checking.clauses import read_text
+from generator.checking.exchanged_numbers import labelled
 from generator.checking.quantities import quantities
+from generator.checking.substances import drugs
 from generator.citations import Reason, check_sentence, cited
 from indexer.chunking import split_sentences
 from tests.generator.claims import ACROSS, WITHIN
@@ -179,6 +183,19 @@ def test_a_number_is_read_alike_however_it_is_written(written):
         ("3분이었다", "3 minutes"),
         ("6도에서는", "6 °C"),
         ("5주 이상", "5주이상의"),
+        ("0 and a half hours", "half an hour"),
+        ("a year and a half", "18 months"),
+        ("구십구 퍼센트", "99%"),
+        ("삼백 명씩", "300 people"),
+        ("이천 명", "2,000명"),
+        ("이천 원짜리", "2,000원"),
+        ("천만 명", "10 million people"),
+        ("십만 원", "100,000 won"),
+        ("이조 원", "2조 원"),
+        ("사천 건", "4천 건"),
+        ("삼천 톤급", "3,000 t"),
+        ("백오십 킬로와트", "150 kW"),
+        ("만 년 전에", "10,000년 전"),
     ],
 )
 def test_quantities_that_are_the_same(one, other):
@@ -209,9 +226,70 @@ def test_a_word_that_begins_like_a_unit_is_none(written):
     assert quantity.unit is None
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        *"구조 분석|구조 개선|구조 해석|구조개혁|구조대|구조도|구조주의|구조 회복|구조 시간".split("|"),
+        *"일조 시간|일조시간|일조권|사조 분류|조 원장|오만 가지|일만 해도|천이 시간|공천 명단".split("|"),
+        *"사천 대지진|사천 주민|사천 해전|사천도|이천 도자기|이천 주민|이천 회의에서".split("|"),
+        *"삼백초|백일해|팔만대장경".split("|"),
+    ],
+)
+def test_a_korean_word_that_begins_like_a_number_in_words_is_none(written):
+    assert quantities(written) == []
+
+
+def test_a_word_that_begins_like_a_number_in_words_does_not_speak_against_its_sentence(sample):
+    source = "Structural analysis showed that thermal runaway was delayed."
+    assert check(sample, "구조 분석 결과 열폭주가 늦어졌다.", source) == "supported"
+
+
 @pytest.mark.parametrize("written", ["이레네", "하루키", "보름달", "열하루"])
 def test_a_word_that_begins_or_ends_like_a_number_of_days_is_none(written):
     assert quantities(written) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Trout ate 5 mg of krill.", {"trout", "at", "krill"}),
+        ("송어는 크릴 5킬로그램을 먹었다.", {"송어", "크릴", "먹"}),
+    ],
+    ids=["English", "Korean"],
+)
+def test_the_unit_of_a_number_is_none_of_the_words_beside_it(sample, text, words):
+    read = read_text(text, sample.analyzer)
+    (place,), (label,) = placed(read), labelled(read)
+    assert place.words == words
+    assert label.words == words - {"먹"}  # what is said of all numbers
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source", "lang"),
+    [
+        ("The cholesterol of mice fell by 5 %.", "쥐의 콜레스테롤이 5 % 감소하였다.", "ko"),
+        ("The phytosterols of mice fell by 5 %.", "쥐의 식물스테롤이 5 % 감소하였다.", "ko"),
+        ("The histidine of mice fell by 5 %.", "쥐의 아미노산이 5 % 감소하였다.", "ko"),
+        ("케모카인이 5 % 감소하였다.", "Chemokines fell by 5 %.", "en"),
+    ],
+)
+def test_a_biomolecule_that_ends_like_a_drug_is_none(sample, sentence, source, lang):
+    assert check(sample, sentence, source, lang=lang) == "supported"
+
+
+def test_a_person_that_ends_like_a_drug_is_none():
+    assert drugs("아프리카인과 조카인 왕은 리도카인, 코카인") == ["리도카인", "코카인"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "source", "lang"),
+    [
+        ("리도카인이 5 % 감소하였다.", "Procaine fell by 5 %.", "en"),
+        ("The salmeterol of mice fell by 5 %.", "쥐의 포르모테롤이 5 % 감소하였다.", "ko"),
+    ],
+)
+def test_another_drug_is_unsupported(sample, sentence, source, lang):
+    assert check(sample, sentence, source, lang=lang) == "unsupported"
 
 
 def finding(sample, sentence, claims):

@@ -10,7 +10,7 @@ from generator.conversation import MOST_CHARACTERS, shown_turns
 from generator.request import Turn
 from retriever.errors import BadQuestion
 from tests.generator.language_model import Scripted, says, settings
-from tests.generator.sample_index import KOREAN, ask_model, settings_of
+from tests.generator.sample_index import ENGLISH, KOREAN, ask_model, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, step_of, without_model
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -91,6 +91,13 @@ def behind(index, question, *earlier, **given):
         (KOREAN_WATER, "수확량은 얼마나 줄었는가?", "메탄"),
         (KOREAN_WATER, "그때 수량도 줄었나?", "메탄"),
         (WATER, "그때 수량도 줄었나?", "methane"),
+        (WATER, "Is it safe?", "methane"),
+        (WATER, "Does that affect yields?", "methane"),
+        (WATER, "Is it true that yields fall?", "methane"),
+        (WATER, "What about nitrous oxide?", "methane"),
+        (WATER, "Does this practice lower yields?", "methane"),
+        (KOREAN_WATER, "그 방법의 수량은?", "메탄"),
+        (KOREAN_WATER, "그럼 모래땅에서는?", "메탄"),
     ],
 )
 def test_without_a_model_a_follow_up_keeps_the_subject_of_the_question_before(
@@ -121,6 +128,33 @@ def test_without_a_model_a_question_of_another_subject_stays_as_it_is(sample, qu
     asked = behind(sample, question, WATER)
     assert asked.result.question == question
     assert any("the earlier turns of the conversation were not taken" in each for each in asked.result.notes)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is it safe to drink raw milk?",
+        "Is it true that coffee raises blood pressure?",
+        "How long does it take to charge a phone?",
+        "Does this year's drought affect rice?",
+        "So what is graphene?",
+        "So coffee raises blood pressure?",
+        "그 외에 커피의 효능은?",
+        "이 시기의 청자는?",
+        "그럼 커피의 효능은?",
+        "이중 맹검 시험은?",
+    ],
+)
+def test_a_complete_question_with_a_word_that_may_point_stays_as_it_is(sample, question):
+    assert behind(sample, question, ENGLISH).result.question == question
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question"),
+    [("What is it?", "How much did it fall?"), ("그것은 무엇인가?", "그것은 얼마나 줄었나?")],
+)
+def test_a_question_word_is_no_subject(sample, earlier, question):
+    assert behind(sample, question, earlier).result.question == question
 
 
 def test_a_short_question_that_continues_nothing_known_is_to_name_its_subject(sample):

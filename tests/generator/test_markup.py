@@ -13,6 +13,7 @@ from generator.markup import without_markup
         ("- Methane fell by 37%.", "Methane fell by 37%."),
         ("* • **Methane** fell.", "Methane fell."),
         ("### The result", "The result"),
+        ("– ▪ Methane fell.", "Methane fell."),
         ("**메탄**은 *37%* 줄었다.", "메탄은 37% 줄었다."),
         ("It (**not** rice) is ***dry***.", "It (not rice) is dry."),
         ("__Methane__ fell.", "Methane fell."),
@@ -26,6 +27,8 @@ def test_bullets_headings_and_emphasis_are_taken_off(written, read):
     "text",
     [
         "-30 ℃ is cold.",
+        "– 5 °C was the lowest temperature.",
+        "- 5 % fell",
         "SARS-CoV-2 spreads 5 - 6 days.",
         "A* and B* search, C*-algebras.",
         "3 * 4 * 5 is 60.",

@@ -16,6 +16,7 @@ from generator.quotable import is_statement, quotable_sentences, repeats
         "수량에는 차이가 없었다(그림 2).",
         "p53 binds the promoter of the gene.",
         "-5 ℃에서도 균주는 잘 자랐다.",
+        "– 5 ℃에서도 균주는 잘 자랐다.",
         "Apples, pears, plums, figs and quinces were stored for a year at two degrees.",
         "Code is at https://example.org/code for all who ask.",
     ],
