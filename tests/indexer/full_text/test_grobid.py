@@ -197,7 +197,9 @@ def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
 def test_a_busy_server_is_asked_again(monkeypatch):
     monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.01)
 
-    class Busy(answering()):
+    class Busy(Grobid):
+        sent = list[tuple[str, bytes]]()
+
         def post(self) -> None:
             self.status = 503 if len(self.sent) < FAILURES_IN_A_ROW + 1 else 200
             super().post()
