@@ -3,7 +3,6 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar
 
 import pytest
 
@@ -199,12 +198,11 @@ def test_a_busy_server_is_asked_again(monkeypatch):
     monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.01)
 
     class Busy(Grobid):
-        sent: ClassVar[list[tuple[str, bytes]]] = []
-
         def post(self) -> None:
             self.status = 503 if len(self.sent) < FAILURES_IN_A_ROW + 1 else 200
             super().post()
 
+    monkeypatch.setattr(Busy, "sent", [])
     with serving(Busy) as url:
         record = GrobidServer(url, 5).completed(PDF, OWN)
 
