@@ -3,7 +3,8 @@
 Counted are the papers that the main query of a search matches under its filters: of method `boolean` the
 expression itself, so that the counts are those of its whole result; of a question the OR of all its words,
 which matches far more papers than are shown. A field leaves its own filter out, so that other values can be
-chosen beside the one that was. It is a call of its own, which no search waits for.
+chosen beside the one that was. It is a call of its own. Of a search that is asked for facets too, the server
+counts them after the hits are found, and sends the hits also where counting fails or takes too long.
 """
 
 import asyncio

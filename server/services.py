@@ -16,7 +16,7 @@ from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
 from server.finding.kept_searches import KeptSearches
 from server.indexes.open_indexes import OpenIndexes
-from server.limits.daily_use import open_daily_use
+from server.limits.daily_use import DailyUse, open_daily_use
 from server.limits.gate import Counts, Gate, sources_at_once
 from server.limits.open_calls import OpenCalls
 from server.limits.rates import Buckets
@@ -47,6 +47,7 @@ class Services(Backends):
     gate: Gate
     keys: KeyRing
     buckets: Buckets  # of the calls that each caller may make
+    days: DailyUse  # calls of each key today
     calls: CallLog
     searches: KeptSearches  # for papers
 
@@ -97,6 +98,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             Gate(server, counts, has_model=backends.model is not None, has_cluster=has_cluster),
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
             buckets,
+            counts.days,
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
         )

@@ -96,13 +96,21 @@ class ServerSettings(LayeredSettings):
         le=1_000,
         description="calls that a key, or an address, has open at once; 0 = any number",
     )
-    report_only: bool = Field(default=False, description="tell whose calls are too many, and refuse none")
-    searches_at_once: int = Field(default=0, ge=0, le=1_000, description="in a process; 0 = by its cores")
+    report_only: bool = Field(
+        default=False, description="report calls beyond the limits of their caller, do not refuse them"
+    )
+    searches_at_once: int = Field(
+        default=0,
+        ge=0,
+        le=1_000,
+        description="in a process; 0 = 2 with the embedded engine, else 4 for each of its cores",
+    )
     asks_at_once: int = Field(
         default=0,
         ge=0,
         le=1_000,
-        description="in a process; 0 = 8 of all with a language model, else by cores",
+        description="in a process; 0 = 8 divided among the processes, at least 2 in each; without a language "
+        "model as many as searches",
     )
     waiting: int = Field(
         default=2,

@@ -1,5 +1,6 @@
 """Who calls, and what is to be remembered of a call."""
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import ContextVar
@@ -81,8 +82,9 @@ class Visit:
     index: str = ""
     question: str = ""
     charged: str = ""  # the work whose rate was counted at the entrance
+    counted_today: bool = False  # in the key's day, for work that has not begun
     open_call: ExitStack = field(default_factory=ExitStack)  # closes when the answer has ended
-    is_held: bool = False  # refused, and the answer is held back: its connection may be closed
+    ends_at: float = math.inf  # when the time of its work is up, by the event loop's clock
     waiting_elsewhere: Callable[[], AbstractContextManager[None]] = nullcontext  # others have its place
     counts: dict[str, int] = field(default_factory=dict)
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)

@@ -41,7 +41,7 @@ TABLES = """
 LIMITS = tuple(limit.name for limit in fields(KeyLimits))
 COLUMNS = ("id", "digest", "label", "scope", "indexes", "created", "expires", *LIMITS)
 ADD_KEY = f"INSERT INTO keys ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
-DISK_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 WRITE_ERRORS = frozenset(
     {
         sqlite3.SQLITE_FULL,
@@ -217,14 +217,14 @@ class KeyStore:
         except (sqlite3.Error, ValueError, TypeError) as error:
             raise KeysUnreadable(f"{self.path} is damaged ({error})", remedy=DAMAGED) from error
         except OSError as error:
-            if error.errno in DISK_ERRORS:
+            if error.errno in NO_ROOM:
                 raise self._not_written(cause_of(error)) from error
             raise KeysUnreadable(f"{self.path} cannot be used ({cause_of(error)})") from error
 
     def _not_written(self, cause: str) -> KeysUnreadable:
         return KeysUnreadable(
             f"{self.path} was not written: {cause} (disk {disk_of(self.path)})",
-            remedy="make room on this disk and give the command again",
+            remedy="make room on this disk, then try again",
         )
 
 

@@ -13,14 +13,18 @@ def require_protection(server: ServerSettings, home: Path) -> None:
 
     Raises:
         NotProtected: it is reached from elsewhere, no key opens it, and nobody has said that it is open.
+        KeysEmpty: likewise, as the file of keys is empty.
         KeysUnreadable: whether there are keys cannot be told.
     """
     now = datetime.now(UTC)
+    may_start = server.open or server.only_local
     try:
         usable = [key for key in KeyStore(home).read().keys.values() if key.state(now) == "active"]
-    except KeysEmpty:  # the server answers nobody; its health says why
-        usable = []
-    if usable or server.open or server.only_local:
+    except KeysEmpty:
+        if not may_start:
+            raise
+        return  # its health names the empty file
+    if usable or may_start:
         return
     names = server.public_url or server.allowed_hosts or (server.proxies and "through a proxy")
     reached = f"{server.host} ({names})" if names else server.host

@@ -58,6 +58,11 @@ class DailyUse:
             entry.write(_number(used + 1, now))
         return Day(allowed=True, used=used + 1, ends_in_s=ends_in_s)
 
+    def used(self, key_id: str) -> int:
+        """Return the calls of a key today. As `take`, only for the thread of the event loop."""
+        with self._table.locked(key_id) as entry:
+            return _count(entry.number, self._clock())
+
     def give_back(self, key_id: str) -> None:
         """Subtract a call that was counted and then refused."""
         now = self._clock()
@@ -77,7 +82,10 @@ def open_daily_use(home: Path, otherwise: Path | None) -> DailyUse:
 
 
 def calls_today(home: Path, key_ids: Iterable[str]) -> dict[str, int]:
-    """Return the calls of keys today; 0 if none was counted or the file cannot be read."""
+    """Return the calls of keys today; 0 if none was counted or the file cannot be read.
+
+    Not for a process that serves: closing the file releases all locks that it holds on the file (`fcntl(2)`).
+    """
     try:
         table = (home / FILE).read_bytes()
     except OSError:

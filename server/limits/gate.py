@@ -12,8 +12,9 @@ from starlette.requests import HTTPConnection
 
 from indexer.cores import usable_cores
 from indexer.logs import get_logger
+from indexer.requests import counted
 from server.access.callers import Caller, Visit, visit_of
-from server.errors import QuotaUsed, TooBusy, TooOften, TooSlow
+from server.errors import QuotaUsed, TooBusy, TooManyOpen, TooOften, TooSlow
 from server.limits.daily_use import DAY_S, DailyUse
 from server.limits.open_calls import OpenCalls
 from server.limits.places import Places
@@ -23,15 +24,19 @@ from server.settings import ServerSettings
 
 Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
-SEARCHES_OF_A_PROCESS = 2  # mostly Python, of which one thread runs at a time: more make each other slow
-ASKS_OF_A_MODEL = 8  # at once, of all processes: a server of models takes several together
+# Searches are mostly Python, of which one thread runs at a time: more than two make each other slow. With one
+# alone no place could be reserved for callers without any.
+SEARCHES_OF_A_PROCESS = 2
+ASKS_OF_A_MODEL = 8  # divided among the processes: a server of models takes several together
+LEAST_ASKS = 2  # in each process
 SEARCHES_OF_A_CLUSTER = 4  # for each core
 QUESTIONS_TO_SOURCES = 4  # for each core
 BURST = 8  # times as many wait where the queue empties in between
 READS_BY_SEARCH = 2  # places of other reading for each of searching
 COUNTED_BY_DAY = frozenset({"search", "ask"})
 BURST_OF_OWN = 1 / 3  # of a minute's calls, as in the default settings
-REPORTED = Rate(per_minute=1, burst=1)  # lines about a caller
+REPORTED = Rate(per_minute=1, burst=1)  # lines about a caller and a limit
+REPORT_ONLY = (b"x-ratelimit-report-only", b"exceeded")
 TAKEN_WITHIN_S = 10.0  # the end of a stream, by its reader
 
 log = get_logger("server")
@@ -56,15 +61,14 @@ class Gate:
 
         What waits for a model or a cluster leaves this machine's cores to others.
         """
-        cores = _cores(settings)
         searches = settings.searches_at_once or (
-            cores * SEARCHES_OF_A_CLUSTER if has_cluster else min(cores, SEARCHES_OF_A_PROCESS)
+            _cores(settings) * SEARCHES_OF_A_CLUSTER if has_cluster else SEARCHES_OF_A_PROCESS
         )
         at_once = {
             "search": searches,
             "read": searches * READS_BY_SEARCH,
             "ask": settings.asks_at_once
-            or (max(2, ceil(ASKS_OF_A_MODEL / settings.processes)) if has_model else searches),
+            or (max(LEAST_ASKS, ceil(ASKS_OF_A_MODEL / settings.processes)) if has_model else searches),
         }
         self.places = {
             work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
@@ -90,16 +94,20 @@ class Gate:
         caller = visit.caller
         own = caller.limits.connections
         most = self._most_open if own is None else own
-        if most and not caller.has_no_limits:
-            with _counting_refusals("connection"):
-                visit.open_call.enter_context(self._counts.open_calls.one_more(caller.counted_as, most))
+        if not most or caller.has_no_limits:
+            return
+        try:
+            visit.open_call.enter_context(self._counts.open_calls.one_more(caller.counted_as, most))
+        except TooManyOpen:
+            if self._refuses(visit, "connection", "queue", "open calls"):
+                raise
 
     def check(self, visit: Visit, work: Work) -> None:
         """Refuse at once what `admit` would refuse, before anything of a call was read.
 
         Raises:
             Unauthorized, Forbidden: the caller may not.
-            TooOften: the caller's bucket is empty.
+            TooOften, QuotaUsed: the caller's bucket is empty, or the key's day is used up.
             TooBusy: too many wait already.
         """
         visit.caller.require("admin" if work == "admin" else "read")
@@ -119,7 +127,7 @@ class Gate:
 
         Raises:
             Unauthorized, Forbidden: the caller may not.
-            TooOften: the caller's bucket is empty.
+            TooOften, QuotaUsed: the caller's bucket is empty, or the key's day is used up.
             TooBusy: too many wait already.
             TooSlow: the work took longer than it may.
         """
@@ -130,11 +138,12 @@ class Gate:
             return
         if visit.charged != work:
             self._charge(visit, work)
-        visit.charged = ""  # a second piece of work counts by itself
+        key_id = visit.caller.key_id if visit.counted_today else ""
+        visit.charged, visit.counted_today = "", False  # a second piece of work counts by itself
         places, seconds = self.places[work], self._seconds[work]
         async with AsyncExitStack() as held:
             with (
-                self._giving_back(visit, work),
+                self._giving_back(key_id),
                 _counting_refusals(work),
                 metrics.WAITING.labels(work).track_inprogress(),
             ):
@@ -144,11 +153,17 @@ class Gate:
             metrics.WAITED.labels(work).observe(waited_s)
             try:
                 async with asyncio.timeout(seconds + TAKEN_WITHIN_S * is_stream) as limit:
+                    visit.ends_at = asyncio.get_running_loop().time() + seconds
                     yield
             except TimeoutError:
                 if not limit.expired():  # one of the work's own
                     raise
                 raise TooSlow(seconds) from None
+
+    def give_back_unused(self, visit: Visit) -> None:
+        """Subtract a call from its key's day if it ends and was never admitted."""
+        if visit.counted_today:
+            self._counts.days.give_back(visit.caller.key_id)
 
     def _charge(self, visit: Visit, work: Work) -> None:
         """Count a call against the caller's rate, and against the key's day.
@@ -171,16 +186,11 @@ class Gate:
         visit.headers += taken.headers(name, rate)
         if taken.allowed:
             return
-        metrics.REFUSED.labels(work, "reported" if self._report_only else "rate").inc()
-        if self._report_only:
-            visit.headers.append((b"x-ratelimit-report-only", b"exceeded"))
-            if self._counts.buckets.take(f"reported {name} {visit.caller.counted_as}", REPORTED).allowed:
-                log.warning("more calls than allowed", work=work, caller=visit.caller.counted_as)
-            return
-        raise TooOften(
-            f"more calls ({name}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
-            retry_after_s=taken.wait_s,
-        )
+        if self._refuses(visit, work, "rate", name):
+            raise TooOften(
+                f"more calls ({name}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
+                retry_after_s=taken.wait_s,
+            )
 
     def _rate_of(self, caller: Caller, work: Work) -> tuple[str, Rate | None]:
         """Return the rate of some work and its name; a key's own is for searches and questions together."""
@@ -191,29 +201,41 @@ class Gate:
 
     def _charge_day(self, visit: Visit, work: Work) -> None:
         most = visit.caller.limits.per_day
-        day = self._counts.days.take(visit.caller.key_id, most)
+        day = self._counts.days.take(visit.caller.key_id, None if self._report_only else most)
+        visit.counted_today = day.allowed
         if most is None:
             return
         visit.headers += [
             (b"ratelimit-policy", f'"day";q={most};w={DAY_S}'.encode()),
             (b"ratelimit", f'"day";r={max(0, most - day.used)};t={ceil(day.ends_in_s)}'.encode()),
         ]
-        if not day.allowed:
-            metrics.REFUSED.labels(work, "quota").inc()
+        exceeded = not day.allowed or day.used > most
+        if exceeded and self._refuses(visit, work, "quota", "day"):
             raise QuotaUsed(
-                f"the {most:,} searches and questions that the key has today are used; "
-                "the next day begins at midnight (UTC)",
+                f"the daily limit of {counted(most, 'call')} is reached; it resets at midnight UTC",
                 retry_after_s=day.ends_in_s,
             )
 
+    def _refuses(self, visit: Visit, work: str, why: str, limit: str) -> bool:
+        """Count a call beyond a limit of its caller; tell whether it is refused, or only reported."""
+        metrics.REFUSED.labels(work, "reported" if self._report_only else why).inc()
+        if not self._report_only:
+            return True
+        if REPORT_ONLY not in visit.headers:
+            visit.headers.append(REPORT_ONLY)
+        caller = visit.caller.counted_as
+        if self._counts.buckets.take(f"reported {limit} {caller}", REPORTED).allowed:
+            log.warning("more calls than allowed", limit=limit, caller=caller)
+        return False
+
     @contextmanager
-    def _giving_back(self, visit: Visit, work: Work) -> Iterator[None]:
-        """Subtract a call from its key's day if it is refused after it was counted."""
+    def _giving_back(self, key_id: str) -> Iterator[None]:
+        """Subtract a call from its key's day if it is refused, or its caller leaves, while it waits."""
         try:
             yield
-        except TooBusy:
-            if visit.caller.key_id and work in COUNTED_BY_DAY:
-                self._counts.days.give_back(visit.caller.key_id)
+        except BaseException:
+            if key_id:
+                self._counts.days.give_back(key_id)
             raise
 
 

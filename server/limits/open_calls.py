@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 
+from indexer.requests import counted
 from server.errors import TooManyOpen
 
 MOST_PLACES = 1_000  # of a caller
@@ -49,7 +50,8 @@ class OpenCalls:
         if place is None:
             if not held:
                 del self._held[caller]
-            raise TooManyOpen(f"{most} calls are open already; wait until one has ended", retry_after_s=1)
+            open_now = f"{counted(most, 'call')} {'is' if most == 1 else 'are'} open already"
+            raise TooManyOpen(f"{open_now}; wait until one has ended", retry_after_s=1)
         held.add(place)
         try:
             yield

@@ -2,8 +2,9 @@
 
 Whoever has the least under way is let in first, so a caller with a hundred questions does not hold up one
 with a single one. A full queue refuses the caller who has the most in it: the newcomer, or for a newcomer who
-has less the last that the busiest brought. While several callers come, none of them holds all places. The
-last one is left for a caller without any, who would otherwise wait for work that cannot be interrupted.
+has less the last that the busiest brought. While several callers come, none of them holds all of two or more
+places. The last one is reserved for a caller without any, who would otherwise wait for work that cannot be
+interrupted.
 
 A queue that empties again and again takes up bursts, and may be long. One that never empties makes everybody
 wait and serves nobody sooner (a standing queue, RFC 8289), so it is kept short once it has stood a while.
@@ -22,6 +23,7 @@ SMOOTHED_OVER = 16  # works that the mean time is of
 FIRST_GUESS_S = 0.1  # before any work has ended
 STOOD_S = 1.0  # after which a queue that was never empty is one that stands
 ALONE_S = 10.0  # in which nobody else has come: then a caller may hold all places
+SOON_S = 0.01  # until a place is looked at again that is still reserved, as two clocks differ a little
 FULL = "the server has more to do than it can; come again in a moment"
 
 
@@ -46,6 +48,7 @@ class Places:
         self._mean_s = FIRST_GUESS_S
         self._came: OrderedDict[str, float] = OrderedDict()  # the last two callers, and when
         self._empty_until = -math.inf  # when the queue was empty last
+        self._look_again: asyncio.TimerHandle | None = None
 
     @property
     def most_waiting(self) -> int:
@@ -110,6 +113,7 @@ class Places:
             self._refuse_last(busiest)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(caller, deque()).append(turn)
+        self._let_in()
         try:
             await turn
         except asyncio.CancelledError:
@@ -137,6 +141,16 @@ class Places:
             if not turn.done():
                 self._running[chosen] += 1
                 turn.set_result(None)
+        self._let_in_later()
+
+    def _let_in_later(self) -> None:
+        """Schedule `_let_in` for when the reserved place opens to a caller who waits for it."""
+        if self._look_again is not None:
+            self._look_again.cancel()
+            self._look_again = None
+        if self._queues and self.at_once > self.running:
+            opens_s = min(map(self._reserved_until, self._queues)) - self._clock()
+            self._look_again = asyncio.get_running_loop().call_later(max(SOON_S, opens_s), self._let_in)
 
     def _note(self, caller: str, now: float) -> None:
         """Note when a caller came."""
@@ -150,8 +164,12 @@ class Places:
         free = self.at_once - self.running
         if free != 1 or not self._running[caller]:
             return free > 0
-        since = self._clock() - ALONE_S
-        return not any(other != caller and came > since for other, came in self._came.items())
+        return self._reserved_until(caller) <= self._clock()
+
+    def _reserved_until(self, caller: str) -> float:
+        """Return until when the last place is reserved for callers other than this one."""
+        others = [came for other, came in self._came.items() if other != caller]
+        return max(others, default=-math.inf) + ALONE_S
 
     def _yielding(self, caller: str) -> str:
         """Return whose last gives way where a caller is to wait; "" where there is room.

@@ -2,14 +2,14 @@
 
 A caller who is refused thousands of times must not fill a disk. The first refusal of a caller, route and
 status is written immediately. Further ones are counted, and written as one line per interval with their
-number and the time of the first.
+number and the time of the first. A caller is who limits count as one: a key, an address, an IPv6 network.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from indexer.logs import get_logger
 from server.monitoring.audit import AuditLog
@@ -24,12 +24,20 @@ Record = Mapping[str, Any]
 log = get_logger("server")
 
 
+class _Kind(NamedTuple):
+    """Refusals that are counted together."""
+
+    caller: str
+    route: str
+    status: int
+    is_audited: bool
+
+
 @dataclass(slots=True)
 class _Counted:
     """Refusals since the last line of their kind: the last one, their number, the time of the first."""
 
     last: Record
-    is_audited: bool
     number: int = 0
     since: str = ""
 
@@ -41,7 +49,7 @@ class CallLog:
         """Take the audit log, and the seconds between two lines of one kind of refusal."""
         self._audit = audit
         self._interval_s = interval_s
-        self._counted: dict[tuple[Any, ...], _Counted] = {}
+        self._counted: dict[_Kind, _Counted] = {}
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator[Self]:
@@ -59,12 +67,12 @@ class CallLog:
             writing.cancel()
             self._write_counted()
 
-    def note(self, record: Record, *, is_audited: bool) -> None:
-        """Write a call, or count it with the refusals of its kind."""
+    def note(self, record: Record, *, caller: str, is_audited: bool) -> None:
+        """Write a call, or count it with the refusals of its kind; `caller` is as `Caller.counted_as`."""
         if record["status"] not in NOT_LET_IN:
             self._write(record, is_audited=is_audited)
             return
-        kind = (record["key"] or record["address"], record["route"], record["status"])
+        kind = _Kind(caller, record["route"], record["status"], is_audited)
         if counted := self._counted.get(kind):
             counted.last = record
             counted.number += 1
@@ -72,7 +80,7 @@ class CallLog:
             return
         if len(self._counted) >= MOST_COUNTED:
             self._write_counted()
-        self._counted[kind] = _Counted(record, is_audited)
+        self._counted[kind] = _Counted(record)
         self._write(record, is_audited=is_audited)
 
     def _write_counted(self) -> None:
@@ -81,8 +89,8 @@ class CallLog:
         for kind, counted in ended.items():
             if counted.number:
                 record = {**counted.last, "refused": counted.number, "since": counted.since}
-                self._write(record, is_audited=counted.is_audited)
-                self._counted[kind] = _Counted(counted.last, counted.is_audited)
+                self._write(record, is_audited=kind.is_audited)
+                self._counted[kind] = _Counted(counted.last)
 
     def _write(self, record: Record, *, is_audited: bool) -> None:
         log.info("call", **{name: record[name] for name in LOGGED if name in record})

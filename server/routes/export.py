@@ -24,10 +24,17 @@ router = APIRouter(prefix="/api/v1", tags=["papers"])
 
 MOST_PAPERS = 1_000
 MISSING = "X-Missing-Papers"  # how many of the ids the index, or the sources, do not hold
+
+
+def _described(media_type: str) -> dict[str, Any]:
+    """Return the description of a file: JSON is a list of references, other files are text."""
+    is_json = media_type.endswith("+json")
+    return {"schema": {"type": "array", "items": {"type": "object"}} if is_json else {"type": "string"}}
+
+
+MEDIA_TYPES = [export_named(name).media_type for name in export_names()]
 FILES: dict[int | str, dict[str, Any]] = {
-    200: {
-        "content": {export_named(name).media_type: {"schema": {"type": "string"}} for name in export_names()}
-    }
+    200: {"content": {media_type: _described(media_type) for media_type in MEDIA_TYPES}}
 }
 
 

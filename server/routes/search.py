@@ -1,17 +1,22 @@
 """A search: results at once, never waiting for a model."""
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
+from indexer.logs import get_logger
 from indexer.manifest import Manifest
 from retriever.embedded_metadata import coins
 from retriever.hits import SearchResult as Found
+from retriever.index import OpenIndex
 from retriever.nothing_found import nothing_found
 from retriever.request import SearchRequest
+from server.access.callers import visit_of
 from server.api.requests import SearchCall
 from server.api.shapes import Shaped
 from server.api.shapes.searches import SearchResult
+from server.errors import Stopping
 from server.indexes.searching import searched
 from server.limits.gate import Search
 from server.routes.facets import counted
@@ -21,6 +26,9 @@ from server.transport.leaving import while_connected
 
 FOUND = Annotated[dict[str, Any], Shaped(SearchResult)]
 
+COUNTED_IN = 0.9  # of the time that is left: the rest is for sending the hits
+
+log = get_logger("server")
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
 
@@ -43,9 +51,24 @@ async def _search(request: Request, call: SearchCall, services: Services) -> dic
     of = await asked_of(services, call.index, call.sources)
     result, manifest = await searched(request, services, of, asked)
     record = await found(request, services, of, asked, result, manifest)
-    if call.facets and not of.sources:
-        record["facets"] = await counted(request, services, of.opened, asked)
+    if call.facets and not of.sources and (counts := await _counts(request, services, of.opened, asked)):
+        record["facets"] = counts
     return record
+
+
+async def _counts(
+    request: Request, services: Services, index: OpenIndex, asked: SearchRequest
+) -> dict[str, Any] | None:
+    """Count the papers of a search whose hits are found; None if that fails or takes too long."""
+    left_s = visit_of(request).ends_at - asyncio.get_running_loop().time()
+    try:
+        async with asyncio.timeout(left_s * COUNTED_IN):
+            return await counted(request, services, index, asked)
+    except Stopping:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, the hits are sent
+        log.warning("papers of a search not counted", error=type(error).__name__)
+        return None
 
 
 async def found(

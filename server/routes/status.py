@@ -18,7 +18,6 @@ from indexer.versions import installed_version
 from server.access.key_store import KeyStore
 from server.api.shapes import Shaped
 from server.api.shapes.operation import Status
-from server.limits.daily_use import calls_today
 from server.limits.gate import Admin
 from server.monitoring.metrics import stage_times, under_way
 from server.services import Shared
@@ -32,13 +31,13 @@ STARTED = datetime.now(UTC)
 async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped(Status)]:
     """Tell the operator how the server is."""
     settings, server = services.settings.indexer, services.server
-    indexes, keys, times, work = await asyncio.gather(
+    indexes, kept, times, work = await asyncio.gather(
         asyncio.to_thread(_indexes, settings),
-        asyncio.to_thread(_keys, KeyStore(settings.home)),
+        asyncio.to_thread(KeyStore(settings.home).read),
         asyncio.to_thread(stage_times),
         asyncio.to_thread(under_way),
     )
-    llm = services.settings.generator.llm
+    llm, now = services.settings.generator.llm, datetime.now(UTC)
     return {
         "server": {
             "shrag": installed_version("shrag"),
@@ -67,7 +66,7 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
             for name, places in services.gate.places.items()
         },
         "times": times,
-        "keys": keys,
+        "keys": [key.as_record(now) | {"today": services.days.used(key.id)} for key in kept.keys.values()],
     }
 
 
@@ -116,9 +115,3 @@ def _changed(file: Path) -> str | None:
     except OSError:
         return None
     return datetime.fromtimestamp(changed, UTC).isoformat(timespec="seconds")
-
-
-def _keys(store: KeyStore) -> list[dict[str, Any]]:
-    now, keys = datetime.now(UTC), store.read().keys
-    today = calls_today(store.path.parent, keys)
-    return [key.as_record(now) | {"today": today[key.id]} for key in keys.values()]

@@ -100,6 +100,7 @@ class Entrance:
             await self._pass_on(scope, receive, answer)
         finally:
             visit.open_call.close()
+            services.gate.give_back_unused(visit)
             self._note(scope, services, visit, answer)
 
     async def _let_in(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
@@ -173,7 +174,8 @@ class Entrance:
         path = scope["path"]
         if self._settings.audit_questions and visit.question:
             record["question"] = visit.question
-        services.calls.note(record, is_audited=path in AUDITED or not _is_open(path))
+        is_audited = path in AUDITED or not _is_open(path)
+        services.calls.note(record, caller=caller.counted_as, is_audited=is_audited)
 
 
 def _is_open(path: str) -> bool:

@@ -68,6 +68,7 @@ class BoundedProtocol(HttpToolsProtocol):
     def __init__(self, *args: Any, **options: Any) -> None:
         """Begin before the first request's head."""
         super().__init__(*args, **options)
+        self.is_held = False  # refused, and the answer is held back: the connection may be closed
         self._in_head = True
         self._head_bytes = 0
         self._too_large = False
@@ -135,6 +136,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._stop_timer()
         if not self.url.startswith((b"/", b"*")):  # a proxy's form, which names another host
             raise TargetRefused
+        self.scope["state"]["connection"] = self
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
@@ -177,17 +179,12 @@ class BoundedProtocol(HttpToolsProtocol):
     def _is_idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
 
-    @property
-    def _is_held(self) -> bool:
-        visit = self.cycle.scope["state"].get("visit") if self.cycle else None
-        return visit is not None and visit.is_held
-
     def _make_room(self) -> None:
         """Close the connection that has been idle longest, or this one; a refusal held back is no work."""
         idle = [
             each
             for each in self.connections
-            if isinstance(each, BoundedProtocol) and each is not self and (each._is_idle or each._is_held)  # noqa: SLF001
+            if isinstance(each, BoundedProtocol) and each is not self and (each._is_idle or each.is_held)  # noqa: SLF001
         ]
         if idle:
             min(idle, key=lambda each: each._last_heard).transport.abort()  # noqa: SLF001

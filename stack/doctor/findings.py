@@ -36,6 +36,7 @@ class Examined:
     quick: bool = False  # without reading every file of the indexes
     progress: Progress = no_progress
     transport: "httpx.AsyncBaseTransport | None" = None
+    engine_answers: bool = True  # as far as the checks before have found
 
 
 Check = Callable[[Examined], Iterator[Finding]]
@@ -47,6 +48,13 @@ def failed(subject: str, error: Exception, configured: str = "", mend: str = "")
     if isinstance(error, RemediableError):
         what, remedies = error.what, describe_remedies(error)
     return Finding(subject, "wrong", f"{type(error).__name__}: {what}", configured, remedies or mend)
+
+
+def without_engine(subject: str) -> Finding:
+    """Return the finding of a check that would ask the engine, which does not answer."""
+    return Finding(
+        subject, "wrong", "not looked at, as the engine does not answer", mend="mend the engine first"
+    )
 
 
 def of_check(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:

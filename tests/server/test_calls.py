@@ -1,5 +1,6 @@
 """What a caller of the API relies on, asked of the real sample."""
 
+import asyncio
 import json
 
 import pytest
@@ -110,6 +111,25 @@ def test_a_search_with_facets_has_the_counts_that_the_call_for_facets_gives(api)
 
     assert {"index": NAME, **found["facets"]} == post(api, "facets", **call).json()
     assert "facets" not in post(api, "search", **call).json()
+
+
+async def fail(*_):
+    raise OSError("the file cannot be read")
+
+
+async def hang(*_):
+    await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize("counting", [fail, hang])
+def test_hits_are_sent_without_facets_where_counting_fails_or_takes_too_long(api, monkeypatch, counting):
+    call = {"question": ENGLISH, "facets": True}
+    expected = lasting(post(api, "search", **call).json())
+    monkeypatch.setattr("server.routes.search.COUNTED_IN", 0)  # it takes too long at once
+    monkeypatch.setattr("server.routes.search.counted", counting)
+    found = lasting(post(api, "search", **call).json())
+
+    assert found == {name: value for name, value in expected.items() if name != "facets"}
 
 
 def test_facets_count_what_an_expression_finds(api):

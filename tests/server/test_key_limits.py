@@ -135,6 +135,21 @@ def test_calls_that_a_full_queue_refuses_are_not_counted_in_the_day(home):
     assert listed(home)[id_in(key)]["today"] == 1 + statuses.count(200)
 
 
+@pytest.mark.parametrize(
+    ("method", "body", "status"),
+    [("POST", b"x" * 2_000, 413), ("POST", b"no JSON", 422), ("PUT", b"", 405)],
+)
+def test_calls_that_do_no_work_are_not_counted_in_the_day(home, method, body, status):
+    key = make(home, "--per-day", "10")
+    with serving(home, home / "log", server__body_bytes=1_000) as server:
+        headers = {"Content-Type": "application/json", **key}
+        refused = server.request(method, "/api/v1/search", content=body, headers=headers)
+        found = call(server, "search", key)
+
+    assert (refused.status_code, found.status_code) == (status, 200)
+    assert listed(home)[id_in(key)]["today"] == 1
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_key_has_so_many_calls_open_at_once(home, workers):
     key, other = make(home, "--connections", "2"), make(home)
@@ -220,6 +235,7 @@ def test_a_damaged_count_of_the_day_keeps_nobody_out(tmp_path, content):
     assert calls_today(tmp_path, ["a"]) == {"a": 0}
     with open_daily_use(tmp_path, None) as days:
         assert days.take("a", 1).allowed
+        assert [days.used("a"), days.used("b")] == [1, 0]
     assert calls_today(tmp_path, ["a", "b"]) == {"a": 1, "b": 0}
 
 
@@ -277,6 +293,8 @@ def test_the_operator_sees_what_keys_may_do_and_have_done(home):
     key = make(home, "--per-day", "10")
     with serving(home, home / "log") as server:
         call(server, "search", key)
+        # Closing the file in the server's process would release the locks that the process has on it.
+        (home / daily_use.FILE).unlink()
         keys = {each["id"]: each for each in server.get("/api/v1/status", headers=admin).json()["keys"]}
 
     assert (keys[id_in(key)]["per_day"], keys[id_in(key)]["today"]) == (10, 1)

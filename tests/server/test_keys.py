@@ -1,6 +1,8 @@
 """Keys: made, listed and ended by commands, and what they open."""
 
+import errno
 import json
+import os
 import re
 import sqlite3
 import stat
@@ -153,6 +155,27 @@ def test_a_first_key_that_the_disk_has_no_room_for_leaves_no_file(tmp_path, size
     assert "was not written: a file grew over the allowed size (disk /" in made.stderr
     assert list((tmp_path / "home").iterdir()) == []
     assert shrag(tmp_path / "home", "keys", "create").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "said", "remedy"),
+    [
+        (errno.EIO, "cannot be used (", ()),
+        (errno.ENOSPC, "was not written: ", ("make room on this disk, then try again",)),
+    ],
+)
+def test_room_is_asked_for_where_the_disk_is_full_and_not_where_it_fails(
+    tmp_path, monkeypatch, error, said, remedy
+):
+    def broken(*_, **__):
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr("server.access.key_store.create_durably", broken)
+    with pytest.raises(KeysUnreadable) as failed:
+        KeyStore(tmp_path).add(make_key()[1])
+
+    assert failed.value.what.startswith(f"{tmp_path / FILE} {said}")
+    assert failed.value.remedies == remedy
 
 
 def test_a_further_key_that_the_disk_has_no_room_for_leaves_the_keys_that_were(tmp_path):

@@ -6,6 +6,7 @@ import pytest
 
 from server.errors import TooBusy
 from server.limits.places import ALONE_S, Places
+from tests.virtual_clock import run
 
 
 class Work:
@@ -90,6 +91,41 @@ def test_a_caller_who_is_alone_has_all_places():
         assert (work.places.running, work.places.waiting) == (2, 1)
 
     asyncio.run(run())
+
+
+def test_a_reserved_place_opens_to_a_caller_who_waits_when_nobody_else_has_come_for_a_while():
+    async def main():
+        work = Work(Places(2, 4, clock=asyncio.get_running_loop().time))
+        ends, _ = work.begin("other")
+        await asyncio.sleep(0.1)
+        ends.set()
+        for _ in range(3):
+            work.begin("busy")
+        await asyncio.sleep(ALONE_S - 0.2)
+        assert (work.places.running, work.places.waiting) == (1, 2)
+        await asyncio.sleep(0.2)
+        assert (work.places.running, work.places.waiting) == (2, 1)
+
+    run(main())
+
+
+def test_a_reserved_place_is_kept_longer_when_another_caller_comes_meanwhile():
+    async def main():
+        work = Work(Places(2, 4, clock=asyncio.get_running_loop().time))
+        ends, _ = work.begin("other")
+        ends.set()
+        await settle()
+        for _ in range(2):
+            work.begin("busy")
+        await asyncio.sleep(ALONE_S / 2)
+        ends, _ = work.begin("other")
+        ends.set()
+        await asyncio.sleep(ALONE_S - 1)
+        assert (work.places.running, work.places.waiting) == (1, 1)
+        await asyncio.sleep(2)
+        assert (work.places.running, work.places.waiting) == (2, 0)
+
+    run(main())
 
 
 def test_work_that_waits_for_another_machine_leaves_its_place_to_the_next():

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 
+from server.access.key_store import FILE
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.running import serving, shrag
 
@@ -32,6 +33,15 @@ def test_revoked_keys_are_no_keys(tmp_path):
     shrag(tmp_path, "keys", "revoke", key.split("_")[1])
 
     assert shrag(tmp_path, "serve", "--port", "0", "--host", "0.0.0.0").returncode == 2
+
+
+def test_reached_from_elsewhere_it_does_not_start_with_an_empty_file_of_keys_and_names_it(tmp_path):
+    (tmp_path / FILE).touch()
+
+    refused = shrag(tmp_path, "serve", "--port", "0", "--host", "0.0.0.0")
+
+    assert refused.returncode == 1
+    assert f"{tmp_path / FILE} is empty, and no key opens anything; make a key" in refused.stderr
 
 
 def test_with_a_key_or_open_it_starts_there(sample_home, tmp_path):

@@ -49,6 +49,11 @@ def asking(stack, server, headers):
     return connection
 
 
+def lines_of(audit):
+    """Return the records of an audit log."""
+    return [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+
+
 def held(server, admin):
     """Return how many refusals are held back."""
     lines = server.get("/metrics", headers=admin).text.splitlines()
@@ -118,7 +123,7 @@ def test_the_audit_log_counts_refusals_of_a_caller(home):
     key, audit = make(home), home / "audit"
     with serving(home, home / "log", server__audit_file=audit, **ONE_SEARCH) as server:
         statuses = [search(server, key).status_code for _ in range(AT_ONCE)]
-    found, first, counted = [json.loads(line) for line in audit.read_text("utf-8").splitlines()]
+    found, first, counted = lines_of(audit)
 
     assert statuses == [200] + [429] * (AT_ONCE - 1)
     assert found["status"] == 200
@@ -129,23 +134,49 @@ def test_the_audit_log_counts_refusals_of_a_caller(home):
     assert first["time"] <= counted["since"] <= counted["time"]
 
 
-def test_refusals_that_go_on_are_a_line_for_each_interval(tmp_path):
-    record = {"key": "k", "address": "a", "route": "/r", "method": "GET", "milliseconds": 1, "time": "t"}
+REFUSED = {"route": "/r", "status": 429, "method": "GET", "milliseconds": 1, "time": "t"}
 
+
+def test_refusals_that_go_on_are_a_line_for_each_interval(tmp_path):
     async def refuse_for_three_intervals():
         with AuditLog(tmp_path / "audit") as audit:
             async with CallLog(audit, interval_s=60).keeping() as calls:
                 for _ in range(3):
                     for _ in range(5):
-                        calls.note(record | {"status": 429}, is_audited=True)
+                        calls.note(REFUSED, caller="key k", is_audited=True)
                     await asyncio.sleep(61)
-                calls.note(record | {"status": 200}, is_audited=True)
-                calls.note(record | {"status": 429, "key": "other"}, is_audited=True)
+                calls.note(REFUSED | {"status": 200}, caller="key k", is_audited=True)
+                calls.note(REFUSED, caller="key other", is_audited=True)
 
     run(refuse_for_three_intervals())
-    lines = [json.loads(line) for line in (tmp_path / "audit").read_text("utf-8").splitlines()]
 
-    assert [line.get("refused") for line in lines] == [None, 4, 5, 5, None, None]
+    assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 4, 5, 5, None, None]
+
+
+def test_refusals_that_are_audited_are_counted_apart_from_those_that_are_not(tmp_path):
+    async def refuse():
+        with AuditLog(tmp_path / "audit") as audit:
+            async with CallLog(audit).keeping() as calls:
+                calls.note(REFUSED, caller="address 192.0.2.1", is_audited=False)
+                for _ in range(3):
+                    calls.note(REFUSED, caller="address 192.0.2.1", is_audited=True)
+
+    run(refuse())
+
+    assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 2]
+
+
+def test_refusals_of_an_ipv6_network_are_counted_together(home):
+    make(home)
+    audit = home / "audit"
+    settings = {"server__audit_file": audit, "server__proxies": "127.0.0.1"}
+    with serving(home, home / "log", **settings) as server:
+        for number in range(1, 6):
+            search(server, {"X-Forwarded-For": f"2001:db8::{number}"})
+    first, counted = lines_of(audit)
+
+    assert (first["status"], first["address"], "refused" in first) == (401, "2001:db8::1", False)
+    assert (counted["refused"], counted["address"]) == (4, "2001:db8::5")
 
 
 def test_one_process_answers_for_each_core():

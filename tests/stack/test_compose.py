@@ -230,10 +230,18 @@ def test_the_documented_stack_uses_elasticsearch_mgte_and_vllm(monkeypatch):
 def test_the_encoder_may_be_the_service_embeddings(monkeypatch):
     model = options_of("embeddings")["served-model-name"]
     name = VARIABLE.sub(lambda match: match["rest"], model)
-    given = {"SERVER_ENCODER": "endpoint", "SERVER_ENCODER_MODEL": name, "SHRAG_LLM__API_KEY": "model-key"}
-    encoder = settings_in(monkeypatch, **given)[0].indexer.encoder
+    given = {"SERVER_ENCODER": "endpoint", "SERVER_ENCODER_MODEL": name, "SERVER_ENCODER_KEY": "model-key"}
+    encoder = settings_in(monkeypatch, **given, SERVER_ENCODER_PLAIN_HTTP="true")[0].indexer.encoder
     assert (encoder.provider, encoder.base_url) == ("endpoint", "http://embeddings:8000/v1")
     assert (encoder.model, encoder.api_key.get_secret_value()) == (name, "model-key")
+
+
+def test_another_encoder_service_gets_its_own_key_alone_and_not_over_http(monkeypatch):
+    given = {"SERVER_ENCODER": "endpoint", "SERVER_ENCODER_URL": "http://encoder.example.org/v1"}
+    keys = {"SHRAG_LLM__API_KEY": "model-key"}
+    assert settings_in(monkeypatch, **given, **keys)[0].indexer.encoder.api_key.get_secret_value() == ""
+    with pytest.raises(ValueError, match=r"would go unencrypted to encoder\.example\.org"):
+        settings_in(monkeypatch, **given, **keys, SERVER_ENCODER_KEY="own-key")
 
 
 def test_the_image_of_the_server_holds_what_the_stack_needs():

@@ -1,10 +1,15 @@
 """What `shrag doctor` finds of the server's keys, its public address, the proxy before it and the backups."""
 
+import json
 import os
 import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from server.access.key_store import KeyStore
+from server.access.keys import make_key
+from tests.generator import sample_index
 from tests.http_server import Handler, serving
 from tests.server.running import shrag
 from tests.stack.asking_the_doctor import doctor
@@ -47,6 +52,21 @@ def test_the_public_address_is_asked(tmp_path, status, body, headers, found):
     assert (finding["status"], finding["found"], finding["configured"]) == (*found, url)
 
 
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        ("keys-empty", "make a key (shrag keys create)"),
+        ("keys-unreadable", "let the server read .keys.sqlite"),
+        ("another", "see what shrag serve logs"),
+    ],
+)
+def test_a_code_that_the_public_address_answers_with_has_its_own_remedy(tmp_path, code, remedy):
+    with serving(answering(200, {"status": "ok", "errors": [code]})) as url:
+        _, findings = doctor(tmp_path, server__public_url=url)
+
+    assert findings["server", "public address"]["mend"].startswith(remedy)
+
+
 def test_a_public_address_where_nothing_listens_is_wrong(tmp_path):
     code, findings = doctor(tmp_path, server__public_url="http://127.0.0.1:9")
 
@@ -86,9 +106,24 @@ def test_keys_are_counted_and_a_damaged_file_of_them_is_wrong(tmp_path):
     revoked = doctor(tmp_path)[1]["server", "keys"]
     (tmp_path / ".keys.sqlite").write_text("no database" * 100)
 
-    assert (made["status"], made["found"]) == ("ok", "1 not revoked")
-    assert (revoked["status"], revoked["found"]) == ("warning", "all keys are revoked: no caller is admitted")
+    assert (made["status"], made["found"]) == ("ok", "1 neither revoked nor expired")
+    assert (revoked["status"], revoked["found"]) == (
+        "warning",
+        "all keys are revoked or expired: no caller is admitted",
+    )
     assert doctor(tmp_path)[1]["server", "keys"]["status"] == "wrong"
+
+
+def test_an_expired_key_is_not_usable(tmp_path):
+    begins = datetime(2020, 1, 1, tzinfo=UTC)
+    store = KeyStore(tmp_path)
+    store.add(make_key(expires=begins + timedelta(days=1), now=begins)[1])
+    expired = doctor(tmp_path)[1]["server", "keys"]
+    store.add(make_key(expires=datetime.now(UTC) + timedelta(days=1))[1])
+    usable = doctor(tmp_path)[1]["server", "keys"]
+
+    assert (expired["status"], expired["mend"]) == ("warning", "make a key (shrag keys create)")
+    assert (usable["status"], usable["found"]) == ("ok", "1 neither revoked nor expired")
 
 
 def backup_of(tmp_path, *files, **environment):
@@ -119,6 +154,44 @@ def test_an_empty_file_is_no_backup(tmp_path):
     finding = backup_of(tmp_path, ("cut.tar", "", 1))["backup", "empty backup"]
 
     assert (finding["status"], finding["found"]) == ("warning", "an empty file is no backup: cut.tar")
+
+
+def test_a_backup_from_the_future_has_no_age(tmp_path):
+    finding = backup_of(tmp_path, ("new", "x", -30))["backup", "last backup"]
+
+    assert (finding["status"], finding["found"][16:]) == (
+        "warning",
+        "+00:00, which is in the future: its age is unknown",
+    )
+
+
+def test_a_dangling_link_beside_a_backup_is_passed_over(tmp_path):
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    (folder / "whole").write_text("x")
+    (folder / "latest").symlink_to(folder / "gone")
+
+    finding = doctor(tmp_path / "home", backups=folder)[1]["backup", "last backup"]
+    assert (finding["status"], finding["found"].endswith("0.0 days ago")) == ("ok", True)
+    (folder / "whole").unlink()
+    assert doctor(tmp_path / "home", backups=folder)[1]["backup", "last backup"]["status"] == "wrong"
+
+
+def test_a_backup_that_is_named_may_be_hidden(tmp_path):
+    (file := tmp_path / ".bk.tar").write_text("x")
+
+    assert doctor(tmp_path / "home", backups=file)[1]["backup", "last backup"]["status"] == "ok"
+
+
+def test_files_of_backups_are_looked_at_while_the_engine_does_not_answer(tmp_path):
+    pytest.importorskip("elasticsearch")
+    (file := tmp_path / "backup.tar").write_text("x")
+    settings = {"engine": "elasticsearch", "elasticsearch__url": "http://127.0.0.1:9", "backups": file}
+    done = sample_index.shrag("doctor", "--json", home=tmp_path / "home", **settings)
+    findings = [each for each in json.loads(done.stdout)["findings"] if each["check"] == "backup"]
+
+    assert [finding["status"] for finding in findings] == ["ok", "wrong"]
+    assert findings[1]["found"] == "not looked at, as the engine does not answer"
 
 
 def test_a_folder_of_backups_that_is_not_there_is_wrong(tmp_path):

@@ -260,7 +260,12 @@ class SearchResult(Found):
 
     fingerprint: Annotated[dict[str, str], Field(description="by what the index was analysed and built")]
     nothing_found: NotRequired[NothingFound]
-    facets: NotRequired[Annotated[FacetCounts, Field(description="where the call asks for them")]]
+    facets: NotRequired[
+        Annotated[
+            FacetCounts,
+            Field(description="where the call asks for them, unless counting fails or takes too long"),
+        ]
+    ]
 
 
 class ChosenKeywords(TypedDict):

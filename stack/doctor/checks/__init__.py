@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from stack.doctor.checks.backup import SUBJECT, check_backup
+from stack.doctor.checks.backup import check_backup
 from stack.doctor.checks.cross_encoders import check_cross_encoders
 from stack.doctor.checks.disk import check_disk
 from stack.doctor.checks.encoder import check_encoder
@@ -27,20 +27,15 @@ CHECKS: dict[str, Check] = {
     "language model": check_language_model,
     "server": check_serving,
 }
-# Checks that ask the engine, and the subject of their finding if it does not answer.
-NEED_THE_ENGINE: dict[Check, str] = {check_index: "list", check_backup: SUBJECT}
 
 
 def examine(examined: Examined) -> Iterator[Finding]:
     """Run all checks; one that fails itself is a finding, and the others are run."""
     found: list[Finding] = []
     for name, check in CHECKS.items():
-        if check in NEED_THE_ENGINE and not answers(found):
-            left_out = "not looked at, as the engine does not answer"
-            yield Finding(NEED_THE_ENGINE[check], "wrong", left_out, mend="mend the engine first", check=name)
-            continue
+        now = replace(examined, engine_answers=answers(found))
         try:
-            for finding in of_check(name, check(examined)):
+            for finding in of_check(name, check(now)):
                 found.append(finding)
                 yield finding
         except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are run too

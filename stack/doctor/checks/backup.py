@@ -1,16 +1,19 @@
 """The age of the last backup: a file or folder that a setting names, or a snapshot of a cluster."""
 
-from collections.abc import Iterator
+import os
+import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from indexer.errors import EngineRefused, IndexerError
 from indexer.settings import ElasticsearchSettings
-from stack.doctor.findings import Examined, Finding, failed
+from stack.doctor.findings import Examined, Finding, failed, without_engine
 
 SUBJECT = "last backup"
 LATE_DAYS = 8  # a weekly backup and a day
+CLOCKS_DIFFER = timedelta(hours=1)  # of this machine and of the disk or cluster that backups are on
 
 
 def check_backup(examined: Examined) -> Iterator[Finding]:
@@ -19,7 +22,8 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
     if settings.backups:
         yield from _of_files(settings.backups)
     if settings.engine == "elasticsearch":
-        yield _of_cluster(settings.elasticsearch)
+        answers = examined.engine_answers
+        yield _of_cluster(settings.elasticsearch) if answers else without_engine(SUBJECT)
     elif not settings.backups:
         yield Finding(
             SUBJECT,
@@ -30,21 +34,44 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
 
 
 def _of_files(place: Path) -> Iterator[Finding]:
-    """Judge the newest file of a folder, or one file."""
+    """Judge the newest entry of a folder, or one file."""
     try:
-        entries = list(place.iterdir()) if place.is_dir() else [place]
-        made = max(
-            (entry.stat().st_mtime for entry in entries if not entry.name.startswith(".")), default=None
-        )
-        empty = [entry.name for entry in entries if entry.is_file() and not entry.stat().st_size]
+        entries = _visible(place) if place.is_dir() else [place]
+        found = _read_status(entries)
     except OSError as error:
         mend = "make a backup there, or set SHRAG_BACKUPS to where backups are"
         yield failed(SUBJECT, error, str(place), mend)
         return
-    yield _judged(datetime.fromtimestamp(made, UTC) if made else None, str(place))
+    made = max((status.st_mtime for status in found.values()), default=None)
+    yield _judged(None if made is None else datetime.fromtimestamp(made, UTC), str(place))
+    empty = [
+        entry.name for entry, status in found.items() if stat.S_ISREG(status.st_mode) and not status.st_size
+    ]
     if empty:
-        found = f"an empty file is no backup: {min(empty)}"
-        yield Finding("empty backup", "warning", found, str(place), "make the backup again")
+        text = f"an empty file is no backup: {min(empty)}"
+        yield Finding("empty backup", "warning", text, str(place), "make the backup again")
+
+
+def _visible(folder: Path) -> list[Path]:
+    return [entry for entry in folder.iterdir() if not entry.name.startswith(".")]
+
+
+def _read_status(entries: Iterable[Path]) -> dict[Path, os.stat_result]:
+    """Return the status of entries, without those that have none, such as dangling links.
+
+    Raises:
+        OSError: no entry has one.
+    """
+    found: dict[Path, os.stat_result] = {}
+    why: OSError | None = None
+    for entry in entries:
+        try:
+            found[entry] = entry.stat()
+        except OSError as error:
+            why = error
+    if why is not None and not found:
+        raise why
+    return found
 
 
 def _of_cluster(settings: ElasticsearchSettings) -> Finding:
@@ -65,8 +92,13 @@ def _of_cluster(settings: ElasticsearchSettings) -> Finding:
 def _judged(made: datetime | None, where: str) -> Finding:
     if made is None:
         return Finding(SUBJECT, "warning", "there is none", where, "make one (docs/deploying.md)")
-    days = (datetime.now(UTC) - made).total_seconds() / 86_400
-    found = f"{made.isoformat(timespec='minutes')}, {days:.1f} days ago"
+    time = made.isoformat(timespec="minutes")
+    age = datetime.now(UTC) - made
+    if age < -CLOCKS_DIFFER:
+        found = f"{time}, which is in the future: its age is unknown"
+        return Finding(SUBJECT, "warning", found, where, "correct the clock, or make a new backup")
+    days = max(0.0, age / timedelta(days=1))
+    found = f"{time}, {days:.1f} days ago"
     if days > LATE_DAYS:
         return Finding(SUBJECT, "warning", found, where, "make one, and see why none was made since")
     return Finding(SUBJECT, "ok", found, where)

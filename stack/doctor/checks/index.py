@@ -10,7 +10,7 @@ from indexer.settings import EncoderSettings
 from indexer.store import CAPABILITIES
 from indexer.store.engines import index_names, open_store
 from retriever.index import open_index
-from stack.doctor.findings import Examined, Finding, failed
+from stack.doctor.findings import Examined, Finding, failed, without_engine
 
 SHOWN_DIFFERENCES = 3
 
@@ -18,6 +18,9 @@ SHOWN_DIFFERENCES = 3
 def check_index(examined: Examined) -> Iterator[Finding]:
     """Open the index that is named, or each there is, and compare its versions' files with their sums."""
     settings = examined.settings.indexer
+    if not examined.engine_answers:
+        yield without_engine("list")
+        return
     try:
         names = [examined.index] if examined.index else index_names(settings)
     except (IndexerError, OSError) as error:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import UTC, datetime
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,14 @@ from stack.settings_listing import settings_in_force
 LOOK_S = 10.0  # for an answer that takes no work
 OK, MISDIRECTED, REDIRECTS, GATEWAY = 200, 421, range(300, 400), range(502, 505)
 MAKE_A_KEY = "make a key (shrag keys create)"
+RESTORE_KEYS = "put a copy of it back, or move it away and make new keys"
+COUNT_USABLE = "SELECT count(*) FROM keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)"
+SEE_THE_LOG = "see what shrag serve logs"
+# What is to be done about a code in `errors` of /healthz.
+REMEDIES = {
+    "keys-empty": MAKE_A_KEY,
+    "keys-unreadable": f"let the server read {KEYS} in its SHRAG_HOME; where it is damaged, {RESTORE_KEYS}",
+}
 
 
 def server_settings() -> dict[str, Any]:
@@ -54,12 +63,13 @@ def _keys(file: Path) -> Finding:
             found = "the file of keys is empty: no caller is admitted"
             return Finding(subject, "wrong", found, where, f"make room on its disk, then {MAKE_A_KEY}")
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
-            (count,) = database.execute("SELECT count(*) FROM keys WHERE revoked IS NULL").fetchone()
+            (count,) = database.execute(COUNT_USABLE, (datetime.now(UTC).isoformat(),)).fetchone()
     except (OSError, sqlite3.Error) as error:
-        return failed(subject, error, where, "put a copy of it back, or move it away and make new keys")
+        return failed(subject, error, where, RESTORE_KEYS)
     if not count:
-        return Finding(subject, "warning", "all keys are revoked: no caller is admitted", where, MAKE_A_KEY)
-    return Finding(subject, "ok", f"{count:,} not revoked", where)
+        found = "all keys are revoked or expired: no caller is admitted"
+        return Finding(subject, "warning", found, where, MAKE_A_KEY)
+    return Finding(subject, "ok", f"{count:,} neither revoked nor expired", where)
 
 
 def _public_address(url: str, examined: Examined) -> Iterator[Finding]:
@@ -101,8 +111,15 @@ async def _ask(url: str, examined: Examined) -> Finding:
         found = f"what answers there is not SHRAG ({status}): {text}"
         return Finding(subject, "wrong", found, url, "let the proxy pass all paths on to shrag serve")
     if errors := health.get("errors"):
-        return Finding(subject, "wrong", f"it answers with {one_line(str(errors))[:200]}", url, MAKE_A_KEY)
+        found = f"it answers with {one_line(str(errors))[:200]}"
+        return Finding(subject, "wrong", found, url, _remedies(errors))
     return Finding(subject, "ok", "SHRAG answers", url)
+
+
+def _remedies(errors: object) -> str:
+    """Return what is to be done about the codes of /healthz."""
+    codes = errors if isinstance(errors, list) else [errors]
+    return "; ".join(dict.fromkeys(REMEDIES.get(str(code), SEE_THE_LOG) for code in codes))
 
 
 def _proxies(proxies: str, public_url: str) -> Finding:
