@@ -12,6 +12,12 @@ from indexer.analysis.tokens import Token
 UNCHANGED = re.compile(
     r"\bunchanged\b|\b(?:remained|stayed) (?:the same|constant|stable)\b|그대로", re.IGNORECASE
 )
+# What a clause says of none: "no question was left without", 답하지 못한 질문은 없었다.
+NONE = re.compile(
+    r"^\W*(?:no\b(?! (?:less|fewer|more) than)|none of\b|not (?:one|a single)\b)"
+    r"|[은는이가도] 없(?=었|다|음|습|으며|고)",
+    re.IGNORECASE,
+)
 BEHIND = 2  # words that an English "not" denies: "not significantly improve"
 LEAST_SHARE = 0.5
 
@@ -35,6 +41,8 @@ class Statement:
     written: str
     denied: tuple[Token, ...]
     hardly: bool
+    denials: int  # words for "not"
+    of_none: bool
 
 
 def statements(text: Text) -> Iterator[Statement]:
@@ -42,7 +50,8 @@ def statements(text: Text) -> Iterator[Statement]:
     for clause in text.clauses:
         written = text.words_of(clause)
         hardly = bool(HARDLY.search(written) or UNCHANGED.search(written))
-        yield Statement(clause, written, denied_words(text, clause), hardly)
+        count, of_none = len(NOT.findall(written)), bool(NONE.search(written))
+        yield Statement(clause, written, denied_words(text, clause), hardly, count, of_none)
 
 
 def denials(own: Sequence[Statement], said: Sequence[Statement], bridge: Bridge) -> Iterator[tuple[str, str]]:
@@ -75,6 +84,10 @@ def _opposed(own: Statement, place: Statement, bridge: Bridge) -> str | None:
     for token in own.denied:
         if not place.denied and bridge.shared((token,), said):
             return token[0]
+    if own.of_none and not place.of_none and own.denials == place.denials + 1 > 1:
+        for token in own.denied:  # denied twice
+            if bridge.shared((token,), their_words):
+                return token[0]
     if not own.denied:
         for token in own.clause.tokens:
             if token[0] not in AXIS_WORDS and bridge.shared((token,), their_words):

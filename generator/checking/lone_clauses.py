@@ -6,7 +6,7 @@
 from collections.abc import Iterator
 
 from generator.checking.clauses import Bridge, Clause, Text, terms_of
-from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
+from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS, TOPICAL
 
 LEAST_WORDS, LEAST_PAIRS = 3, 3  # content words, or glossary terms across languages, of a clause
 LEAST_HELD, LEAST_HELD_ACROSS = 0.3, 0.1  # share of these that the sources must hold
@@ -30,5 +30,5 @@ def lone_clauses(own: Text, held: set[str], bridge: Bridge, *, across: bool) -> 
 
 
 def _content(clause: Clause) -> set[str]:
-    words = terms_of(clause.tokens) - AXIS_WORDS.keys() - FUNCTION_WORDS
+    words = terms_of(clause.tokens) - (AXIS_WORDS.keys() - TOPICAL) - FUNCTION_WORDS
     return {word for word in words if not word.isdigit()}

@@ -145,7 +145,7 @@ def differences_of(text: Text) -> frozenset[Difference]:
 
 def is_difference(quantity: Quantity, text: str, differences: Iterable[Set[Difference]]) -> bool:
     """Whether a number of a text that compares is a difference of two numbers of a source."""
-    if not quantity.unit or not DIFFERS.search(text):
+    if not quantity.unit or not (quantity.unit.dimension in SUBTRACTED or DIFFERS.search(text)):
         return False
     wanted = quantity.value * quantity.unit.factor
     dimension = quantity.unit.dimension

@@ -7,7 +7,7 @@ from decimal import Decimal
 from math import prod
 from typing import NamedTuple
 
-from generator.checking.sino_korean import MONEY, SINO_KOREAN, sino_korean_value
+from generator.checking.sino_korean import CHINESE, MONEY, SINO_KOREAN, chinese_value, sino_korean_value
 from generator.checking.units import PARTICLE, Unit, unit_of
 
 # All digits or none, from the first one on: thousands of them are read once.
@@ -32,6 +32,9 @@ ENGLISH_MULTIPLIER = {
     "billion": 10**9,
     "trillion": 10**12,
 }
+# 3.4k, 5M rows; not 300K, of a temperature, nor 5M NaCl, of a solution.
+SUFFIXED = re.compile(rf"(?<![A-Za-z])(?<!\d[.,])({DIGITS})(k|bn|[KMB](?=[ -][a-z]+s\b))(?![A-Za-z0-9])")
+SUFFIXES = {"k": 1_000, "K": 1_000, "M": 10**6, "B": 10**9, "bn": 10**9}
 ONES = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
@@ -50,6 +53,7 @@ ENGLISH_WORDS = re.compile(
     rf"\b(?:{_BELOW_1000}[\s-](?:million|billion)\b(?:{_THEN}{_BELOW_MILLION}{_LARGER})?|{_BELOW_MILLION}"
     rf"|zero(?=\spoint)){_POINT}"
 )
+DOZEN = re.compile(rf"\b(?:(half a)|(an?|{'|'.join(ONES)}|{DIGITS})) dozen\b")
 A_PERIOD = re.compile(r"\ban?(?= (?:year|month|week|day|hour|minute)\b)")
 ORDINALS = {
     word: value
@@ -89,6 +93,25 @@ DAY_WORDS = re.compile(rf"(?<![가-힣])(?:{'|'.join(DAYS)})(?:{PARTICLE})")  # 
 _SINO_DIGIT = dict(zip("일이삼사오육칠팔구십", range(1, 11), strict=True))
 KOREAN_FRACTION = re.compile(
     rf"({DIGITS}|(?<![가-힣])[{''.join(_SINO_DIGIT)}])\s?분의\s?({DIGITS}|[{''.join(_SINO_DIGIT)}](?![가-힣]{{3}}))"
+)
+# Six in ten, one out of every four, six hens in ten were; 열 중 여섯, 10명 중 6명.
+MOST_OF_A_SHARE = 100
+SMALL_WORDS = WORD_VALUES | NATIVE | NATIVE_TENS | {"a hundred": 100, "one hundred": 100, "백": 100}
+_SMALL = (
+    rf"(?<![\d.,])\d{{1,3}}(?![\d.,]*\d)|\b(?:a hundred|one hundred|{'|'.join([*TENS, *reversed(ONES)])})\b"
+)
+_SMALL_DIGITS = r"(?<![\d.,])\d{1,3}(?![\d.,]*\d)"
+_PERIOD_OR_UNIT = r"(?!\s?[%℃°]| (?:year|month|week|day|hour|minute|second|per\s?cent)|-)"
+_FINITE = r"(?= (?:was|were|is|are|has|have|had|did|do|does|could|can|got|went|remained|\w+ed)\b|\s?[,.;)]|$)"
+N_IN_M = re.compile(
+    rf"(?P<part>{_SMALL}) (?P<noun>[a-z-]{{1,20}} ){{0,2}}(?P<of>in|out of)(?: every)? (?P<whole>{_SMALL})"
+    rf"{_PERIOD_OR_UNIT}(?(noun){_FINITE})"
+)
+_NATIVE = rf"(?:{'|'.join(sorted(NATIVE_TENS, key=len, reverse=True))}|{'|'.join(NATIVE)}|백)"
+_SMALL_KOREAN = rf"{_SMALL_DIGITS}|(?<![가-힣]){_NATIVE}"
+M_OF_WHICH_N = re.compile(
+    rf"(?P<whole>{_SMALL_KOREAN})\s?(?:{COUNTERS})?\s?(?P<of>중|가운데)(?:에서?)?\s?"
+    rf"(?P<part>{_SMALL_KOREAN})(?=\s?(?:{COUNTERS})|[이가은는에]|\s|$)"
 )
 PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _PARTS = "|".join(part for part in PARTS if part != "half")
@@ -140,6 +163,7 @@ class Numeral(NamedTuple):
     demanded: bool = True
     unit: Unit | None = None
     multiple: bool = False
+    shown: str = ""
 
 
 def plain(number: str) -> Decimal:
@@ -152,10 +176,32 @@ def numerals(text: str) -> Iterator[Numeral]:
     lowered = text.lower()
     if len(lowered) != len(text):  # as of İ
         lowered = text
+    yield from shares_in_words(lowered)
     for pattern, numeral in WAYS:
-        for match in pattern.finditer(text if pattern is MONTH else lowered):
+        for match in pattern.finditer(text if pattern in CASED else lowered):
             if found := numeral(match):
                 yield found
+
+
+def shares_in_words(text: str) -> Iterator[Numeral]:
+    """Yield the share of "six in ten" or 열 중 여섯, where its preposition stands, and its two numbers.
+
+    A source need not have the two numbers of a share.
+    """
+    for pattern in (N_IN_M, M_OF_WHICH_N):
+        for match in pattern.finditer(text):
+            part, whole = _small(match["part"]), _small(match["whole"])
+            if part < whole <= MOST_OF_A_SHARE:
+                share = part / whole * 100
+                yield Numeral(share, *match.span("of"), unit=SHARE, multiple=True, shown=match[0])
+                yield Numeral(part, *match.span("part"), demanded=False)
+                yield Numeral(whole, *match.span("whole"), demanded=False)
+
+
+def _small(number: str) -> Decimal:
+    if number[0].isdigit():
+        return Decimal(number)
+    return Decimal(SMALL_WORDS[number])
 
 
 def _korean_fraction(match: re.Match[str]) -> Numeral | None:
@@ -195,6 +241,19 @@ def _korean_and_a_half(match: re.Match[str]) -> Numeral:
 
 def _times(value: int) -> Callable[[re.Match[str]], Numeral]:
     return lambda match: Numeral(Decimal(value), *match.span(), unit=TIMES, multiple=True)
+
+
+def _dozen(match: re.Match[str]) -> Numeral:
+    count = match[2] or "a"
+    dozens = (
+        A_HALF if match[1] else plain(count) if count[0].isdigit() else Decimal(WORD_VALUES.get(count, 1))
+    )
+    return Numeral(dozens * 12, *match.span())
+
+
+def _chinese(match: re.Match[str]) -> Numeral | None:
+    value = chinese_value(match[0])
+    return None if value is None else Numeral(Decimal(value), *match.span())
 
 
 def _sino_korean(match: re.Match[str]) -> Numeral | None:
@@ -238,6 +297,7 @@ def _korean_large(text: str) -> Decimal:
     return total
 
 
+CASED = frozenset({MONTH, SUFFIXED})  # patterns that tell capital letters
 # In the order in which they are tried.
 WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], ...] = (
     (AND_A_HALF, _and_a_half),
@@ -249,6 +309,9 @@ WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], .
     (ENGLISH_FRACTION, _english_fraction),
     (KOREAN_LARGE, lambda m: Numeral(_korean_large(m[0]), m.start(), m.start() + len(m[0].rstrip()))),
     (ENGLISH_LARGE, lambda m: Numeral(plain(m[1]) * ENGLISH_MULTIPLIER[m[2]], *m.span())),
+    (SUFFIXED, lambda m: Numeral(plain(m[1]) * SUFFIXES[m[2]], *m.span())),
+    (DOZEN, _dozen),
+    (CHINESE, _chinese),
     (KOREAN_BARE, _korean_bare),
     (SINO_KOREAN, _sino_korean),
     (DOTTED, _dotted),

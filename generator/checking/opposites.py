@@ -3,9 +3,11 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from importlib import resources
+from itertools import pairwise
 
 from generator.checking.clauses import Bridge, Clause, Text, terms_of
 from generator.checking.names import opens_sentence
@@ -38,6 +40,8 @@ def _table() -> dict[str, tuple[str, int]]:
 
 
 AXIS_WORDS = _table()
+# Words of age and superlatives say what a clause is about, too.
+TOPICAL = frozenset(word for word, (axis, _) in AXIS_WORDS.items() if axis in {"age", "extreme"})
 NOT = re.compile(
     r"\b(?:not(?! only\b)|no(?! (?:less|fewer|more) than\b)|never|without|cannot|neither|nor|none|unable)\b"
     r"|\bfail(?:s|ed)? to\b|n't\b"
@@ -50,6 +54,13 @@ HARDLY = re.compile(
     r"\b(?:hardly|barely|seldom|rarely|scarcely|little|few|only|just)\b|거의|그쳤|불과|만(?=[ ,.])",
     re.IGNORECASE,
 )
+# Before a word of an axis: "hardly fell" is "did not fall".
+BARELY = re.compile(r"\b(?:hardly|barely|scarcely)(?: any)? $", re.IGNORECASE)
+KOREAN_BARELY = re.compile(r"거의 (?:[가-힣]+ )?$")
+SLIGHTLY = re.compile(
+    r"\b(?:hardly|barely|scarcely|little|slight\w*|small|marginal\w*|modest\w*|minor|minimal\w*|somewhat|negligibl\w*)\b|거의|소폭|약간|조금|다소|미미|근소"
+)
+SLIGHT_RATIO, SLIGHT_SHARE = Decimal("0.8"), 10  # of what was and what became; in percent
 NOTHING_FOUND = re.compile(
     r"(?:\b(?:no|not|without|neither)|n't)\b[^,;.]{0,40}"
     r"\b(?:change|differ\w*|effect\w*|relation\w*|associat\w*|significan\w*|benefit|improve\w*)"
@@ -107,6 +118,7 @@ class Direction:
     beside: tuple[Token, ...] = ()  # the two words before it and the one behind it
     start: int = 0  # where the word stands in its text
     end: int = 0
+    barely: bool = False
 
 
 # A direction and the terms near it, of its clause and of its sentence, without those of directions.
@@ -142,8 +154,11 @@ def directions(text: Text) -> list[Direction]:
             denied = _is_denied(token, clause, text.text)
             following = next((other[0] for other in clause.tokens[place + 1 :] if other[0] != "쪽"), None)
             phrase = (token[0], following) if following else None
+            where, barely = (token[2], token[3]), _is_barely(token, clause, text.text, denied=denied)
             found.append(
-                Direction(*sign, written, near, clause, denied, hardly, standard, phrase, beside, *token[2:])
+                Direction(
+                    *sign, written, near, clause, denied, hardly, standard, phrase, beside, *where, barely
+                )
             )
     return found
 
@@ -168,6 +183,30 @@ def _is_denied(token: Token, clause: Clause, text: str) -> bool:
         # "Without lamps fell" denies the lamps.
         return denied is not None and (denied[0].lower() not in {"without", "no"} or denied[0] in before[-2:])
     return bool(NOT.search(text[token[3] : min(token[3] + 7, clause.end)]))
+
+
+def _is_barely(token: Token, clause: Clause, text: str, *, denied: bool) -> bool:
+    before = text[max(clause.start, token[2] - SHORTLY_BEFORE) : token[2]]
+    if token[0].isascii():
+        return bool(BARELY.search(before))
+    return denied and bool(KOREAN_BARELY.search(before))
+
+
+def _is_slight(text: Text, clause: Clause) -> bool:
+    """Tell whether a clause says that a change is small, in words or by its numbers."""
+    if SLIGHTLY.search(text.words_of(clause)):
+        return True
+    counted = text.quantities_in(clause.start, clause.end)
+    shares = [each.value for each in counted if each.unit and each.unit.dimension.startswith("share")]
+    if len(shares) == 1:
+        return shares[0] <= SLIGHT_SHARE
+    return any(
+        first.value
+        and second.value
+        and first.unit == second.unit
+        and min(first.value, second.value) >= SLIGHT_RATIO * max(first.value, second.value)
+        for first, second in pairwise(counted)
+    )
 
 
 def standard_of(text: Text, clause: Clause) -> frozenset[str] | None:
@@ -210,7 +249,8 @@ def contradictions(
     end of the axis, or denies it, and no place that shares nearly as much agrees. A comparison is read
     with its sides: "A higher than B" is "B lower than A". Of more than MOST_PAIRS pairs none are compared.
     """
-    own = [direction for direction in own if not direction.hardly]
+    own = [_plainly(direction) for direction in own if direction.barely or not direction.hardly]
+    slight = _slight_clauses(sources) if any(direction.barely for direction in own) else set()
     said = [place for source, directions_of in sources for place in _with_words(source, directions_of)]
     if len(own) * len(said) > MOST_PAIRS:
         return
@@ -229,8 +269,7 @@ def contradictions(
         for other, near_words, clause_words, sentence_words in said:
             if other.axis != direction.axis or (id(direction) in mixed and other.phrase in named):
                 continue
-            near = bridge.shared(direction.near, near_words)
-            if not near:
+            if not (near := bridge.shared(direction.near, clause_words if direction.barely else near_words)):
                 continue
             clause = bridge.shared(direction.clause.tokens, clause_words)
             beside = bridge.shared(direction.clause.tokens, sentence_words)
@@ -240,10 +279,10 @@ def contradictions(
             continue
         best = max(score for score, *_ in ranked)
         good = [entry for entry in ranked if entry[0] >= NEARLY_AS_GOOD * best]
-        if any(agrees(direction, other, bridge) is not False for *_, other in good):
+        if any(_excuses(direction, other, slight, bridge) for *_, other in good):
             continue
         _, clause_shared, shared, other = max(good, key=lambda entry: entry[0])
-        near_shared = bridge.shared(direction.near, terms_of(other.near))
+        of_it = _of_it(direction, other, bridge)
         # A clause with both ends says one of them of something else.
         same = [
             each
@@ -254,10 +293,26 @@ def contradictions(
         ]
         if any(agrees(direction, each, bridge) for each in same):
             continue
-        of_it = near_shared >= LEAST_SHARED or _next_to(direction, other, bridge)
         sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
         if of_it and sure and shared >= LEAST_SHARED:
             yield direction.written, other.written
+
+
+def _plainly(direction: Direction) -> Direction:
+    """Read "hardly fell" as "did not fall"."""
+    return replace(direction, denied=True, hardly=False) if direction.barely else direction
+
+
+def _slight_clauses(sources: Sequence[tuple[Text, Sequence[Direction]]]) -> set[int]:
+    clauses = {id(each.clause): (source, each.clause) for source, said in sources for each in said}
+    return {number for number, (source, clause) in clauses.items() if _is_slight(source, clause)}
+
+
+def _excuses(own: Direction, other: Direction, slight: Set[int], bridge: Bridge) -> bool:
+    """Tell whether a place of the sources says the same or may do so."""
+    if own.barely:
+        return id(other.clause) in slight or agrees(own, replace(other, hardly=False), bridge) is not False
+    return agrees(own, other, bridge) is not False
 
 
 def _with_words(source: Text, said: Sequence[Direction]) -> Iterator[_Place]:
@@ -269,6 +324,14 @@ def _with_words(source: Text, said: Sequence[Direction]) -> Iterator[_Place]:
     for direction in said:
         clause = direction.clause
         yield direction, terms_of(direction.near), clauses[id(clause)], sentences[clause.sentence]
+
+
+def _of_it(own: Direction, other: Direction, bridge: Bridge) -> bool:
+    """Tell whether two words of an axis are about the same."""
+    said = terms_of(other.clause.tokens if own.barely else other.near)
+    if bridge.shared(own.near, said) >= LEAST_SHARED:
+        return True
+    return own.axis != "extreme" and _next_to(own, other, bridge)
 
 
 def _next_to(own: Direction, other: Direction, bridge: Bridge) -> bool:

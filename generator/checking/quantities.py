@@ -48,6 +48,7 @@ class Quantity:
     about: bool = False
     negative: bool = False
     multiple: bool = False
+    shown: str = ""  # where a share is written around its preposition: six in ten
 
     def same_as(self, other: "Quantity") -> bool:
         """Return whether the two say the same; a number without a unit may have any.
@@ -73,7 +74,7 @@ def quantities(text: str) -> list[Quantity]:
     text = with_ascii_digits(unicodedata.normalize("NFC", text)).replace("μ", "µ")
     taken = [False] * (len(text) + 1)
     found: list[Quantity] = []
-    for value, start, end, said, own_unit, multiple in numerals(text):
+    for value, start, end, said, own_unit, multiple, whole in numerals(text):
         if any(taken[start:end]):
             continue
         taken[start:end] = [True] * (end - start)
@@ -92,7 +93,9 @@ def quantities(text: str) -> list[Quantity]:
         demanded = (said or bool(unit and not own_unit)) and value != 1
         in_words = multiple or (unit == TIMES and not text[start].isdigit())
         shown = text[start : behind.end(1) if behind and unit else end]
-        found.append(Quantity(value, unit, shown.strip(), start, end, demanded, about, negative, in_words))
+        found.append(
+            Quantity(value, unit, shown.strip(), start, end, demanded, about, negative, in_words, whole)
+        )
     found.sort(key=lambda quantity: quantity.start)
     return _with_units_of_lists(found, text)
 

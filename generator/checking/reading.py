@@ -3,7 +3,10 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from generator.checking.baselines import Baseline, baselines
 from generator.checking.belonging import Placed, placed
+from generator.checking.bounds import Bound, bounds
+from generator.checking.by_and_to import Extent, extents
 from generator.checking.clauses import Text, Translation, read_text, translations_of
 from generator.checking.denials import Statement, statements
 from generator.checking.exchanged_numbers import Labelled, labelled
@@ -28,6 +31,9 @@ class Reading:
     directed: tuple[Change, ...]
     directions: tuple[Direction, ...]
     statements: tuple[Statement, ...]
+    extents: tuple[Extent, ...]
+    bounds: tuple[Bound, ...]
+    baselines: tuple[Baseline, ...]
     comparisons: tuple[Comparison, ...]
     actions: tuple[Action, ...]
     glossary: Glossary
@@ -51,15 +57,18 @@ class Reading:
 def read(text: str, analyzer: Analyzer, glossary: Glossary) -> Reading:
     """Read a composed (NFC) text."""
     parts = read_text(text, analyzer)
-    said = tuple(directions(parts))
+    said, changed = tuple(directions(parts)), tuple(changes(parts))
     return Reading(
         parts,
         tuple(placed(parts)),
         tuple(labelled(parts)),
-        tuple(changes(parts)),
+        changed,
         tuple(directed(parts, said)),
         said,
         tuple(statements(parts)),
+        tuple(extents(parts, said)),
+        tuple(bounds(parts)),
+        tuple(baselines(parts, changed, said)),
         tuple(comparisons(parts, said)),
         tuple(actions(parts)),
         glossary,

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from typing import Literal
 
+from generator.checking.baselines import better_baselines
 from generator.checking.belonging import MOST_QUANTITIES, of_another
+from generator.checking.bounds import other_bounds
+from generator.checking.by_and_to import confused_extents
 from generator.checking.clauses import Bridge, Text, nearest_sentences
 from generator.checking.denials import denials
 from generator.checking.exchanged_numbers import exchanged_numbers, lent_numbers
@@ -13,10 +16,12 @@ from generator.checking.exchanged_roles import exchanged_roles, exchanged_sides
 from generator.checking.lone_clauses import lone_clauses
 from generator.checking.multiples import NEAR_A_MULTIPLE, Multiples, is_difference, is_said, joined
 from generator.checking.names import same_name
+from generator.checking.negating_prefixes import turned_prefixes
 from generator.checking.number_directions import turned_changes
 from generator.checking.opposites import contradictions
 from generator.checking.quantities import Quantity, spans_years
 from generator.checking.reading import Reading
+from generator.checking.replaced_actors import replaced_actors
 from generator.checking.reversed_changes import reversed_changes
 from generator.checking.subjects import missing_terms, replaced_words, rival_names
 from generator.checking.substances import drugs, substances
@@ -95,7 +100,7 @@ def _multiples_near(it: Compared, tokens: tuple[Token, ...]) -> Multiples:
 
 
 def _numbers(it: Compared) -> Iterator[str]:
-    return (quantity.text for quantity, same in it.missing_numbers if not same)
+    return (quantity.shown or quantity.text for quantity, same in it.missing_numbers if not same)
 
 
 def _units(it: Compared) -> Iterator[str]:
@@ -103,6 +108,9 @@ def _units(it: Compared) -> Iterator[str]:
 
 
 def _other_numbers(it: Compared) -> Iterator[str]:
+    said = [bound for source in it.sources for bound in source.bounds]
+    for pair in other_bounds(it.own.bounds, said, it.bridge):
+        yield _pair(pair)
     # A source with too many numbers may give them to the right words: then nothing is said of the others.
     if any(len(each.text.quantities) > MOST_QUANTITIES for each in (it.own, *it.sources)):
         return
@@ -128,17 +136,30 @@ def _exchanged(it: Compared) -> Iterator[str]:
     compared = [comparison for source in it.sources for comparison in source.comparisons]
     for pair in exchanged_sides(it.own.comparisons, compared, it.bridge):
         yield _pair(pair)
+    baselines = [baseline for source in it.sources for baseline in source.baselines]
+    for pair in better_baselines(it.own.comparisons, baselines, compared, it.held, it.bridge):
+        yield _pair(pair)
     yield from exchanged_roles(it.own.actions, [each for source in it.sources for each in source.actions])
+    if not it.across:
+        yield from replaced_actors(it.own.text, it.texts, it.bridge)
 
 
 def _turned(it: Compared) -> Iterator[str]:
-    return reversed_changes(it.own.changes, [each for source in it.sources for each in source.changes])
+    yield from reversed_changes(it.own.changes, [each for source in it.sources for each in source.changes])
+    said = [each for source in it.sources for each in source.extents]
+    differences = [source.differences for source in it.sources]
+    multiples = joined([each for source in it.sources for each in source.multiples.values()])
+    for pair in confused_extents(it.own.extents, said, it.own.text.text, differences, multiples):
+        yield _pair(pair)
 
 
 def _opposites(it: Compared) -> Iterator[str]:
     said = [(source.text, source.directions) for source in it.sources]
     for pair in contradictions(it.own.text, it.own.directions, said, it.bridge):
         yield _pair(pair)
+    if not it.across:
+        for pair in turned_prefixes(it.own.text, it.texts):
+            yield _pair(pair)
     for pair in turned_changes(it.own.directed, [source.directed for source in it.sources], it.bridge):
         yield _pair(pair)
 

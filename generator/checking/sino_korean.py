@@ -1,4 +1,4 @@
-"""Sino-Korean numbers in words: 구십구 퍼센트, 삼점일 배, 이천삼백 명, 천 자."""
+"""Sino-Korean numbers in words: 구십구 퍼센트, 삼점일 배, 이천삼백 명, 천 자; also as 三千四百."""
 
 import re
 from decimal import Decimal
@@ -33,6 +33,17 @@ SINO_KOREAN = re.compile(
     rf"|(?P<pointed>{_D})점(?P<places>{_D}{{1,6}}+)(?=\s?(?:{_COUNTED}))"
     rf"|(?P<bare>[백천만])(?=\s(?:{_PLAIN}|[자편곳회](?:{PARTICLE}))))"
 )
+# No part of a word: 三國, 十字架. One numeral alone is as often a word.
+_OF_CHINESE = dict(
+    zip(
+        "〇零一二兩两三四五六七八九十百千萬万億亿兆",
+        "영영일이이이삼사오육칠팔구십백천만만억억조",
+        strict=True,
+    )
+)
+CHINESE = re.compile(
+    rf"(?<![㐀-鿿])[{''.join(_OF_CHINESE)}]{{2,24}}+(?=[人名個个件年月日歲岁回頁页%％]|(?![㐀-鿿]))"
+)
 _GROUP = re.compile(rf"({_D})?([십백천])")
 
 
@@ -48,6 +59,11 @@ def sino_korean_value(match: re.Match[str]) -> Decimal | None:
     decimals = match["decimals"] or match["tenths"] or match["places"]
     digits = "".join(str(DIGIT_VALUES[each]) for each in decimals or "")
     return Decimal(f"{value}.{digits}") if digits else Decimal(value)
+
+
+def chinese_value(numeral: str) -> int | None:
+    """Return the value of a match of CHINESE, None where it is no number."""
+    return _whole("".join(_OF_CHINESE[each] for each in numeral), exact=True)
 
 
 def _is_word(syllables: str, text: str, end: int) -> bool:

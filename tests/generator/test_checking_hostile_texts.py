@@ -107,6 +107,11 @@ LONG = {
     "doubled": ("elms doubled. ", "3 elms, 7 oaks and 8 % grow. "),
     "Korean halves": ("절반 ", "참나무 3그루와 7그루의 나무가 자랐다. "),
     "Korean actions": ("개가 고양이를 보며, ", "고양이가 개를 보며, "),
+    "bounds": ("at least 3 elms or 4 oaks or more ", "at least 2 elms and 5 oaks or more "),
+    "changes by and to": ("loss fell by 3% and 41 g ", "loss fell from 9% to 3% "),
+    "shares in words": ("one elm in ten of 41 g ", "one-in-ten-one elm in nine "),
+    "hardly": ("loss hardly fell by 41 g ", "loss fell 30% "),
+    "authors": ("elms select oaks of 41 g ", "we select oaks "),
     "Korean changes by a number": ("손실이 5 g 늘었고 ", "손실이 6 g 줄었고 "),
 }
 
