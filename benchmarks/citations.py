@@ -28,8 +28,8 @@ from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import CITATIONS
 from indexer.store.engines import open_store
-from retriever.citations import citation_counts, cited_layer, citing_layer, references
 from retriever.index import SearchIndex, open_index
+from retriever.papers.citations import citation_counts, cited_layer, citing_layer, references
 
 NAME, LAYER = "citations", 100
 SHARE_BAR = 0.05  # of indexing

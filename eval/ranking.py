@@ -14,11 +14,11 @@ from indexer.ingest import Progress, no_progress
 from indexer.logs import get_logger
 from indexer.untrusted import one_line
 from retriever.errors import BadExpression, BadQuestion, SourceFailed
-from retriever.hits import AppliedSearch
 from retriever.index import OpenIndex
+from retriever.opening.worker_threads import in_caller_thread
 from retriever.search import Further, SearchRequest, rank
+from retriever.searching.hits import AppliedSearch
 from retriever.settings import RetrieverSettings
-from retriever.worker_threads import in_caller_thread
 
 NOTHING_FOUND = "nothing found"
 MOST_FAILURES = 10  # in a row, after which what fails is not asked again and again

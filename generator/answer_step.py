@@ -3,16 +3,16 @@
 import asyncio
 from functools import partial
 
-from generator.answers import Answer, Sentence, SentencesSoFar, naming_unknown_words
-from generator.excluding import mark_excluded
-from generator.extractive import quoted_answer
-from generator.judging import judged
-from generator.model_answer import WHOLE_ANSWER, AnswerForm, answer_from_model
-from generator.model_step import model_step
+from generator.answers.answer import Answer, Sentence, SentencesSoFar, naming_unknown_words
+from generator.answers.excluding import mark_excluded
+from generator.answers.extractive import quoted_answer
+from generator.answers.judging import judged
+from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, answer_from_model
+from generator.llm.model_step import model_step
 from generator.request import Resources
-from generator.steps import Step
-from retriever.confidence import THRESHOLD
-from retriever.hits import SearchResult
+from generator.tracing.steps import Step
+from retriever.relevance.confidence import THRESHOLD
+from retriever.searching.hits import SearchResult
 
 
 async def answer_step(

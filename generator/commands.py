@@ -111,9 +111,9 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from generator.pipeline import Settings, answer_from_sources, answer_question, run
     from indexer.output_files import check_output
     from indexer.settings import named_paths
-    from retriever.constraints import chosen_constraints
-    from retriever.filters import make_filters
+    from retriever.constraints.parsing import chosen_constraints
     from retriever.index import open_index
+    from retriever.queries.filters import make_filters
 
     settings = Settings.from_environment()
     name = chosen_place(name, sources, settings.indexer)
@@ -172,7 +172,7 @@ def show(file: Path) -> None:
     """Show what FILE, made with --trace, holds."""
     from generator.console import show_saved
     from generator.finding.console import show_found
-    from generator.trace import Trace
+    from generator.tracing.trace import Trace
 
     try:
         saved = Trace.load(file)
@@ -186,7 +186,7 @@ def show(file: Path) -> None:
 @click.argument("second", type=PathParameter(exists=True, dir_okay=False))
 def compare(first: Path, second: Path) -> None:
     """List where two traces differ, times aside; exit 1 where they do."""
-    from generator.trace import Trace, differences
+    from generator.tracing.trace import Trace, differences
 
     try:
         found = differences(Trace.load(first), Trace.load(second))

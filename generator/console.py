@@ -7,19 +7,19 @@ from typing import Any
 
 from rich.text import Text
 
-from generator.answers import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
-from generator.citations import Reason
+from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
+from generator.answers.citations import Reason
+from generator.answers.quoting import CHECK_WORDS, cited, quoted
+from generator.answers.streaming import readable
 from generator.pipeline import AskResult
-from generator.quoting import CHECK_WORDS, cited, quoted
-from generator.steps import Listener, StepEvent
-from generator.streaming import readable
-from generator.trace import Trace
+from generator.tracing.steps import Listener, StepEvent
+from generator.tracing.trace import Trace
 from indexer.columns import wrapped_table
 from indexer.papers import Language, language_of
 from indexer.progress import SHOWN_EVERY, error_console
 from indexer.terminal import STEERING, echo, echo_lines, shortened, styled, visible
-from retriever.hits import Hit
-from retriever.unknown_words import unknown_words_note
+from retriever.question.unknown_words import unknown_words_note
+from retriever.searching.hits import Hit
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?", "excluded": "⊘"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow", "excluded": "yellow"}

@@ -10,13 +10,13 @@ from pydantic import BaseModel, StringConstraints
 
 from generator.follow_up_questions import may_follow, with_earlier_subject
 from generator.llm import LanguageModel, OnText
-from generator.model_step import FromModel, model_step
+from generator.llm.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import language_of
 from retriever.methods import method_named
-from retriever.request import check_question
+from retriever.searching.request import check_question
 
 LONGEST_QUESTION = 2_000  # characters; a longer one holds all that it asks about
 # Characters of the earlier turns that the model is shown, the newest first: of all, of a question, an answer.

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from generator.request import Turn
 from indexer.analysis.word_roles import SUBJECT_ROLES, is_common, role_of
 from retriever.errors import BadQuestion
-from retriever.hits import Hit, SearchResult
 from retriever.index import SearchIndex
-from retriever.request import check_question
 from retriever.search import SearchRequest, search
+from retriever.searching.hits import Hit, SearchResult
+from retriever.searching.request import check_question
 from retriever.settings import RetrieverSettings
 
 MOST_EARLIER = 3  # earlier questions that are read, the newest

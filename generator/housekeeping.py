@@ -17,9 +17,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model
 
 from generator.llm import LanguageModel, OnText
-from generator.model_step import FromModel, model_step
+from generator.llm.model_step import FromModel, model_step
 from generator.request import Turn
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import language_of
 
 FEWEST_SIGNS = 2

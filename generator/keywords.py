@@ -10,12 +10,12 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, OnText
-from generator.model_step import FromModel
+from generator.llm.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
 from indexer.papers import HANGUL, LATIN, language_of
-from retriever.given_keywords import rank, words_of_each
-from retriever.keywords import KEYWORDS, Keyword, merge
+from retriever.keywords.given import rank, words_of_each
+from retriever.keywords.statistics import KEYWORDS, Keyword, merge
 
 ABBREVIATION_CHARACTERS = 12
 MARKS_AROUND = " \t\n\"'“”‘’`*•-,;."

@@ -12,23 +12,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from generator.answers import Answer
+from generator.answers.answer import Answer
 from generator.conversation import question_step
 from generator.hops.answering import answer_in_hops
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Resources, Settings
 from generator.settings import HopsMode
-from generator.steps import Listener, Step
-from generator.trace import TRACE_VERSION, Trace
+from generator.tracing.steps import Listener, Step
+from generator.tracing.trace import TRACE_VERSION, Trace
 from generator.ways import check_options, find_way
 from indexer.errors import InvalidCall
 from indexer.logs import request_id
 from indexer.settings import IndexerSettings
-from retriever.confidence import THRESHOLD
-from retriever.hits import Hit, SearchResult
 from retriever.index import OpenIndex, SearchIndex, open_index
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
+from retriever.relevance.confidence import THRESHOLD
 from retriever.search import SearchRequest, search
+from retriever.searching.hits import Hit, SearchResult
 
 __all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]
 

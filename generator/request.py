@@ -3,15 +3,15 @@
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from generator.answers import Answer
+from generator.answers.answer import Answer
 from generator.llm import LanguageModel
 from generator.settings import EVIDENCE, GeneratorSettings, HopsMode
 from indexer.settings import IndexerSettings
-from retriever.constraints import Constraints
-from retriever.hits import SearchResult
+from retriever.constraints.parsing import Constraints
 from retriever.index import SearchIndex
-from retriever.queries import Filters
-from retriever.request import SearchRequest
+from retriever.queries.boolean import Filters
+from retriever.searching.hits import SearchResult
+from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:  # an answer without a model does not wait for it

@@ -1,10 +1,10 @@
 """A search as a step."""
 
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.logs import get_logger
-from retriever.context import SearchContext
-from retriever.hits import SearchResult
 from retriever.search import Stages, present, run_stages
+from retriever.searching.context import SearchContext
+from retriever.searching.hits import SearchResult
 
 log = get_logger("search")
 

@@ -13,8 +13,8 @@ from indexer.terminal import echo, echo_json, shortened, styled, visible
 from indexer.untrusted import one_line
 from retriever.errors import UnknownPaper
 from retriever.index import SearchIndex, open_index
-from retriever.linked_papers import NamedPaper, PaperLinks, linked_papers, named_paper
-from retriever.paper_page import may_be_id
+from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper
+from retriever.papers.page import may_be_id
 
 MOST_ASKED = 1_000  # papers of one call
 MOST_LISTED = 1_000_000  # papers of each list

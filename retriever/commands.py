@@ -17,7 +17,6 @@ from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
 from indexer.terminal import echo, echo_json, echo_lines, shortened, styled, visible
 from retriever.export_files import check_export, write_export
-from retriever.hits import SearchResult
 from retriever.options import (
     LIMITS,
     OUTPUT,
@@ -31,8 +30,9 @@ from retriever.options import (
     plan_options,
     synonyms_option,
 )
-from retriever.query_names import EXPRESSION, NOTHING_TO_SEARCH
-from retriever.unknown_words import unknown_words_note
+from retriever.queries.names import EXPRESSION, NOTHING_TO_SEARCH
+from retriever.question.unknown_words import unknown_words_note
+from retriever.searching.hits import SearchResult
 
 if TYPE_CHECKING:  # loaded where an index is opened
     from retriever.index import SearchIndex
@@ -94,9 +94,9 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
     """
     from indexer.manifest import Manifest
-    from retriever.constraints import chosen_constraints
-    from retriever.filters import make_filters
+    from retriever.constraints.parsing import chosen_constraints
     from retriever.index import SearchIndex, open_index
+    from retriever.queries.filters import make_filters
     from retriever.search import SearchRequest
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
@@ -111,7 +111,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     if out:
         check_output(out, read)
     if record_file:
-        from retriever.search_record_files import form_of
+        from retriever.records.files import form_of
 
         form_of(record_file)
         check_output(record_file, read)
@@ -128,7 +128,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         result = await run(version, request, settings)
         if not export:
             return result, [], version.manifest
-        from retriever.paper_records import records_of_hits
+        from retriever.papers.records import records_of_hits
 
         return result, await records_of_hits(version, result.hits), version.manifest
 
@@ -147,8 +147,8 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
             show_search(result)
     finally:  # last, as a full disk costs no result; nor does it cost the record that nobody reads on
         if record_file:
-            from retriever.search_record import search_record
-            from retriever.search_record_files import save
+            from retriever.records.files import save
+            from retriever.records.record import search_record
 
             save(search_record(manifest, request, result), record_file)
 
@@ -180,10 +180,10 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
     The settings are those that took effect then.
     """
     from retriever.index import SearchIndex, open_index
-    from retriever.rerun import compare, comparison_lines
+    from retriever.records.files import load
+    from retriever.records.record import SearchRecord, search_record
+    from retriever.records.rerun import compare, comparison_lines
     from retriever.search import search as run
-    from retriever.search_record import SearchRecord, search_record
-    from retriever.search_record_files import load
 
     then = load(file)
     request, settings = then.request, then.settings()
@@ -224,9 +224,9 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     as_json: bool,
 ) -> None:
     """Say, part by part and term by term, why PASSAGE_ID scores what it scores for QUESTION."""
-    from retriever.constraints import chosen_constraints
-    from retriever.explaining import explain as run
-    from retriever.explanation_text import explanation_lines
+    from retriever.constraints.parsing import chosen_constraints
+    from retriever.explaining.passages import explain as run
+    from retriever.explaining.text import explanation_lines
     from retriever.index import open_index
     from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings

@@ -13,7 +13,7 @@ from indexer.options import json_option
 from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines, shortened
-from retriever.queries import Filters, Or, Term
+from retriever.queries.boolean import Filters, Or, Term
 from retriever.sources import Source, SourceAnswer, SourceFeatures
 from retriever.sources.configuration import SourceTable, declared, find_source, read_tables
 from retriever.sources.gathered import open_declared

@@ -15,8 +15,8 @@ from indexer.glossary.forms import Forms
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, write_glossary
 from indexer.names import names_in
-from retriever.question import AnalysedQuestion
-from retriever.word_forms import form_translations
+from retriever.question.analysis import AnalysedQuestion
+from retriever.question.word_forms import form_translations
 
 BILINGUAL = make_analyzer("bilingual")
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.answers import Answer, Sentence
-from generator.quoting import quoted
+from generator.answers.answer import Answer, Sentence
+from generator.answers.quoting import quoted
 from indexer.logs import ROOT
 from indexer.terminal import escaped_json, json_text, visible
 from tests.generator.language_model import answers_with, served

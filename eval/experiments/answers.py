@@ -22,16 +22,16 @@ from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, echo_rows
 from eval.progress import question_bar
-from generator.extractive import MOST_SENTENCES, extractive_answer
+from generator.answers.extractive import MOST_SENTENCES, extractive_answer
 from generator.settings import EVIDENCE
 from indexer.ingest import Progress
 from indexer.options import json_option
 from indexer.terminal import echo
-from retriever.confidence import THRESHOLD, AnswerabilityFeatures, answer_likelihood
 from retriever.index import SearchIndex
-from retriever.presenting import answerability
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
+from retriever.relevance.confidence import THRESHOLD, AnswerabilityFeatures, answer_likelihood
 from retriever.search import SearchRequest, open_ranking, run_stages, search
+from retriever.searching.presenting import answerability
 from retriever.settings import RetrieverSettings
 
 

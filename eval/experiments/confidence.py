@@ -1,4 +1,4 @@
-"""The weights and the threshold of the likelihood that the evidence answers (`retriever/confidence.py`).
+"""Weights and threshold of the likelihood that the evidence answers (`retriever/relevance/confidence.py`).
 
     python -m eval.experiments.confidence --home DIR [--step N]
 
@@ -33,11 +33,11 @@ from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from indexer.ingest import Progress
 from indexer.terminal import echo_json, echo_lines
-from retriever.confidence import EVIDENCE, AnswerabilityFeatures
 from retriever.index import SearchIndex
-from retriever.logistic import likelihood
-from retriever.queries import Filters
-from retriever.request import SearchRequest
+from retriever.queries.boolean import Filters
+from retriever.relevance.confidence import EVIDENCE, AnswerabilityFeatures
+from retriever.relevance.logistic import likelihood
+from retriever.searching.request import SearchRequest
 
 PARTS = ("", "@ko", "@en")  # of the passage_ids of a paper
 SHARES = (0.98, 0.96, 0.94, 0.92, 0.9, 0.88)  # of the plain questions in scope that are answered

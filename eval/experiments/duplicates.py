@@ -20,8 +20,8 @@ from eval.experiments.sample import SAMPLE, read_lines
 from indexer.options import json_option
 from indexer.schema import StoredPassage
 from indexer.terminal import echo, shortened
-from retriever.duplicates import without_duplicates
-from retriever.hits import Hit
+from retriever.duplicates.folding import without_duplicates
+from retriever.searching.hits import Hit
 
 NAME = "sample"
 

@@ -3,9 +3,9 @@
     python -m eval.experiments.paper_relevance --home DIR [--fit | --unseen] [--json]
 
 Ranks the questions of the training collections and of `sample/` by `shrag` and ends each list where its
-expected F is highest (`retriever/expected_f.py`), after 20 papers at most. The table has for each collection
-F of the first 5, 10 and 20 papers, of the list by the weights in use, and of the list by weights fitted
-without this collection; the papers of a list; the Brier score of the probabilities (the mean squared
+expected F is highest (`retriever/relevance/expected_f.py`), after 20 papers at most. The table has for each
+collection F of the first 5, 10 and 20 papers, of the list by the weights in use, and of the list by weights
+fitted without this collection; the papers of a list; the Brier score of the probabilities (the mean squared
 difference from 0 or 1); and their sum as a share of the relevant papers among the first hundred.
 
 `--fit` prints the weights fitted to all collections. Each collection weighs 1, one with a single relevant
@@ -33,14 +33,14 @@ from generator.finding.bounds import DEFAULTS
 from indexer.options import json_option
 from indexer.requests import Progress
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.constraints import find_constraints
-from retriever.expected_f import highest_expected_f
+from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
-from retriever.logistic import likelihood
-from retriever.queries import Filters
-from retriever.ranked_papers import rank_papers
-from retriever.request import SearchRequest
-from retriever.score_curve import WEIGHTS
+from retriever.queries.boolean import Filters
+from retriever.relevance.expected_f import highest_expected_f
+from retriever.relevance.logistic import likelihood
+from retriever.relevance.ranked_papers import rank_papers
+from retriever.relevance.score_curve import WEIGHTS
+from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 OF_SAMPLE = Collection(

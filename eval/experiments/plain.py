@@ -29,7 +29,7 @@ from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option
 from indexer.terminal import echo
-from retriever.confidence import THRESHOLD
+from retriever.relevance.confidence import THRESHOLD
 
 FOLDER = SAMPLE / "plain"
 CORPORA: Mapping[str, Collection] = {"sample": SAMPLE_COLLECTION, "held-out": HELD_OUT}

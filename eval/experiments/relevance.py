@@ -5,8 +5,8 @@
 Each question of tydi retrieves fifteen passages, as the ways over passages do; relevant are the judged ones.
 Reported for each measure, by words, and by cosine where the settings name an encoder: AUROC within the
 fifteen, and what a threshold of .6 keeps of relevant ones and of others. `--fit` fits the weights of
-`retriever/relevance.py` on the training questions instead and prints them: a logistic regression, relevant
-and others weighing the same in all.
+`retriever/relevance/passages.py` on the training questions instead and prints them: a logistic regression,
+relevant and others weighing the same in all.
 """
 
 import asyncio
@@ -29,15 +29,15 @@ from eval.qrels import Qrels
 from indexer.ingest import Progress
 from indexer.terminal import echo_json, echo_lines
 from retriever.index import SearchIndex
-from retriever.logistic import likelihood
-from retriever.passage_search import search_passages
-from retriever.relevance import (
+from retriever.relevance.logistic import likelihood
+from retriever.relevance.passages import (
     COSINE_WEIGHTS,
     WORD_WEIGHTS,
     cosine_features,
     word_features,
 )
-from retriever.request import SearchRequest
+from retriever.searching.passage_search import search_passages
+from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 RETRIEVED = 15

@@ -25,15 +25,15 @@ import click
 from eval.experiments.collections import Collection
 from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
-from generator.citations import check_sentence
-from generator.extractive import extractive_answer
+from generator.answers.citations import check_sentence
+from generator.answers.extractive import extractive_answer
 from generator.settings import EVIDENCE
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.terminal import echo, echo_json, echo_lines
-from retriever.confidence import THRESHOLD
 from retriever.index import SearchIndex, open_index
+from retriever.relevance.confidence import THRESHOLD
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 

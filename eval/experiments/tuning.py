@@ -49,8 +49,8 @@ from retriever.order.feedback import SELECTION, TermSelection, feedback_terms
 from retriever.order.measured import Measure, Measured, measure
 from retriever.order.patterns import TokenPlaces
 from retriever.order.weights import LEXICAL_WEIGHTS
-from retriever.query_names import BRIDGES, FEEDBACK
-from retriever.ranking import Ranking
+from retriever.queries.names import BRIDGES, FEEDBACK
+from retriever.searching.ranking import Ranking
 from retriever.settings import RetrieverSettings
 
 NDCG = "nDCG@10"

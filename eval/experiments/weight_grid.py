@@ -14,9 +14,9 @@ from indexer.requests import Progress
 from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
 from retriever.order.scored import DECIMALS, ScoredCandidates
-from retriever.pool import CandidatePool
-from retriever.ranking import Ranking
 from retriever.search import SearchRequest, open_ranking, run_stages
+from retriever.searching.pool import CandidatePool
+from retriever.searching.ranking import Ranking
 from retriever.settings import RetrieverSettings
 
 FIRST = 10

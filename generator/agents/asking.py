@@ -7,14 +7,14 @@ from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel
 
-from generator.allowance import BudgetSpent
 from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.finding.bounds import Wording
 from generator.finding.request import FindRequest, FindResources
 from generator.llm import OnText
-from generator.model_step import FromModel, model_step
+from generator.llm.allowance import BudgetSpent
+from generator.llm.model_step import FromModel, model_step
 from generator.prompts import load_prompt
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import Language, Paper
 
 # The prompts of each agent, by their names without the language; of `judgement` that of its wording is used.

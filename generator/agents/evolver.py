@@ -13,14 +13,14 @@ from typing import Annotated, cast
 from pydantic import BaseModel, StringConstraints
 
 from generator.agents.asking import TITLE_CHARACTERS, abstract_of, ask_agent, title_of
-from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
 from generator.side_by_side import all_of
-from generator.steps import Step
-from generator.structured import CutAt
+from generator.tracing.steps import Step
 from indexer.papers import Paper
-from retriever.asked_words import AskedWord
+from retriever.question.asked_words import AskedWord
 
 FALLBACK = "queries of the paper's words"
 EVOLVED_PAPERS = 10  # of a round, the best that were not evolved before

@@ -15,12 +15,12 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from generator.agents.asking import abstract_of, ask_agent, title_of
 from generator.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
-from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
 from generator.side_by_side import all_of
-from generator.steps import Step
-from generator.structured import CutAt
+from generator.tracing.steps import Step
 from indexer.papers import Paper
 
 IN_FLIGHT = 10  # papers that the model judges together

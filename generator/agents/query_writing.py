@@ -11,15 +11,15 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.agents.asking import ask_agent
-from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
 from generator.side_by_side import all_of
-from generator.steps import Step
-from generator.structured import CutAt
+from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
-from retriever.asked_words import words_query
-from retriever.queries import AnalysedField, Or, Phrase, Query, Term
+from retriever.queries.boolean import AnalysedField, Or, Phrase, Query, Term
+from retriever.question.asked_words import words_query
 from retriever.sources.words import analysed_word
 
 FALLBACK = "the query's own words"

@@ -12,11 +12,11 @@ from generator.agents.retrieval import found_again, merge_known, time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
 from generator.side_by_side import all_of
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.normal_forms import whole_doi
 from retriever.errors import SourceFailed
-from retriever.filters import satisfies
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
+from retriever.queries.filters import satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
 from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
 

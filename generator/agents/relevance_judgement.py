@@ -1,7 +1,7 @@
 """Judgement without a language model: by cross-encoder or encoder, else by a probability; and by links.
 
-The probability is that of the paper's score in the question's ranking (`retriever/score_curve.py`). A paper
-that several relevant ones are linked to is relevant too, which is the project's addition (`links`).
+The probability is that of the paper's score in the question's ranking (`retriever/relevance/score_curve.py`).
+A paper that several relevant ones are linked to is relevant too, which is the project's addition (`links`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from dataclasses import replace
 from generator.agents.retrieval import time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.expected_f import highest_expected_f
+from retriever.relevance.expected_f import highest_expected_f
 
 BATCH = 100  # papers that are judged before the time is checked again
 WORDS, AND_LINKS = "words", " and links"  # as `Judgement.by` names them

@@ -11,14 +11,14 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.agents.asking import TITLE_CHARACTERS, ask_agent, title_of
-from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
-from generator.steps import Step
-from generator.structured import CutAt
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
+from generator.tracing.steps import Step
 from indexer.requests import counted
-from retriever.authority import Cited, authorities, citations, timeliness
 from retriever.errors import SourceFailed
+from retriever.relevance.authority import Cited, authorities, citations, timeliness
 from retriever.sources.merging import ask_sources
 
 FALLBACK = "ordered by a weighted sum"

@@ -11,10 +11,11 @@ from generator.agents.query_writing import WrittenQuery, write_queries
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
 from generator.finding.understood import Understanding
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.queries import Filters, Query
+from retriever.keywords.term_statistics import inverse_document_frequency
+from retriever.queries.boolean import Filters, Query
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
@@ -25,7 +26,6 @@ from retriever.sources.merging import (
     notes_of,
     summed_frequencies,
 )
-from retriever.term_statistics import inverse_document_frequency
 
 ABSENT = 0.3  # of the weight of a word that no source holds: perhaps it is misspelled
 BODY_CHARACTERS = 2_000  # of a full text's passages, where a record has no abstract

@@ -12,13 +12,13 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, StringConstraints
 
 from generator.agents.asking import ask_agent
-from generator.allowance import BudgetSpent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.understood import Intent, Understanding, Year
-from generator.steps import Step
-from generator.structured import CutAt
-from retriever.asked_words import subject_of, subject_text
-from retriever.constraints import Constraints, find_constraints
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
+from generator.tracing.steps import Step
+from retriever.constraints.parsing import Constraints, find_constraints
+from retriever.question.asked_words import subject_of, subject_text
 from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # that a question becomes, beside itself

@@ -92,7 +92,7 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     from generator.pipeline import Settings
     from indexer.output_files import check_output, is_same_file, write_output
     from indexer.settings import named_paths
-    from retriever.filters import make_filters
+    from retriever.queries.filters import make_filters
 
     check_export(export, out, as_json=as_json)
     written = {"--out": out, "--save": save_file, "--trace": trace_file}
@@ -154,7 +154,7 @@ def _search(
     from generator.finding.finding import find_in_sources
     from generator.finding.so_far import SoFar, cancelled_by_sigterm
     from generator.pipeline import run
-    from generator.steps import StepEvent, described
+    from generator.tracing.steps import StepEvent, described
 
     so_far = SoFar()
 

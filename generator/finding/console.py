@@ -9,8 +9,8 @@ from generator.console import step_lines
 from generator.finding.events import STEPS
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FoundBy
-from generator.steps import StepEvent
-from generator.trace import Trace
+from generator.tracing.steps import StepEvent
+from generator.tracing.trace import Trace
 from indexer.requests import counted
 from indexer.terminal import echo, echo_lines, shortened, styled
 

@@ -13,10 +13,10 @@ from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
 from generator.finding.result import brief_record, query_record, shorten
 from generator.finding.state import FindingState, KnownPaper
-from generator.following import Progress, followed
 from generator.llm import LanguageModel
 from generator.request import Settings
-from generator.steps import Listener, StepEvent
+from generator.tracing.following import Progress, followed
+from generator.tracing.steps import Listener, StepEvent
 
 FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]
 STEPS = frozenset({"understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"})

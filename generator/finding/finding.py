@@ -12,21 +12,21 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from generator.agents.asking import agent_prompts
-from generator.allowance import Allowance
-from generator.budgets import Budget
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState
 from generator.llm import LanguageModel
+from generator.llm.allowance import Allowance
+from generator.llm.budgets import Budget
 from generator.request import Settings
-from generator.steps import Listener, Step
+from generator.tracing.steps import Listener, Step
 from indexer.errors import InvalidCall
 from indexer.glossary.storage import Glossary
 from indexer.logs import request_id
 from indexer.untrusted import one_line
-from retriever.paper_relevance import PaperRelevance
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
+from retriever.relevance.papers import PaperRelevance
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
 from retriever.sources.question_ranking import QuestionRanking

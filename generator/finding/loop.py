@@ -14,8 +14,8 @@ from generator.agents.retrieval import retrieve
 from generator.agents.understanding import understand
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, SearchQuery
-from generator.steps import Step
-from retriever.asked_words import subject_text
+from generator.tracing.steps import Step
+from retriever.question.asked_words import subject_text
 
 
 async def find_in_steps(

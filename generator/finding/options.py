@@ -11,7 +11,7 @@ from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
-    from retriever.queries import Filters
+    from retriever.queries.boolean import Filters
 
 FILTERS = {"year": "years", "lang": "lang", "journal": "journal"}  # what each option is in `Filters`
 
@@ -84,9 +84,9 @@ def find_request(
     question: str, papers: int, given: Mapping[str, Any], filters: "Filters | None" = None
 ) -> "FindRequest":
     """Make the request that the values of these options describe; raises as FindRequest."""
-    from generator.budgets import Budget
     from generator.finding.request import FindRequest
-    from retriever.queries import Filters
+    from generator.llm.budgets import Budget
+    from retriever.queries.boolean import Filters
 
     values = dict(given)
     bounds = {part: values.pop(f"max_{part}") for part in ("calls", "tokens", "seconds", "papers")}

@@ -7,16 +7,16 @@ from typing import Annotated, Any
 from pydantic import PlainSerializer
 
 from generator.agents import ADDITIONS, AGENTS
-from generator.allowance import Allowance
-from generator.budgets import Budget
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.llm import LanguageModel
+from generator.llm.allowance import Allowance
+from generator.llm.budgets import Budget
 from indexer.errors import InvalidCall
 from indexer.papers import Language, language_of
-from retriever.exclusions import Exclusion
-from retriever.paper_relevance import PaperRelevance
-from retriever.queries import Filters
-from retriever.request import check_question
+from retriever.constraints.exclusions import Exclusion
+from retriever.queries.boolean import Filters
+from retriever.relevance.papers import PaperRelevance
+from retriever.searching.request import check_question
 from retriever.sources.merging import LimitedSource
 from retriever.sources.question_ranking import QuestionRanking
 

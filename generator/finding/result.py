@@ -7,9 +7,9 @@ from typing import Any
 from generator.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, KnownPaper, SearchQuery
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import Paper
-from retriever.reference import web_address
+from retriever.papers.reference import web_address
 
 NEAR = 5  # papers below the threshold that are told where fewer are relevant than were asked for
 LEAST_NEAR = 0.05  # relevance of these; what is below shares next to nothing

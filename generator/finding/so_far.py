@@ -13,7 +13,7 @@ from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers, found_until_now
 from generator.finding.state import FindingState
 from generator.request import Settings
-from generator.steps import Step, StepEvent
+from generator.tracing.steps import Step, StepEvent
 from indexer.output_files import is_stream
 
 

@@ -13,9 +13,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
 
-from generator.budgets import Spent
 from generator.finding.request import FindRequest
 from generator.finding.understood import Understanding
+from generator.llm.budgets import Spent
 from indexer.errors import InvalidCall, RemediableError
 from indexer.output_files import write_output
 from indexer.papers import Paper, why_invalid
@@ -156,7 +156,7 @@ class FindingState:
     def is_relevant(self, known: KnownPaper, threshold: float) -> bool:
         """Return whether a paper counts as relevant: a likely score from `threshold` of the expected F on.
 
-        From half of it on a paper raises the expected F of the list (`retriever/expected_f.py`).
+        From half of it on a paper raises the expected F of the list (`retriever/relevance/expected_f.py`).
         """
         judged = known.judgement
         return judged is not None and judged.score >= threshold * (self.expected_f if judged.likely else 1)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from indexer.papers import FIRST_YEAR, LAST_YEAR
-from retriever.queries import Range
+from retriever.queries.boolean import Range
 
 Intent = Literal["survey", "recent", "comparison", "specific", "other"]
 Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]

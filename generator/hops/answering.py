@@ -11,22 +11,22 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from generator.answer_step import answer_step
-from generator.budgets import Budget, spent_within
+from generator.answers.model_answer import WHOLE_ANSWER
 from generator.hops.chains import Finding, answered, follow
 from generator.hops.evidence import joined, papers_of
 from generator.hops.plans import Plan, plan_steps
-from generator.model_answer import WHOLE_ANSWER
+from generator.llm.budgets import Budget, spent_within
 from generator.request import WAY, AskRequest, Resources, WayResult
 from generator.search_step import search_step
-from generator.steps import Step
+from generator.tracing.steps import Step
 from generator.ways import Way
 from retriever.errors import SourceFailed
-from retriever.hits import SearchResult
 from retriever.hops.question_form import question_form
 from retriever.hops.rounds import with_second_round
 from retriever.methods import method_named
-from retriever.request import check_question
 from retriever.search import open_search, present, run_stages
+from retriever.searching.hits import SearchResult
+from retriever.searching.request import check_question
 
 ROUNDS = 2
 MOST_EVIDENCE = 20  # papers, or those of two rounds; the model's context may shorten them further

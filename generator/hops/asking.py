@@ -5,11 +5,11 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.context import fit
+from generator.answers.context import fit
 from generator.llm import LanguageModel, Message, OnText
-from generator.model_step import FromModel, model_step
+from generator.llm.model_step import FromModel, model_step
 from generator.prompts import load_prompt
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import language_of
 from indexer.schema import StoredPassage
 

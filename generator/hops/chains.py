@@ -7,19 +7,19 @@ from functools import partial
 
 from pydantic import BaseModel
 
-from generator.budgets import Budget, spent_within
 from generator.hops.asking import Rewritten, ask_step, sub_answer
 from generator.hops.evidence import papers_of
 from generator.hops.plans import Plan, normalised, usable
 from generator.llm import LanguageModel
-from generator.model_step import model_step
+from generator.llm.budgets import Budget, spent_within
+from generator.llm.model_step import model_step
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.side_by_side import all_of
-from generator.steps import Step
+from generator.tracing.steps import Step
 from retriever.errors import SourceFailed
-from retriever.hits import SearchResult
 from retriever.search import open_search
+from retriever.searching.hits import SearchResult
 
 NOT_ANSWERED = "no answer of this step"
 

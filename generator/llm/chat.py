@@ -5,9 +5,9 @@ from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 
+from generator.llm.structured import json_schema
 from generator.prompts import load_prompt
 from generator.settings import LanguageModelSettings
-from generator.structured import json_schema
 
 Message: TypeAlias = Mapping[str, str]  # role, content
 

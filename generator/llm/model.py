@@ -24,8 +24,8 @@ from generator.llm.recording import Call, Outcome, Recording
 from generator.llm.reply import Growth, OnText, Reply
 from generator.llm.sending import Sender
 from generator.llm.server import Context, Server
+from generator.llm.structured import UnreadableAnswer, read_answer
 from generator.settings import CacheSettings, LanguageModelSettings
-from generator.structured import UnreadableAnswer, read_answer
 from indexer.untrusted import one_line
 
 if TYPE_CHECKING:  # a command that calls no model does not wait for it

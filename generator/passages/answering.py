@@ -6,12 +6,12 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, Field, create_model
 
 from generator.answer_step import answer_step
-from generator.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
+from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
+from generator.llm.structured import CutAt
 from generator.passages.asked import PassageQuestion
 from generator.request import WayResult
-from generator.steps import Step
-from generator.structured import CutAt
-from retriever.hits import SearchResult
+from generator.tracing.steps import Step
+from retriever.searching.hits import SearchResult
 
 MOST_SENTENCES = 3  # written or quoted
 MOST_READ = 10  # of a server that does not enforce the schema

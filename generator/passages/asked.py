@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from generator.request import AskRequest, Resources
-from generator.steps import Step
-from retriever.constraints import Constraints
-from retriever.request import SearchRequest, check_question
-from retriever.topics import Topic, find_topic
+from generator.tracing.steps import Step
+from retriever.constraints.parsing import Constraints
+from retriever.papers.topics import Topic, find_topic
+from retriever.searching.request import SearchRequest, check_question
 
 OF_PASSAGES = frozenset({"topic"})  # of the options of a request, what ways over passages use
 

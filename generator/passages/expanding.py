@@ -11,18 +11,18 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from generator.answers.extractive import quoted_answer
 from generator.errors import ModelAnswerInvalid
-from generator.extractive import quoted_answer
 from generator.llm import LanguageModel, OnText
-from generator.model_step import FromModel, model_step
+from generator.llm.model_step import FromModel, model_step
 from generator.passages.asked import PassageQuestion
 from generator.passages.retrieving import QueryText
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.papers import language_of
-from retriever.further_queries import further_queries_from_statistics
-from retriever.passage_search import search_passages
+from retriever.keywords.further_queries import further_queries_from_statistics
+from retriever.searching.passage_search import search_passages
 
 FIRST_RETRIEVAL = 10  # passages whose best sentences stand in for hypotheses
 

@@ -7,10 +7,10 @@ from statistics import fmean
 
 from generator.passages.asked import PassageQuestion
 from generator.passages.retrieving import hit_records
-from generator.steps import Step
-from retriever.hits import SearchResult
-from retriever.passage_search import with_hits
-from retriever.relevance import relevance
+from generator.tracing.steps import Step
+from retriever.relevance.passages import relevance
+from retriever.searching.hits import SearchResult
+from retriever.searching.passage_search import with_hits
 
 MEASURES = {"cosine": "cosine", "words": "shared words"}
 

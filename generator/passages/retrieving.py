@@ -6,10 +6,10 @@ from typing import Any
 
 from generator.passages.asked import PassageQuestion
 from generator.side_by_side import all_of
-from generator.steps import Step
-from retriever.hits import SearchResult
-from retriever.passage_search import fused, search_passages
-from retriever.query_names import QUESTION
+from generator.tracing.steps import Step
+from retriever.queries.names import QUESTION
+from retriever.searching.hits import SearchResult
+from retriever.searching.passage_search import fused, search_passages
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import TypeAlias, cast
 
 from generator.errors import UnknownWay
 from generator.request import AskRequest, Resources, WayResult
-from generator.steps import Step
+from generator.tracing.steps import Step
 from retriever.errors import BadFilter
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]

@@ -4,7 +4,7 @@ from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.retrieving import retrieve
 from generator.request import AskRequest, Resources, WayResult
-from generator.steps import Step
+from generator.tracing.steps import Step
 
 TAKES = OF_PASSAGES
 

@@ -5,7 +5,7 @@ from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.reranking import rerank
 from generator.passages.retrieving import retrieve
 from generator.request import AskRequest, Resources, WayResult
-from generator.steps import Step
+from generator.tracing.steps import Step
 
 RETRIEVED = 15
 TAKES = OF_PASSAGES

@@ -6,7 +6,7 @@ from generator.passages.expanding import HYPOTHESES, expand
 from generator.passages.reranking import rerank
 from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources, WayResult
-from generator.steps import Step
+from generator.tracing.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each text, of all
 TAKES = OF_PASSAGES

@@ -6,7 +6,7 @@ from generator.passages.expanding import FURTHER_QUERIES, HYPOTHESES, expand
 from generator.passages.reranking import filter_relevant, rerank
 from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources, WayResult
-from generator.steps import Step
+from generator.tracing.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each text, of all
 RELEVANT = 0.6  # is what has more

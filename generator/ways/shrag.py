@@ -9,11 +9,11 @@ from functools import partial
 
 from generator.answer_step import answer_step
 from generator.keywords import keyword_records, keywords_from_model
-from generator.model_step import model_step
+from generator.llm.model_step import model_step
 from generator.request import AskRequest, Resources, WayResult
 from generator.search_step import search_step
-from generator.steps import Step
-from retriever.keywords import Keyword
+from generator.tracing.steps import Step
+from retriever.keywords.statistics import Keyword
 from retriever.methods import method_named
 from retriever.search import SearchRequest, open_search, run_stages
 

@@ -9,7 +9,7 @@ from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
 from indexer.schema import StoredPassage
 from retriever.engines.facets import FacetCounts, FacetField
-from retriever.queries import Exact, Filters, Query
+from retriever.queries.boolean import Exact, Filters, Query
 
 T = TypeVar("T")
 

@@ -30,8 +30,8 @@ from retriever.engines.requests import (
     vectors_body,
 )
 from retriever.errors import UnknownPassage
-from retriever.queries import EVERYTHING, Exact, Filters, Phrase, Query, Range, Term
-from retriever.worker_threads import WorkerThreads
+from retriever.opening.worker_threads import WorkerThreads
+from retriever.queries.boolean import EVERYTHING, Exact, Filters, Phrase, Query, Range, Term
 
 WINDOW = 10_000  # documents that one search gives at most
 # Copies of a shard may differ in the deleted documents they count, so the same copy answers each time.

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from retriever.engines import TermScore
-from retriever.queries import And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
 
 Leaf = Term | Phrase
 LeafScores = Callable[[Leaf], list[TermScore] | None]

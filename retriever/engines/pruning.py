@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from indexer.schema import BM25_K1
-from retriever.queries import Or, Query, Term
+from retriever.queries.boolean import Or, Query, Term
 
 # For fewer postings, pruning costs more than reading them.
 WORTHWHILE = 20_000

@@ -7,7 +7,7 @@ version 8 and Elasticsearch kept.
 from collections.abc import Sequence
 from typing import Any
 
-from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
 # Of a graph's candidates so many are looked at; a flat field looks at all.
 CANDIDATES_A_HIT, LEAST_CANDIDATES, MOST_CANDIDATES = 3, 100, 10_000

@@ -21,8 +21,8 @@ from retriever.engines.tantivy_explaining import explain, term_frequencies
 from retriever.engines.tantivy_passages import StoredPassages
 from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
-from retriever.queries import EVERYTHING, Filters, Query
-from retriever.worker_threads import Arguments, Result, WorkerThreads
+from retriever.opening.worker_threads import Arguments, Result, WorkerThreads
+from retriever.queries.boolean import EVERYTHING, Filters, Query
 
 if TYPE_CHECKING:
     from indexer.vectors.store import VectorStore

@@ -10,7 +10,7 @@ from retriever.engines.explaining import contributions, in_order, value_in
 from retriever.engines.ordering import SCORE_DECIMALS
 from retriever.engines.tantivy_queries import SCHEMA, any_token, compiled
 from retriever.errors import UnknownPassage
-from retriever.queries import Phrase, Query, Term
+from retriever.queries.boolean import Phrase, Query, Term
 
 
 def explain(searcher: tantivy.Searcher, query: Query, passage_id: str) -> Explanation:

@@ -15,7 +15,7 @@ from indexer.schema import StoredPassage
 from indexer.stored import passage_numbers, passage_of
 from retriever.engines import EngineHit, NumberedRows, numbered_rows
 from retriever.engines.tantivy_queries import SCHEMA, compiled
-from retriever.queries import Exact
+from retriever.queries.boolean import Exact
 
 REMEMBERED_IDS = 200_000
 REMEMBERED_CHARACTERS = 10_000_000  # of passages, their tokens and records: some 30 MB

@@ -8,7 +8,7 @@ from tantivy import Occur
 
 from indexer.schema import tantivy_schema
 from retriever.engines.pruning import Posting
-from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
 SCHEMA = tantivy_schema()
 REMEMBERED_TOKENS = 10_000  # as queries: those of one question share most of theirs

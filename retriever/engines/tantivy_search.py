@@ -18,7 +18,7 @@ from retriever.engines.ordering import (
 from retriever.engines.pruning import MOST_SEARCHES, Floors, Word, is_sure, needed, postings_of, words_of
 from retriever.engines.tantivy_passages import Found, StoredPassages, place_of
 from retriever.engines.tantivy_queries import REMEMBERED_TOKENS, compiled, filtered, with_lookups
-from retriever.queries import Exact, Filters, Query
+from retriever.queries.boolean import Exact, Filters, Query
 
 FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
 LONG_TIE = 200  # hits of one score; reading more ids than this takes as long as another search

@@ -1,7 +1,7 @@
 """The formats in which references are taken along, a file each: what `--export` names.
 
 A new format is a new file here that holds `EXPORT`; its name is the file's, with hyphens. A file that begins
-with an underscore is no format. Each takes papers' records (as `retriever.paper_records` reads them), holds
+with an underscore is no format. Each takes papers' records (as `retriever.papers.records` reads them), holds
 them in their order, and gives the same text for the same records.
 """
 

@@ -8,9 +8,9 @@ from indexer.analysis.word_roles import role_of
 from indexer.names import LONGEST_READ, names_in
 from indexer.schema import StoredPassage
 from retriever.index import SearchIndex
-from retriever.queries import Or, Term, or_query
-from retriever.question import AnalysedQuestion
-from retriever.term_statistics import TermStatistics
+from retriever.keywords.term_statistics import TermStatistics
+from retriever.queries.boolean import Or, Term, or_query
+from retriever.question.analysis import AnalysedQuestion
 
 MOST_BRIDGES = 10  # of a passage, the rarest
 BRIDGE_WEIGHT = 0.5  # of a bridge's tokens beside a word that the passage leaves open

@@ -13,7 +13,7 @@ from indexer.analysis import Analyzer
 from indexer.analysis.tokens import TaggedWord
 from indexer.names import names_in
 from indexer.papers import HANGUL
-from retriever.logistic import likelihood
+from retriever.relevance.logistic import likelihood
 
 # Found on HotpotQA's hundred questions and the training questions of tydi's English; the threshold is the
 # likelihood that 2 % of the latter reach.

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from retriever.context import SearchContext
+from retriever.constraints.penalties import penalise
 from retriever.engines import EngineHit
 from retriever.hops.bridges import Lead, lead_from, read_entities
 from retriever.hops.question_form import question_form
-from retriever.penalties import penalise
-from retriever.plan import NamedQuery, QueryPlan
-from retriever.pool import find_all
-from retriever.question import AnalysedQuestion
-from retriever.ranking import Ranking
+from retriever.keywords.term_statistics import term_statistics
+from retriever.queries.plan import NamedQuery, QueryPlan
+from retriever.question.analysis import AnalysedQuestion
 from retriever.search import Stages
-from retriever.term_statistics import term_statistics
+from retriever.searching.context import SearchContext
+from retriever.searching.pool import find_all
+from retriever.searching.ranking import Ranking
 
 # Found on HotpotQA; python -m eval.experiments.hops --grid shows the others, cross-validated.
 SOURCES = 3  # passages of the first round that may lead on

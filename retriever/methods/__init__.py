@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from retriever.errors import BadFilter
 
 if TYPE_CHECKING:  # the names of the methods are read before anything is searched
-    from retriever.context import SearchContext
     from retriever.index import SearchIndex
-    from retriever.keyword_choice import KeywordChoice
-    from retriever.plan import QueryPlan
-    from retriever.pool import CandidatePool
-    from retriever.question import AnalysedQuestion
-    from retriever.ranking import Ranking
+    from retriever.keywords.choice import KeywordChoice
+    from retriever.queries.plan import QueryPlan
+    from retriever.question.analysis import AnalysedQuestion
+    from retriever.searching.context import SearchContext
+    from retriever.searching.pool import CandidatePool
+    from retriever.searching.ranking import Ranking
     from retriever.settings import RetrieverSettings
 
     Analyse = Callable[[SearchIndex, str], AnalysedQuestion]

@@ -1,13 +1,13 @@
 """The expert language: what a person types is the query."""
 
-from retriever.context import SearchContext
-from retriever.expert import parse_expression
 from retriever.index import SearchIndex
-from retriever.keyword_choice import KeywordChoice
+from retriever.keywords.choice import KeywordChoice
 from retriever.methods import Method, or_
-from retriever.plan import NamedQuery, QueryPlan
-from retriever.query_names import EXPRESSION
-from retriever.question import AnalysedQuestion
+from retriever.queries.expert import parse_expression
+from retriever.queries.names import EXPRESSION
+from retriever.queries.plan import NamedQuery, QueryPlan
+from retriever.question.analysis import AnalysedQuestion
+from retriever.searching.context import SearchContext
 
 
 def analyse(index: SearchIndex, expression: str) -> AnalysedQuestion:

@@ -1,14 +1,14 @@
 """All passages by the cosine of their vectors with the question's."""
 
-from retriever.context import SearchContext
 from retriever.errors import BadFilter
-from retriever.keyword_choice import KeywordChoice
+from retriever.keywords.choice import KeywordChoice
 from retriever.methods import Method
-from retriever.plan import QueryPlan
-from retriever.pool import CandidatePool
-from retriever.query_names import NEAREST
-from retriever.question import AnalysedQuestion
-from retriever.ranking import Ranking, collapsed
+from retriever.queries.names import NEAREST
+from retriever.queries.plan import QueryPlan
+from retriever.question.analysis import AnalysedQuestion
+from retriever.searching.context import SearchContext
+from retriever.searching.pool import CandidatePool
+from retriever.searching.ranking import Ranking, collapsed
 
 CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passages"
 

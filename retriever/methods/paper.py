@@ -5,15 +5,15 @@ Nothing is added to it: no title clause, no near spellings, no synonyms.
 
 from functools import partial
 
-from retriever.context import SearchContext
-from retriever.fusion import cosine_order, reciprocal_rank_fusion
-from retriever.keyword_choice import KeywordChoice, choose_keywords
+from retriever.keywords.choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
-from retriever.plan import QueryPlan, progressive_queries
-from retriever.pool import CandidatePool, find_cosines, with_vector
-from retriever.query_names import progressive_name
-from retriever.question import AnalysedQuestion
-from retriever.ranking import Ranking, collapsed
+from retriever.queries.names import progressive_name
+from retriever.queries.plan import QueryPlan, progressive_queries
+from retriever.question.analysis import AnalysedQuestion
+from retriever.searching.context import SearchContext
+from retriever.searching.fusion import cosine_order, reciprocal_rank_fusion
+from retriever.searching.pool import CandidatePool, find_cosines, with_vector
+from retriever.searching.ranking import Ranking, collapsed
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice | None) -> QueryPlan:

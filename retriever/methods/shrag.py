@@ -7,10 +7,8 @@ from functools import partial
 import numpy as np
 
 from indexer.papers import language_of
-from retriever.abstracts import ReadHits, of_hits
-from retriever.context import SearchContext
 from retriever.engines import EngineHit
-from retriever.keyword_choice import KeywordChoice, choose_keywords
+from retriever.keywords.choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
 from retriever.methods.dense import nearest_first
 from retriever.order.bm25 import Scores
@@ -26,11 +24,13 @@ from retriever.order.second_search import (
     plan_second_search,
 )
 from retriever.order.weights import SEMANTIC_GAIN, lexical_parts, semantic_parts
-from retriever.plan import NamedQuery, QueryPlan, concept_query, feedback_query, progressive_queries
-from retriever.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
-from retriever.query_names import BRIDGES, FEEDBACK, NEAREST, QUESTION
-from retriever.question import AnalysedQuestion
-from retriever.ranking import Ranking, collapsed
+from retriever.queries.names import BRIDGES, FEEDBACK, NEAREST, QUESTION
+from retriever.queries.plan import NamedQuery, QueryPlan, concept_query, feedback_query, progressive_queries
+from retriever.question.analysis import AnalysedQuestion
+from retriever.searching.abstracts import ReadHits, of_hits
+from retriever.searching.context import SearchContext
+from retriever.searching.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
+from retriever.searching.ranking import Ranking, collapsed
 
 TITLE_WEIGHT = 1.0  # the weights of order/weights.py were chosen with it
 POOL = 100  # candidates of the whole question

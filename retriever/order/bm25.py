@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indexer.schema import BM25_B
 from retriever.order.patterns import Counts, Occurrences
-from retriever.queries import Pattern
+from retriever.queries.boolean import Pattern
 
 K1 = 0.9  # lower than in the engine's queries (1.2): a repeated word adds less
 SHORT_TITLE = 2  # words

@@ -7,7 +7,7 @@ import numpy as np
 from indexer.forward.rows import Places
 from retriever.order.concepts import Concept
 from retriever.order.patterns import TokenPlaces
-from retriever.queries import Pattern
+from retriever.queries.boolean import Pattern
 
 WINDOW = 25  # positions: about a sentence and a half
 BESIDE = WINDOW // 2  # positions on either side of a token

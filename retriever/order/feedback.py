@@ -7,9 +7,9 @@ from itertools import islice
 import numpy as np
 
 from retriever.engines import NumberedRows
+from retriever.keywords.term_statistics import inverse_document_frequencies
 from retriever.order.bm25 import Scale, Scores
 from retriever.order.patterns import TokenPlaces
-from retriever.term_statistics import inverse_document_frequencies
 
 FEWEST_PASSAGES = 2
 LENGTH_B = 1.0  # BM25's b: with 40 terms, a long passage holds some by chance

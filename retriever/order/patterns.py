@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from indexer.analysis import Token
 from indexer.forward.rows import PassageRows, Places
 from retriever.engines import NumberedRows
-from retriever.queries import Pattern
+from retriever.queries.boolean import Pattern
 
 Counts: TypeAlias = NDArray[np.int64]
 Columns: TypeAlias = NDArray[np.int16]

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from indexer.analysis import Decompound
 from indexer.papers import Paper
-from retriever.queries import Filters, Query
+from retriever.queries.boolean import Filters, Query
 
 ANALYZER = "bilingual"  # of the tokens in queries, and of what is made of the papers found
 DECOMPOUND: Decompound = "discard"

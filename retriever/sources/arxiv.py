@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 from indexer.papers import FIRST_YEAR, LAST_YEAR
 from indexer.settings import IndexerSettings
-from retriever.queries import AnalysedField, Filters
+from retriever.queries.boolean import AnalysedField, Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed
-from retriever.queries import Filters, Query
+from retriever.queries.boolean import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.elasticsearch_client import ElasticsearchClient
 from retriever.sources.elasticsearch_queries import (

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from indexer.papers import HANGUL
-from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 from retriever.sources.elasticsearch_settings import IndexFields, Settings
 
 Body = dict[str, Any]

@@ -18,7 +18,8 @@ from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T, n
 from retriever.engines.facets import FacetCounts, FacetField
 from retriever.engines.tantivy import TantivyEngine
 from retriever.errors import SourceFailed
-from retriever.queries import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.opening.worker_threads import WorkerThreads
+from retriever.queries.boolean import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
@@ -31,7 +32,6 @@ from retriever.sources.merging import (
 from retriever.sources.passage_vectors import PassageVectors
 from retriever.sources.pool import passages_of_papers, write_pool
 from retriever.sources.words import WrittenWords, as_written
-from retriever.worker_threads import WorkerThreads
 
 UNCOUNTED = 1_000_000  # papers, where no source says how many it holds
 PROBED = 100  # papers by which words are weighed that no source counts

@@ -18,7 +18,8 @@ from indexer.store import Pointer
 from indexer.untrusted import one_line
 from retriever.errors import SourceFailed
 from retriever.index import QuestionModels, SearchIndex
-from retriever.lazy_model import COOLDOWN_S
+from retriever.opening.lazy_model import COOLDOWN_S
+from retriever.question.synonyms import read_synonyms
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.configuration import DeclaredSource, read_declared
@@ -26,7 +27,6 @@ from retriever.sources.engine import SourcesEngine
 from retriever.sources.merging import LimitedSource, summed_frequencies
 from retriever.sources.passage_vectors import PassageVectors
 from retriever.sources.words import NotingAnalyzer, NotingGlossary, WrittenWords
-from retriever.synonyms import read_synonyms
 
 
 class SharedModels:

@@ -10,12 +10,12 @@ from pydantic import Field
 from indexer.manifest import Manifest
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
-from retriever.citations import citation_counts, cited_by, references
 from retriever.engines import EngineHit
-from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
-from retriever.paper_records import records_of_papers
-from retriever.queries import Filters, Query
+from retriever.opening.following import FollowingIndex
+from retriever.papers.citations import citation_counts, cited_by, references
+from retriever.papers.records import records_of_papers
+from retriever.queries.boolean import Filters, Query
 from retriever.sources import (
     ANALYZER,
     DECOMPOUND,

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 from indexer.settings import IndexerSettings
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest

@@ -12,7 +12,7 @@ from indexer.schema import StoredPassage
 from indexer.settings import EncoderSettings
 from indexer.untrusted import one_line
 from indexer.vectors.adding import row_of, text_to_encode
-from retriever.question_vectors import QuestionVectors
+from retriever.opening.question_vectors import QuestionVectors
 from retriever.sources.cache import VectorCache
 
 

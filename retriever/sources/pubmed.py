@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from indexer.papers import FIRST_YEAR, Paper
 from indexer.settings import IndexerSettings
-from retriever.queries import AnalysedField, Filters
+from retriever.queries.boolean import AnalysedField, Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import WebRequest

@@ -9,11 +9,11 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import Self, TypeVar
 
-from retriever.constraints import find_constraints
+from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
-from retriever.queries import Filters
-from retriever.ranked_papers import RankedPapers, rank_papers, scores_of
-from retriever.request import SearchRequest
+from retriever.queries.boolean import Filters
+from retriever.relevance.ranked_papers import RankedPapers, rank_papers, scores_of
+from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.engine import SourcesEngine

@@ -22,7 +22,7 @@ from indexer.errors import LibraryMissing
 from indexer.papers import FIRST_YEAR, LAST_YEAR
 from indexer.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
 from indexer.settings import IndexerSettings
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from indexer.settings import IndexerSettings
-from retriever.queries import Filters, Or, Phrase, Query, Term
+from retriever.queries.boolean import Filters, Or, Phrase, Query, Term
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words, searched_everywhere
 from retriever.sources.web.client import WebRequest

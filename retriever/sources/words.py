@@ -7,7 +7,7 @@ from pathlib import Path
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.tokens import TaggedToken, TaggedWord
 from indexer.glossary.storage import Glossary, Match, Unit
-from retriever.queries import Phrase, Query, Term, with_words
+from retriever.queries.boolean import Phrase, Query, Term, with_words
 
 
 class WrittenWords:

@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError
 
 from generator.agents import ADDITIONS, AGENTS, PURE
-from generator.budgets import Budget
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.finding.request import FindRequest
+from generator.llm.budgets import Budget
 from indexer.errors import InvalidCall
-from retriever.filters import make_filters
-from retriever.request import MOST_CHARACTERS
+from retriever.queries.filters import make_filters
+from retriever.searching.request import MOST_CHARACTERS
 from server.access.callers import current_visit
 from server.api.requests import (
     QUESTION,

@@ -13,14 +13,14 @@ from pydantic_core import PydanticCustomError
 from generator.request import AskRequest, Settings
 from generator.settings import HopsMode
 from generator.ways import way_names
-from retriever.constraints import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
-from retriever.filters import make_filters
-from retriever.given_keywords import LONGEST_GIVEN, MOST_GIVEN
+from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
+from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
 from retriever.methods import method_named, method_names
-from retriever.paper_page import LONGEST_ID
-from retriever.queries import Filters
-from retriever.request import MOST_CHARACTERS, check_question
+from retriever.papers.page import LONGEST_ID
+from retriever.queries.boolean import Filters
+from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest
+from retriever.searching.request import MOST_CHARACTERS, check_question
 from retriever.settings import RetrieverSettings
 from server.access.callers import current_visit
 

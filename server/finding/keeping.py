@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from generator.finding.state import FindingState
-from generator.following import ended
+from generator.tracing.following import ended
 from indexer.durable import cause_of
 from indexer.logs import get_logger
 from server.finding.kept_searches import LockedSearch

@@ -10,8 +10,8 @@ from generator.finding.events import stream_finding
 from generator.finding.request import FindRequest
 from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
-from generator.following import ended
-from generator.steps import StepEvent
+from generator.tracing.following import ended
+from generator.tracing.steps import StepEvent
 from indexer.durable import cause_of
 from indexer.logs import get_logger
 from server.access.callers import Caller

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from generator.finding.state import FindingState, Finite
-from retriever.authority import Cited
+from retriever.relevance.authority import Cited
 from server.finding.search_head import SearchHead, head_of
 
 

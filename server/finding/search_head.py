@@ -9,8 +9,8 @@ from typing import Any, Literal, Self
 
 from pydantic import TypeAdapter
 
-from generator.budgets import Spent
 from generator.finding.state import FindingState, SavedSpent
+from generator.llm.budgets import Spent
 from indexer.readers.jsonl import parse_record
 
 

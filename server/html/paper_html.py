@@ -6,8 +6,8 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from indexer.papers import language_of
-from retriever.embedded_metadata import WEB, citation_tags, coins
 from retriever.exports import export_names
+from retriever.papers.embedded_metadata import WEB, citation_tags, coins
 from server.addresses import paper_address
 from server.html.markup import Markup, element, html
 

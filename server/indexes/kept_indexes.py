@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from indexer.errors import IndexerError
 from indexer.logs import get_logger
-from retriever.following import FollowingIndex
+from retriever.opening.following import FollowingIndex
 from server.errors import Stopping
 from server.processes.stopping import STOPPING
 

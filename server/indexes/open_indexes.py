@@ -15,8 +15,8 @@ from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import BuildFolder
 from indexer.store.engines import index_names, open_store
-from retriever.following import FollowingIndex
 from retriever.index import open_index
+from retriever.opening.following import FollowingIndex
 from server.access.callers import current_visit, may_see
 from server.indexes.kept_indexes import KeptIndexes
 from server.monitoring import metrics

@@ -3,10 +3,10 @@
 from fastapi import Request
 
 from indexer.manifest import Manifest
-from retriever.hits import SearchResult
 from retriever.index import SearchIndex
-from retriever.request import SearchRequest
 from retriever.search import search
+from retriever.searching.hits import SearchResult
+from retriever.searching.request import SearchRequest
 from server.services import Services
 from server.sources.asked_of import AskedOf
 from server.transport.leaving import while_connected

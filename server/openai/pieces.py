@@ -10,11 +10,11 @@ from typing import TypeAlias
 
 from starlette.requests import Request
 
-from generator.answer_events import stream_answer
+from generator.answers.events import stream_answer
 from generator.housekeeping import Housekeeping, answer_housekeeping
 from generator.llm import LanguageModel
-from generator.steps import StepEvent
-from retriever.request import check_question
+from generator.tracing.steps import StepEvent
+from retriever.searching.request import check_question
 from server.addresses import hit_address, public_address
 from server.api.requests import AskCall
 from server.cited_text import Citation, CitedText

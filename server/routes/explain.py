@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
-from retriever.explaining import explain
-from retriever.explanation_text import explanation_lines
-from retriever.explanation_words import ExplanationLanguage
+from retriever.explaining.passages import explain
+from retriever.explaining.text import explanation_lines
+from retriever.explaining.words import ExplanationLanguage
 from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Explanation

@@ -11,7 +11,7 @@ from indexer.errors import InvalidCall
 from retriever.errors import UnknownPaper
 from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
-from retriever.paper_records import records_of_hits, records_of_papers
+from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.search import search
 from server.api.requests import QUESTION, SearchCall, described, with_examples
 from server.limits.gate import Search

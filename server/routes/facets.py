@@ -5,9 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
-from retriever.facets import facets
 from retriever.index import OpenIndex
-from retriever.request import SearchRequest
+from retriever.searching.facets import facets
+from retriever.searching.request import SearchRequest
 from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Facets

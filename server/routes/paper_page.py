@@ -9,8 +9,8 @@ from starlette.exceptions import HTTPException
 from indexer.errors import UnknownIndex
 from retriever.errors import BadFilter
 from retriever.exports import export_named, export_names
-from retriever.paper_page import paper_page
-from retriever.paper_records import records_of_papers
+from retriever.papers.page import paper_page
+from retriever.papers.records import records_of_papers
 from server.html.markup import Markup, element
 from server.html.page_files import page_files
 from server.html.paper_html import paper_body, paper_head

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
-from retriever.embedded_metadata import coins
-from retriever.request import MOST_CHARACTERS
+from retriever.papers.embedded_metadata import coins
+from retriever.searching.request import MOST_CHARACTERS
 from server.addresses import paper_address
 from server.api.requests import MOST_HITS, SearchCall
 from server.html.markup import Markup, element, html

@@ -7,11 +7,11 @@ from fastapi import APIRouter, Query, Request
 
 from indexer.logs import get_logger
 from indexer.manifest import Manifest
-from retriever.embedded_metadata import coins
-from retriever.hits import SearchResult as Found
 from retriever.index import OpenIndex
-from retriever.nothing_found import nothing_found
-from retriever.request import SearchRequest
+from retriever.papers.embedded_metadata import coins
+from retriever.searching.hits import SearchResult as Found
+from retriever.searching.nothing_found import nothing_found
+from retriever.searching.request import SearchRequest
 from server.access.callers import visit_of
 from server.api.requests import SearchCall
 from server.api.shapes import Shaped

@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
-from generator.following import ended
+from generator.tracing.following import ended
 from indexer.errors import RemediableError
 from indexer.logs import get_logger
 from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, SourceSilent
-from retriever.queries import Filters, Query
+from retriever.queries.boolean import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.merging import LimitedSource

@@ -6,8 +6,8 @@ from dataclasses import replace
 from eval.manifest import models_record, software
 from eval.ranking import configuration, deviations, rank_topic
 from indexer.settings import EncoderSettings, IndexerSettings
-from retriever.hits import AppliedSearch
 from retriever.search import RankedQuestion, SearchRequest
+from retriever.searching.hits import AppliedSearch
 from retriever.settings import RetrieverSettings
 
 WITH_VECTORS = AppliedSearch(

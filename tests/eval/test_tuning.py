@@ -12,8 +12,8 @@ from eval.measures import evaluate
 from indexer.requests import no_progress
 from retriever.engines import EngineHit
 from retriever.order.scored import ScoredCandidates
-from retriever.pool import CandidatePool
-from retriever.ranking import Ranking
+from retriever.searching.pool import CandidatePool
+from retriever.searching.ranking import Ranking
 from retriever.settings import RetrieverSettings
 
 

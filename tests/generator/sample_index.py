@@ -16,10 +16,10 @@ from generator.pipeline import Settings, answer_question
 from generator.settings import EVIDENCE, GeneratorSettings
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from retriever.hits import Hit, SearchResult
 from retriever.index import open_index
-from retriever.keywords import token_weights
+from retriever.keywords.statistics import token_weights
 from retriever.search import SearchRequest, search
+from retriever.searching.hits import Hit, SearchResult
 from retriever.settings import RetrieverSettings
 from shrag import main
 from tests.indexer.corpora import ROOT, build, environment_of

@@ -8,16 +8,16 @@ import httpx
 import pytest
 
 from generator.agents.query_writing import write_queries
-from generator.allowance import Allowance
-from generator.budgets import Budget, Spent
 from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
+from generator.llm.allowance import Allowance
+from generator.llm.budgets import Budget, Spent
 from generator.prompts import load_prompt
-from generator.steps import Step
+from generator.tracing.steps import Step
 from retriever.index import open_index
-from retriever.paper_relevance import PaperRelevance
-from retriever.queries import Range
+from retriever.queries.boolean import Range
+from retriever.relevance.papers import PaperRelevance
 from retriever.sources.question_ranking import QuestionRanking
 from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
 from tests.generator.language_model import settings as model_settings

@@ -2,8 +2,8 @@
 
 import pytest
 
-from generator.allowance import Allowance
-from generator.budgets import Budget, Spent
+from generator.llm.allowance import Allowance
+from generator.llm.budgets import Budget, Spent
 
 
 def clock_of(*times):

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
-from generator.answer_events import AnswerEvent, stream_answer
 from generator.answer_step import answer_step
+from generator.answers.events import AnswerEvent, stream_answer
+from generator.answers.streaming import ClosedSentences
 from generator.pipeline import AskRequest
 from generator.request import Turn, WayResult
 from generator.search_step import search_step
-from generator.streaming import ClosedSentences
 from generator.ways import shrag
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.errors import BadQuestion

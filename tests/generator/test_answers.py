@@ -1,6 +1,6 @@
 """An answer as a record and as text."""
 
-from generator.answers import (
+from generator.answers.answer import (
     Answer,
     Sentence,
     likelihood_line,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from generator.answers.citations import check_sentence
 from generator.checking.quantities import quantities
-from generator.citations import check_sentence
 from tests.generator.sample_index import passage
 from tests.indexer.corpora import ROOT
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from generator.answers.citations import LONGEST_PASSAGE, check_sentence
+from generator.answers.model_answer import WrittenAnswer, checked_answer, sentence_check
 from generator.checking.quantities import quantities
 from generator.checking.substances import substances
-from generator.citations import LONGEST_PASSAGE, check_sentence
-from generator.model_answer import WrittenAnswer, checked_answer, sentence_check
 from indexer.settings import IndexerSettings
-from retriever.constraints import Constraints
+from retriever.constraints.parsing import Constraints
 from retriever.index import open_index
 from tests.generator.sample_index import NAME, passage
 from tests.indexer.corpora import ROOT, environment_of

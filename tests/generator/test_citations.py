@@ -6,12 +6,12 @@ import unicodedata
 
 import pytest
 
+from generator.answers.citations import Reason, check_sentence, cited
 from generator.checking.belonging import placed
 from generator.checking.clauses import read_text
 from generator.checking.exchanged_numbers import labelled
 from generator.checking.quantities import quantities
 from generator.checking.substances import drugs
-from generator.citations import Reason, check_sentence, cited
 from indexer.chunking import split_sentences
 from tests.generator.claims import ACROSS, WITHIN
 from tests.generator.sample_index import passage

@@ -2,12 +2,12 @@
 
 import pytest
 
+from generator.answers.streaming import readable
 from generator.console import live_progress
 from generator.finding.console import finding_line
 from generator.finding.state import FindingState
 from generator.llm import Growth
-from generator.steps import Step
-from generator.streaming import readable
+from generator.tracing.steps import Step
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import json
 
 import pytest
 
-from generator.extractive import extractive_answer
+from generator.answers.extractive import extractive_answer
+from generator.answers.model_answer import answer_from_model
 from generator.llm import LanguageModel
-from generator.model_answer import answer_from_model
 from generator.prompts import load_prompt
-from retriever.constraints import Constraints
-from retriever.exclusions import Exclusion
+from retriever.constraints.exclusions import Exclusion
+from retriever.constraints.parsing import Constraints
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import NAME, found, shrag
 from tests.generator.test_model_answer import EVIDENCE, GOOD, answer_of

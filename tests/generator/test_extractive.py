@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from generator.extractive import extractive_answer
+from generator.answers.extractive import extractive_answer
 from indexer.papers import language_of
-from retriever.keywords import Keyword
+from retriever.keywords.statistics import Keyword
 from retriever.order.concepts import Concept, Counterpart, Word
-from retriever.queries import single
+from retriever.queries.boolean import single
 from tests.generator.sample_index import (
     ENGLISH,
     KOREAN,

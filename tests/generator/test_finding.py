@@ -10,16 +10,16 @@ import pytest
 
 from generator.agents import AGENTS, PURE
 from generator.agents.judgement import ComplexJudgement, complex_score
-from generator.allowance import Allowance
-from generator.budgets import Budget
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
+from generator.llm.allowance import Allowance
+from generator.llm.budgets import Budget
 from generator.prompts import load_prompt
 from indexer.errors import InvalidCall
 from retriever.errors import SourceFailed
-from retriever.queries import Filters, Range
+from retriever.queries.boolean import Filters, Range
 from retriever.sources.index import IndexSource
 from tests.generator.finding_model import FindingModel, understanding
 from tests.generator.language_model import says

@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from generator.agents import AGENTS, PURE
-from generator.budgets import Budget
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
+from generator.llm.budgets import Budget
 from indexer.errors import InvalidCall
 from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of
 from tests.generator.language_model import says

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from generator.budgets import Budget
 from generator.finding.events import PAPERS_IN_AN_EVENT, STEPS, stream_finding
 from generator.finding.finding import open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import LONGEST_TEXT
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
 from generator.finding.understood import Understanding
+from generator.llm.budgets import Budget
 from indexer.papers import Paper
 from retriever.sources.merging import MergedPaper
 from tests.generator.finding_model import FindingModel, serving_model

@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 
 from generator.agents import ADDITIONS, AGENTS, PURE
-from generator.budgets import Spent
 from generator.finding.request import FindRequest
+from generator.llm.budgets import Spent
 from tests.generator.finding_model import (
     FindingModel,
     evolver,

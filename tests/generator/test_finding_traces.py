@@ -6,8 +6,8 @@ import pytest
 
 from generator.finding.console import MOST_LINES
 from generator.finding.request import FindRequest
-from generator.trace import Trace
-from retriever.filters import make_filters
+from generator.tracing.trace import Trace
+from retriever.queries.filters import make_filters
 from tests.generator.finding_model import FindingModel, serving_model
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from generator.trace import Trace
+from generator.tracing.trace import Trace
 from tests.generator.language_model import PATIENCE_S, answers_with, events, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, shrag
 from tests.indexer.corpora import ROOT, environment_of

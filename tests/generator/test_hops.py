@@ -8,12 +8,12 @@ from contextlib import closing
 import httpx
 import pytest
 
-from generator.answer_events import stream_answer
-from generator.budgets import Budget, Spent, spent_within
+from generator.answers.events import stream_answer
 from generator.hops.answering import answer_in_hops
+from generator.llm.budgets import Budget, Spent, spent_within
 from generator.pipeline import AskRequest, answer_question
 from generator.request import Resources
-from generator.steps import Step
+from generator.tracing.steps import Step
 from generator.ways import find_way
 from retriever.errors import SourceFailed
 from retriever.sources.gathered import SharedModels, index_of_sources

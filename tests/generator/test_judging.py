@@ -6,11 +6,11 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from generator.answers import Answer, Sentence
-from generator.citations import Reason
-from generator.judging import judged
+from generator.answers.answer import Answer, Sentence
+from generator.answers.citations import Reason
+from generator.answers.judging import judged
 from generator.request import Resources
-from generator.steps import Step
+from generator.tracing.steps import Step
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.index import open_index
 from tests.generator.language_model import Scripted, says

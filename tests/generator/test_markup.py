@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generator.markup import without_markup
+from generator.answers.markup import without_markup
 
 
 @pytest.mark.parametrize(

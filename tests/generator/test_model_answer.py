@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from generator.answers.model_answer import answer_from_model, answer_schema
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel
-from generator.model_answer import answer_from_model, answer_schema
+from generator.llm.structured import json_schema
 from generator.prompts import load_prompt
-from generator.structured import json_schema
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage
 

@@ -9,9 +9,9 @@ import pytest
 
 from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import CacheSettings, GeneratorSettings
-from generator.trace import differences
+from generator.tracing.trace import differences
 from indexer.settings import IndexerSettings
-from retriever.constraints import Constraints
+from retriever.constraints.parsing import Constraints
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper
 from retriever.index import open_index
 from retriever.settings import RetrieverSettings

@@ -9,10 +9,10 @@ import pytest
 
 from generator.finding.finding import find_papers
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
-from generator.trace import Trace
+from generator.tracing.trace import Trace
 from indexer.errors import InvalidCall
 from retriever.errors import BadQuestion
-from retriever.filters import make_filters
+from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from tests.generator.language_model import Scripted, says, settings

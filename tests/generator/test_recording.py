@@ -17,7 +17,7 @@ from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid,
 from generator.llm import Growth, LanguageModel
 from generator.llm.store import MOST_CHARACTERS, CallStore
 from generator.settings import CacheSettings
-from generator.trace import Trace, differences
+from generator.tracing.trace import Trace, differences
 from tests.generator.language_model import Scripted, answers_with, events, says, served, settings, streams_out
 from tests.generator.sample_index import KOREAN, NAME, shrag
 from tests.indexer.corpora import ROOT, environment_of

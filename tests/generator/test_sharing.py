@@ -5,10 +5,10 @@ import asyncio
 import httpx
 import pytest
 
+from generator.answers.model_answer import WrittenAnswer
 from generator.errors import ModelTooSlow
 from generator.keywords import KeywordLists
 from generator.llm import LanguageModel
-from generator.model_answer import WrittenAnswer
 from generator.pipeline import AskRequest, answer_question
 from tests.generator.language_model import answers_with, piece, says, served, settings, streams_out
 from tests.generator.sample_index import KOREAN, settings_of

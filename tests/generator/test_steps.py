@@ -9,8 +9,8 @@ import pytest
 
 from generator.errors import ModelTooSlow
 from generator.llm import Growth, Reply
-from generator.model_step import FromModel, model_step
-from generator.steps import Step
+from generator.llm.model_step import FromModel, model_step
+from generator.tracing.steps import Step
 
 
 def names(step):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from generator.console import step_lines
-from generator.trace import Trace, differences
+from generator.tracing.trace import Trace, differences
 from indexer.errors import UnknownPath
 from tests.generator.sample_index import shrag
 

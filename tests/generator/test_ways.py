@@ -6,7 +6,7 @@ import json
 import pytest
 
 import generator.ways
-from generator.answers import no_answer
+from generator.answers.answer import no_answer
 from generator.errors import UnknownWay
 from generator.pipeline import AskRequest, answer_question
 from generator.ways import find_way, way_names
@@ -20,7 +20,7 @@ TOY_WAY = '''
 
 import asyncio
 
-from generator.answers import no_answer
+from generator.answers.answer import no_answer
 from generator.request import WayResult
 from generator.search_step import search_step
 from retriever.search import SearchRequest, open_search
@@ -110,7 +110,7 @@ WAY_OF_BOTH = '''
 import recommended
 import recent
 
-from generator.answers import no_answer
+from generator.answers.answer import no_answer
 from generator.request import WayResult
 from generator.search_step import search_step
 from retriever.search import SearchRequest, open_search, run_stages

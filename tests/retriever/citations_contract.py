@@ -13,7 +13,8 @@ from indexer.citation_graph.graph import CitationCounts
 from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
 from indexer.store.build_folder import CITATIONS
 from indexer.store.engines import open_store
-from retriever.citations import (
+from retriever.index import open_index
+from retriever.papers.citations import (
     NamedReference,
     citation_counts,
     cited_by,
@@ -22,7 +23,6 @@ from retriever.citations import (
     named_references,
     references,
 )
-from retriever.index import open_index
 from retriever.sources.index import IndexSource
 from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server

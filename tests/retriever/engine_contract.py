@@ -12,8 +12,8 @@ import pytest
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.forward.rows import LANGUAGES
 from indexer.packing import PassageTokens
-from retriever.expert import parse_expression
-from retriever.queries import And, Exact, Filters, Not, Or, Range, Term, or_query
+from retriever.queries.boolean import And, Exact, Filters, Not, Or, Range, Term, or_query
+from retriever.queries.expert import parse_expression
 from tests.retriever.papers import PAPERS, indexed
 
 QUOKKA = Term("quokka", ("quokka",))

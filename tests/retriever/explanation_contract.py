@@ -7,8 +7,8 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from retriever.errors import UnknownPassage
-from retriever.expert import parse_expression
-from retriever.queries import And, Exact, Filters, Not, Or, Phrase, Range, Term, or_query
+from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Range, Term, or_query
+from retriever.queries.expert import parse_expression
 from tests.retriever.papers import indexed
 
 RECORDS = [

@@ -10,9 +10,9 @@ import pytest
 
 import retriever.engines.facets
 from retriever.errors import BadExpression
-from retriever.facets import facets
-from retriever.queries import Filters, Range
+from retriever.queries.boolean import Filters, Range
 from retriever.search import SearchRequest
+from retriever.searching.facets import facets
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import indexed
 

@@ -12,7 +12,7 @@ import pytest
 
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import open_index
-from retriever.paper_page import paper_page, passage
+from retriever.papers.page import paper_page, passage
 from tests.indexer.embedding_server import embedding_server
 from tests.retriever.papers import indexed
 from tests.retriever.vector_contract import with_encoder

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from retriever.queries import Filters, Phrase
+from retriever.queries.boolean import Filters, Phrase
 from tests.retriever.papers import indexed
 
 TEXTS = {

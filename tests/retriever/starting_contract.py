@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from retriever.example_questions import example_questions
-from retriever.nothing_found import UnknownWord, WithoutFilter, nothing_found
-from retriever.queries import Filters, Range
+from retriever.queries.boolean import Filters, Range
+from retriever.question.example_questions import example_questions
 from retriever.search import SearchRequest, search
+from retriever.searching.nothing_found import UnknownWord, WithoutFilter, nothing_found
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import PAPERS, indexed
 

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from retriever.abstracts import read_hits
 from retriever.engines import EngineHit
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
 from retriever.search import SearchRequest, open_search
+from retriever.searching.abstracts import read_hits
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import index_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.answer_kinds import asked_kind, tokens_of_kind
+from retriever.question.answer_kinds import asked_kind, tokens_of_kind
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from retriever.companions import companion_patterns
-from retriever.compounds import compounds
+from retriever.question.companions import companion_patterns
+from retriever.question.compounds import compounds
 from tests.retriever.order.by_hand import together
 
 ANALYZER = make_analyzer("bilingual")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
-from retriever.compounds import compounds
+from retriever.question.compounds import compounds
 from tests.counted_reads import CountedReads
 
 BILINGUAL = make_analyzer("bilingual")

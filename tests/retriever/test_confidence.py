@@ -5,12 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from retriever.confidence import EVIDENCE, LEAST_BASE, NOTHING, answer_likelihood, answerability_features
 from retriever.order.bm25 import Scale
 from retriever.order.closeness import BESIDE
 from retriever.order.concepts import Concept
 from retriever.order.feedback import Feedback
 from retriever.order.measured import Measure
+from retriever.relevance.confidence import (
+    EVIDENCE,
+    LEAST_BASE,
+    NOTHING,
+    answer_likelihood,
+    answerability_features,
+)
 from tests.retriever.order.by_hand import held_by, passage, question, read, word
 
 STATISTICS = held_by(quokka=10, grass=10)

@@ -6,8 +6,8 @@ import pytest
 
 from indexer.normal_forms import normal_doi, normal_title
 from indexer.schema import StoredPassage
-from retriever.duplicates import without_duplicates
-from retriever.hits import Hit
+from retriever.duplicates.folding import without_duplicates
+from retriever.searching.hits import Hit
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, ids, index_of, opened, run_of
 

@@ -14,7 +14,7 @@ from indexer.settings import EncoderSettings, IndexerSettings
 from retriever import index as opening
 from retriever.engines import tantivy_passages
 from retriever.index import open_index
-from retriever.queries import Filters, Term
+from retriever.queries.boolean import Filters, Term
 from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server
 from tests.retriever.papers import NAME, PAPERS, built, index_of

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retriever.embedded_metadata import citation_tags, coins
+from retriever.papers.embedded_metadata import citation_tags, coins
 from tests.hostile import TEXTS
 
 PAPER = {

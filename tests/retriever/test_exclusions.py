@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from retriever.constraints import Constraints, find_constraints
-from retriever.exclusions import Exclusion
-from retriever.years import YearRange
+from retriever.constraints.exclusions import Exclusion
+from retriever.constraints.parsing import Constraints, find_constraints
+from retriever.constraints.years import YearRange
 
 QUESTIONS = Path(__file__).parent / "constraint_questions"
 ENGLISH = {

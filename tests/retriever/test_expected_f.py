@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.expected_f import highest_expected_f
+from retriever.relevance.expected_f import highest_expected_f
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from retriever.errors import BadExpression
-from retriever.expert import parse_expression
-from retriever.queries import And, Exact, Not, Or, Phrase, Range, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Range, Term
+from retriever.queries.expert import parse_expression
 
 GRAPH = Term("graph", ("graph",))
 SEARCH = Term("검색", ("검색",))

@@ -4,8 +4,8 @@ from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
 from retriever.errors import BadExpression
-from retriever.expert import parse_expression
-from retriever.queries import And, Exact, Not, Or, Phrase, Range, Term, describe
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Range, Term, describe
+from retriever.queries.expert import parse_expression
 
 ANALYZERS = {
     "bilingual": make_analyzer("bilingual"),

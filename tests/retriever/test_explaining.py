@@ -9,11 +9,11 @@ import pytest
 
 from indexer.columns import WIDTH_OF_A_FILE, display_width
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
-from retriever.explaining import explain
-from retriever.explanation_text import explanation_lines
-from retriever.explanation_words import KOREAN
+from retriever.constraints.penalties import EXCLUDED_LOSS
+from retriever.explaining.passages import explain
+from retriever.explaining.text import explanation_lines
+from retriever.explaining.words import KOREAN
 from retriever.index import open_index
-from retriever.penalties import EXCLUDED_LOSS
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import shrag

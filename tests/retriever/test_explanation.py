@@ -6,7 +6,7 @@ import math
 import pytest
 
 from indexer.settings import IndexerSettings
-from retriever.queries import Term
+from retriever.queries.boolean import Term
 from tests.retriever.papers import indexed
 
 pytest.register_assert_rewrite("tests.retriever.explanation_contract")

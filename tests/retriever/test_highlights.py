@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from indexer.analysis import make_analyzer
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
-from retriever.highlights import found_in, snippet, title_spans
+from retriever.explaining.highlights import found_in, snippet, title_spans
 
 BILINGUAL = make_analyzer("bilingual")
 MIXED = make_analyzer("bilingual", "mixed")

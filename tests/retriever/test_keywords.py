@@ -8,8 +8,7 @@ import pytest
 from indexer.analysis import make_analyzer
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, write_glossary
-from retriever.compounds import compounds
-from retriever.keywords import (
+from retriever.keywords.statistics import (
     KEYWORDS,
     Keyword,
     merge,
@@ -18,8 +17,9 @@ from retriever.keywords import (
     weigh,
     words_of,
 )
-from retriever.queries import Term
-from retriever.term_statistics import inverse_document_frequency
+from retriever.keywords.term_statistics import inverse_document_frequency
+from retriever.queries.boolean import Term
+from retriever.question.compounds import compounds
 from tests.retriever.papers import found, opened
 
 KNOWLEDGE_GRAPH = Pair(

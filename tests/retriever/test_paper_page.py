@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.settings import IndexerSettings
-from retriever.linked_papers import NamedPaper
+from retriever.papers.linked import NamedPaper
 
 pytest.register_assert_rewrite("tests.retriever.paper_page_contract")
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from retriever.paper_records import records_of_hits, records_of_papers
+from retriever.papers.records import records_of_hits, records_of_papers
 from tests.retriever.papers import PAPERS, found, index_of, opened
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from indexer.papers import Paper
 from indexer.settings import IndexerSettings
-from retriever.asked_words import subject_text
-from retriever.authority import Cited, authorities, citations, timeliness
-from retriever.paper_relevance import PaperRelevance, PaperScores
+from retriever.question.asked_words import subject_text
+from retriever.relevance.authority import Cited, authorities, citations, timeliness
+from retriever.relevance.papers import PaperRelevance, PaperScores
 
 
 @pytest.fixture(scope="module")

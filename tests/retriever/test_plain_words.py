@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.plain_words import plain_words
+from retriever.question.plain_words import plain_words
 from tests.retriever.papers import found, index_of
 
 PAPERS = [

@@ -10,7 +10,7 @@ from indexer.settings import IndexerSettings
 from retriever.engines import pruning
 from retriever.engines.pruning import words_of
 from retriever.index import open_index
-from retriever.queries import And, Filters, Or, Phrase, Term, or_query
+from retriever.queries.boolean import And, Filters, Or, Phrase, Term, or_query
 from tests.indexer.corpora import build, write_jsonl
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.queries import (
+from retriever.queries.boolean import (
     And,
     Exact,
     Not,

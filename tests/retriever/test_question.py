@@ -4,11 +4,11 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from indexer.analysis.word_roles import KOREAN_NOUNS, KOREAN_VERBS, role_of
-from retriever.constraints import Constraints
-from retriever.exclusions import Exclusion
-from retriever.question import AnalysedQuestion, analyse_question
-from retriever.question_words import ROLE_WEIGHTS
-from retriever.synonyms import Synonyms
+from retriever.constraints.exclusions import Exclusion
+from retriever.constraints.parsing import Constraints
+from retriever.question.analysis import AnalysedQuestion, analyse_question
+from retriever.question.synonyms import Synonyms
+from retriever.question.word_weights import ROLE_WEIGHTS
 
 
 class NoGlossary:

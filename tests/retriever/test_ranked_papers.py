@@ -6,9 +6,9 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from retriever.queries import Filters, Range
-from retriever.ranked_papers import rank_papers, scores_of
-from retriever.request import SearchRequest
+from retriever.queries.boolean import Filters, Range
+from retriever.relevance.ranked_papers import rank_papers, scores_of
+from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import build, write_jsonl
 

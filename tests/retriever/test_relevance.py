@@ -8,9 +8,9 @@ import pytest
 
 from indexer.encoders.cross_encoder import CrossEncoderReranker
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
-from retriever.passage_search import search_passages
-from retriever.relevance import relevance
-from retriever.request import SearchRequest
+from retriever.relevance.passages import relevance
+from retriever.searching.passage_search import search_passages
+from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import indexed
 

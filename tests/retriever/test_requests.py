@@ -7,8 +7,8 @@ from retriever.engines.requests import (
     compiled,
     phrase_query,
 )
-from retriever.expert import parse_expression
-from retriever.queries import Phrase
+from retriever.queries.boolean import Phrase
+from retriever.queries.expert import parse_expression
 
 ANALYZER = make_analyzer("bilingual")
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from retriever.score_curve import ScoreCurve
+from retriever.relevance.score_curve import ScoreCurve
 
 
 def test_the_features_of_a_paper_are_shares_of_the_best_score():

@@ -10,11 +10,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from retriever.errors import BadFilter, BadQuestion, RetrieverError
-from retriever.explaining import explain
-from retriever.explanation_text import summary
-from retriever.keywords import Keyword
+from retriever.explaining.passages import explain
+from retriever.explaining.text import summary
+from retriever.keywords.statistics import Keyword
 from retriever.methods import method_names
-from retriever.queries import Filters, Or, Range, Term
+from retriever.queries.boolean import Filters, Or, Range, Term
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import PAPERS, found, ids, index_of, opened, planned, run_of

@@ -6,9 +6,9 @@ from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter
 from retriever.index import open_index
-from retriever.queries import Filters
+from retriever.keywords.term_statistics import inverse_document_frequency
+from retriever.queries.boolean import Filters
 from retriever.settings import RetrieverSettings
-from retriever.term_statistics import inverse_document_frequency
 from tests.retriever.papers import found, ids, index_of
 
 METHODS = ("or", "paper", "shrag")

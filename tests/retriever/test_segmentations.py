@@ -6,8 +6,8 @@ from indexer.analysis import make_analyzer
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import RowTokens, pack_row
 from indexer.schema import StoredPassage
-from retriever.question import AnalysedQuestion
-from retriever.segmentations import noun_parts, segmentations
+from retriever.question.analysis import AnalysedQuestion
+from retriever.question.segmentations import noun_parts, segmentations
 
 BILINGUAL = make_analyzer("bilingual", "discard")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.spelling import is_ordinary, near_spellings, spelled
+from retriever.question.spelling import is_ordinary, near_spellings, spelled
 from tests.retriever.papers import found, ids, index_of, opened
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import retriever.methods
 from retriever.engines import EngineHit
-from retriever.keywords import Keyword
+from retriever.keywords.statistics import Keyword
 from retriever.methods import method_named, method_names
 from retriever.methods.shrag import TITLE_WEIGHT
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages, search
@@ -20,7 +20,7 @@ LONGEST_FIRST = '''
 """Passages of one OR query, those with the longest title first."""
 
 from retriever.methods import Method, or_
-from retriever.ranking import Ranking
+from retriever.searching.ranking import Ranking
 
 
 async def rank(context, question, chosen, planned, pool):

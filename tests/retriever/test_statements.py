@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from retriever.statements import asks, states_something
+from retriever.duplicates.statements import asks, states_something
 from tests.indexer.corpora import ROOT
 
 QUESTIONS = [

@@ -9,11 +9,11 @@ import pytest
 from indexer.analysis import make_analyzer
 from indexer.errors import InvalidCall
 from indexer.settings import IndexerSettings
-from retriever.expert import parse_expression
 from retriever.index import open_index
-from retriever.queries import And, Exact, Not, Or, Phrase, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Term
+from retriever.queries.expert import parse_expression
+from retriever.question.synonyms import Rule, Synonyms, parse_synonyms, read_synonyms
 from retriever.settings import RetrieverSettings
-from retriever.synonyms import Rule, Synonyms, parse_synonyms, read_synonyms
 from tests.indexer.corpora import build, command, environment_of, write_jsonl
 from tests.retriever.papers import found, ids, planned
 from tests.retriever.test_retriever_commands import shrag

@@ -6,9 +6,9 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter, UnknownPaper
-from retriever.filters import make_filters
-from retriever.queries import Filters
-from retriever.topics import find_topic
+from retriever.papers.topics import find_topic
+from retriever.queries.boolean import Filters
+from retriever.queries.filters import make_filters
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.papers import indexed
 

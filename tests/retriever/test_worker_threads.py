@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from indexer.errors import IndexClosed
-from retriever.worker_threads import WorkerThreads, in_caller_thread, together
+from retriever.opening.worker_threads import WorkerThreads, in_caller_thread, together
 
 
 @pytest.fixture

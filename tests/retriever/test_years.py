@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.constraints import find_constraints
+from retriever.constraints.parsing import find_constraints
 
 THIS_YEAR = 2026
 

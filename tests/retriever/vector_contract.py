@@ -18,7 +18,7 @@ from indexer.settings import EncoderSettings
 from indexer.store.engines import open_store
 from retriever.errors import BadFilter
 from retriever.index import open_index
-from retriever.queries import Filters, Range
+from retriever.queries.boolean import Filters, Range
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import write_jsonl

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from retriever.queries import AnalysedField, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import AnalysedField, And, Exact, Not, Or, Phrase, Query, Range, Term
 
 NO_WORD = re.compile(r"[^\w.'’-]+|_+")
 EDGES = ".'’-"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from indexer.papers import FIRST_YEAR, LAST_YEAR
-from retriever.queries import And, Exact, Filters, Query, Range
+from retriever.queries.boolean import And, Exact, Filters, Query, Range
 
 
 def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None:

@@ -15,15 +15,15 @@ from typing import ClassVar, Literal, TypeVar
 import httpx
 
 from retriever.errors import SourceFailed
-from retriever.filters import satisfies
-from retriever.queries import Filters, Query
+from retriever.opening.worker_threads import WorkerThreads
+from retriever.queries.boolean import Filters, Query
+from retriever.queries.filters import satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
 from retriever.sources.web.client import Unanswered, WebClient, WebRequest
 from retriever.sources.web.filtering import lift_filters
 from retriever.sources.web.records import Unreadable
 from retriever.sources.web.settings import WebSettings
-from retriever.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 Asker = TypeVar("Asker")

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from generator.citations import Check
+from generator.answers.citations import Check
 from generator.pipeline import answer_question
-from retriever.request import MOST_CHARACTERS
+from retriever.searching.request import MOST_CHARACTERS
 from server.addresses import hit_address
 from server.api.requests import AskCall
 from server.cited_text import CitedText

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from retriever.constraints import Constraints
+from retriever.constraints.exclusions import Exclusion
+from retriever.constraints.parsing import Constraints
 from retriever.engines import EngineHit
-from retriever.exclusions import Exclusion
 from retriever.hops.rounds import in_turn, interleaved, with_second_round
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
 from retriever.search import SearchRequest, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import index_of

@@ -11,12 +11,12 @@ from indexer.names import Name
 from indexer.packing import PassageTokens
 from indexer.schema import StoredPassage
 from retriever.engines import NumberedRows
+from retriever.keywords.term_statistics import TermStatistics
 from retriever.order.bm25 import Scale
 from retriever.order.concepts import Counterpart, Word
 from retriever.order.patterns import TokenPlaces
-from retriever.queries import Term, single
-from retriever.question import AnalysedQuestion
-from retriever.term_statistics import TermStatistics
+from retriever.queries.boolean import Term, single
+from retriever.question.analysis import AnalysedQuestion
 
 WORD = re.compile(r"\w+")
 PASSAGES = 100

@@ -5,7 +5,7 @@ import pytest
 
 from indexer.schema import BM25_B
 from retriever.order.bm25 import K1, Scale
-from retriever.queries import single
+from retriever.queries.boolean import single
 from tests.retriever.order.by_hand import FOUR_LONG, passage, places, read, together
 
 GRAPH = single("graph")

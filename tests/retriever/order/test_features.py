@@ -7,7 +7,7 @@ import pytest
 from retriever.order.bm25 import MOST_OF_IDF, Scale
 from retriever.order.concepts import Concept, Word
 from retriever.order.features import base_scores, coverage, neighbour_shares, patterns_of
-from retriever.queries import single
+from retriever.queries.boolean import single
 from tests.retriever.order.by_hand import (
     FOUR_LONG,
     counterpart,

@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from indexer.glossary.given import read_glossary
-from retriever.explaining import explain
-from retriever.filters import make_filters
-from retriever.queries import searched_tokens
+from retriever.explaining.passages import explain
+from retriever.queries.boolean import searched_tokens
+from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import command, environment_of

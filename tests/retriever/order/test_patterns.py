@@ -3,7 +3,7 @@
 import pytest
 
 from retriever.order.patterns import tokens_of
-from retriever.queries import single
+from retriever.queries.boolean import single
 from tests.retriever.order.by_hand import passage, places, read, together
 
 GRAPH, THEORY = single("graph"), single("theory")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
 
-from retriever.queries import Or, Term
+from retriever.queries.boolean import Or, Term
 from retriever.sources.web.source import WebSource
 from tests.http_server import Handler, serving
 from tests.retriever.sources.exchanges import CONTACT, EXCHANGES, Asked

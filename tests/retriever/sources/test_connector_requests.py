@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from retriever.queries import And, Filters, Not, Or, Phrase, Range, Term
+from retriever.queries.boolean import And, Filters, Not, Or, Phrase, Range, Term
 from retriever.sources import SourceAnswer, scienceon
 from retriever.sources.web.rates import TokenBucket
 from retriever.sources.web.source import WebSource

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.queries import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Range, Term
+from retriever.queries.boolean import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Range, Term
 from retriever.sources.elasticsearch_queries import count_body, records_body, search_body, written
 from retriever.sources.elasticsearch_settings import Settings
 

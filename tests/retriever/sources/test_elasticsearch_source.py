@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from retriever.errors import SourceFailed
-from retriever.queries import Filters, Or, Range, Term
+from retriever.queries.boolean import Filters, Or, Range, Term
 from retriever.sources.elasticsearch import open_source
 from retriever.sources.elasticsearch_settings import Settings
 from retriever.sources.merging import LimitedSource, ask_sources

@@ -13,7 +13,7 @@ from generator.pipeline import answer_question
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
-from retriever.queries import Filters, Range
+from retriever.queries.boolean import Filters, Range
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures

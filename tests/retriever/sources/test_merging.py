@@ -7,7 +7,7 @@ import pytest
 
 from indexer.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.queries import Filters, Term
+from retriever.queries.boolean import Filters, Term
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.merging import LimitedSource, merge, search_sources
 from tests.virtual_clock import run

@@ -7,7 +7,7 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from retriever.queries import Filters, Range
+from retriever.queries.boolean import Filters, Range
 from retriever.settings import RetrieverSettings
 from retriever.sources.gathered import SharedModels
 from retriever.sources.index import IndexSource

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retriever.queries import And, Not, Or, Phrase, Query, Term
+from retriever.queries.boolean import And, Not, Or, Phrase, Query, Term
 from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words, write_query
 from tests.hostile import TEXTS
 from tests.retriever.sources.exchanges import EXCHANGES

@@ -7,8 +7,8 @@ import pytest
 import retriever.engines.elasticsearch
 from indexer.analysis import make_analyzer
 from indexer.settings import IndexerSettings
-from retriever.expert import parse_expression
-from retriever.queries import And, Exact, Filters, Not, Or, Range, Term, or_query
+from retriever.queries.boolean import And, Exact, Filters, Not, Or, Range, Term, or_query
+from retriever.queries.expert import parse_expression
 from tests.retriever.papers import PAPERS, found, indexed
 from tests.service.elasticsearch.own_prefix import own_prefix
 

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from retriever.queries import Term
+from retriever.queries.boolean import Term
 from tests.retriever.papers import indexed
 from tests.service.elasticsearch.own_prefix import own_prefix
 

@@ -12,7 +12,7 @@ from indexer.cluster.connection import Cluster
 from indexer.cluster.mapping import VectorField, index_body, vector_field
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from retriever.engines.elasticsearch import ElasticsearchEngine
-from retriever.queries import Filters
+from retriever.queries.boolean import Filters
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 # Angles to (1, 0), in degrees; the last passage has no vector.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from generator.answers import EXTRACTIVE
+from generator.answers.answer import EXTRACTIVE
 from generator.pipeline import AskRequest, AskResult, answer_question
 from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
 from tests.service.vllm.conftest import settings_for

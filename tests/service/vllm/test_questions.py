@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from generator.pipeline import AskRequest, answer_question
-from generator.trace import Trace, differences
+from generator.tracing.trace import Trace, differences
 from retriever.index import SearchIndex
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
 from tests.service.vllm.conftest import settings_for

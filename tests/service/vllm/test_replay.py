@@ -7,7 +7,7 @@ import pytest
 
 from generator.pipeline import AskRequest, answer_question
 from generator.settings import LanguageModelSettings
-from generator.trace import differences
+from generator.tracing.trace import differences
 from tests.generator.sample_index import KOREAN, settings_of
 from tests.service.processes import free_ports
 from tests.service.vllm.server import MODEL

@@ -1,0 +1,1 @@
+"""Answers: their form, quoted or written by a model, with citations checked."""

@@ -1,0 +1,174 @@
+"""An answer: a model's in four parts, passages that may help, or the statement that there is none.
+
+Every sentence has its citations and the result of its check.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from generator.answers.citations import Check, Reason
+from generator.answers.quoting import CHECK_WORDS, cited, quoted
+from indexer.papers import Language
+from retriever.question.unknown_words import unknown_words_note
+
+Section = Literal["introduction", "body", "conclusion", "passages"]
+SECTIONS: tuple[Section, ...] = ("introduction", "body", "conclusion")  # of a model's answer
+EXTRACTIVE = "extractive"
+RULES = "rules"
+
+HEADINGS: dict[str, dict[str, str]] = {
+    "ko": {
+        "introduction": "서론",
+        "body": "본론",
+        "conclusion": "결론",
+        "passages": "도움이 될 만한 구절",
+        "nearest": "가장 가까운 논문",
+    },
+    "en": {
+        "introduction": "Introduction",
+        "body": "Main body",
+        "conclusion": "Conclusion",
+        "passages": "Passages that may help",
+        "nearest": "Nearest papers",
+    },
+}
+NO_ANSWER: dict[str, tuple[str, str]] = {
+    "ko": ("답을 찾지 못함", "찾은 문헌에는 이 질문에 대한 답이 없습니다."),
+    "en": ("No answer found", "The passages found do not answer this question."),
+}
+LIKELIHOOD = {
+    "ko": "이 논문들에 답이 있을 가능성: {}%",
+    "en": "Likelihood that these papers answer: {} %",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of an answer, the passages that it cites, and the result of its check."""
+
+    text: str
+    section: Section
+    citations: tuple[str, ...]
+    check: Check
+    reasons: tuple[Reason, ...] = ()  # what speaks against it
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the sentence as the contract's JSON; `reasons` where something speaks against it."""
+        record: dict[str, Any] = {
+            "text": self.text,
+            "section": self.section,
+            "citations": list(self.citations),
+            "check": self.check,
+        }
+        return record | {"reasons": reason_records(self.reasons)} if self.reasons else record
+
+
+def reason_records(reasons: Sequence[Reason]) -> list[dict[str, str]]:
+    """Return reasons as the contract's JSON."""
+    return [{"sign": reason.sign, "words": reason.words} for reason in reasons]
+
+
+@dataclass(frozen=True, slots=True)
+class SentencesSoFar:
+    """The first sentences of an answer that is being written, or all of them before a judge has read it."""
+
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in the question's language; with `abstained` it says that the evidence holds none."""
+
+    title: str
+    sentences: tuple[Sentence, ...]
+    language: Language
+    written_by: str  # the model's name, or "extractive"
+    abstained: bool
+    statement: str = ""  # of an abstaining answer
+    checked_by: str = RULES  # the model and its revision, or "rules"
+    title_check: Check | None = None  # of a title that a model wrote, by the rules
+    title_reasons: tuple[Reason, ...] = ()
+
+    def section(self, name: Section) -> str:
+        """Return the text of a section."""
+        text = " ".join(sentence.text for sentence in self.sentences if sentence.section == name)
+        if name == "introduction" and self.statement:
+            return f"{self.statement} {text}".strip()
+        return text
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the answer as the contract's JSON.
+
+        `title_check` and `title_reasons` where a model wrote the title; `checked_by` where one judged.
+        """
+        record: dict[str, Any] = {
+            "title": self.title,
+            **{name: self.section(name) for name in SECTIONS},
+            "language": self.language,
+            "written_by": self.written_by,
+            "abstained": self.abstained,
+            "sentences": [sentence.as_record() for sentence in self.sentences],
+        }
+        if self.title_check:
+            record["title_check"] = self.title_check
+        if self.title_reasons:
+            record["title_reasons"] = reason_records(self.title_reasons)
+        return record if self.checked_by == RULES else record | {"checked_by": self.checked_by}
+
+    def as_text(self) -> str:
+        """Write the answer: citations in square brackets, checks in round ones, quotations as a list."""
+        headings = HEADINGS[_of(self.language)]
+        lines = [quoted(self.title) + self._check_word(self.title_check)]
+        if self.statement:
+            lines += ["", self.statement]
+        if passages := self._written("passages"):
+            lines += ["", *(f"- {passage}" for passage in passages)]
+        for name in SECTIONS:
+            if sentences := self._written(name):
+                lines += ["", headings[name], *sentences]
+        return "\n".join(lines)
+
+    def _written(self, section: Section) -> list[str]:
+        return [
+            cited(sentence.text, ", ".join(sentence.citations)) + self._check_word(sentence.check)
+            for sentence in self.sentences
+            if sentence.section == section
+        ]
+
+    def _check_word(self, check: Check | None) -> str:
+        words = CHECK_WORDS[_of(self.language)]
+        return f" ({words[check]})" if check in words else ""
+
+
+def quoting_answer(language: Language, sentences: Sequence[Sentence]) -> Answer:
+    """Make the answer that lists quoted sentences."""
+    title = HEADINGS[_of(language)]["passages"]
+    return Answer(title, tuple(sentences), language, EXTRACTIVE, abstained=False)
+
+
+def no_answer(language: Language, written_by: str, sentences: Sequence[Sentence] = ()) -> Answer:
+    """Make the answer that says that the evidence holds none."""
+    title, statement = NO_ANSWER[_of(language)]
+    return Answer(title, tuple(sentences), language, written_by, abstained=True, statement=statement)
+
+
+def naming_unknown_words(answer: Answer, words: Sequence[str]) -> Answer:
+    """Return an answer that, if it abstains, names the words of the question that no paper contains."""
+    return replace(answer, statement=abstention(answer.language, words)) if answer.abstained else answer
+
+
+def abstention(language: Language, unknown_words: Sequence[str]) -> str:
+    """Return the statement of an abstaining answer, with the words that no paper contains."""
+    statement = NO_ANSWER[_of(language)][1]
+    note = unknown_words_note(language, unknown_words)
+    return f"{statement} {note[0].upper()}{note[1:]}." if note else statement
+
+
+def likelihood_line(language: Language, likelihood: float | None) -> str:
+    """Return a line with the likelihood in percent; "" where there is none."""
+    return "" if likelihood is None else LIKELIHOOD[_of(language)].format(round(100 * likelihood))
+
+
+def _of(language: Language) -> str:
+    return "ko" if language == "ko" else "en"

@@ -1,0 +1,170 @@
+"""Sentences of an answer judged by a model: one of entailment in this process, or the language model.
+
+Where it fails, the check by rules that every answer has stays, and the step says so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from generator.answers.answer import Answer, Sentence
+from generator.answers.citations import UNSURE, Check, Reason, cited
+from generator.answers.context import fit
+from generator.errors import ModelAnswerInvalid
+from generator.llm import LanguageModel, Message, OnText
+from generator.llm.model_step import FromModel, model_step
+from generator.llm.structured import CutAt
+from generator.prompts import load_prompt
+from generator.request import Resources
+from generator.tracing.steps import Step, described
+from indexer.errors import IndexerError
+from indexer.schema import StoredPassage
+
+FALLBACK = "check by rules"
+CHECKS: dict[str, Check] = {
+    "entailment": "supported",
+    "contradiction": "unsupported",
+    "neutral": "unsupported",
+}
+
+Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(300)]
+
+
+class Judgement(BaseModel):
+    """Whether the passages that a sentence cites say it, and why not."""
+
+    sentence: int
+    verdict: Literal["supported", "unsupported"]
+    why: Why = ""
+
+
+class Judgements(BaseModel):
+    """What the language model is asked for."""
+
+    judgements: Annotated[list[Judgement], Field(max_length=20)]
+
+
+async def judged(
+    parent: Step, answer: Answer, evidence: Sequence[StoredPassage], resources: Resources
+) -> Answer:
+    """Return the answer with the checks of the judge that the settings name; by default those that it has.
+
+    A sentence that cites nothing stays unsupported, and one about what was excluded stays marked so. What the
+    rules compare for certain (numbers, names, directions) no judge overrules; it reads the other sentences.
+    """
+    judge = resources.index.entailment.settings.judge
+    places = [
+        place
+        for place, sentence in enumerate(answer.sentences)
+        if sentence.citations
+        and sentence.check != "excluded"
+        and all(reason.sign in UNSURE for reason in sentence.reasons)
+    ]
+    if judge == "rules" or not places:
+        return answer
+    if judge == "local":
+        return await _by_entailment(parent, answer, places, evidence, resources)
+    if resources.model is None:
+        return answer
+    made = await model_step(
+        parent,
+        "check",
+        partial(_by_language_model, answer, places, evidence, resources.model),
+        Answer.as_record,
+        fallback=FALLBACK,
+        sentences=len(places),
+    )
+    return made or answer
+
+
+async def _by_entailment(
+    parent: Step,
+    answer: Answer,
+    places: Sequence[int],
+    evidence: Sequence[StoredPassage],
+    resources: Resources,
+) -> Answer:
+    pairs, owners = [], []
+    for place in places:
+        sentence = answer.sentences[place]
+        texts = [f"{passage.title}\n{passage.text}" for passage in cited(sentence.citations, evidence)]
+        for text in dict.fromkeys([*texts, "\n".join(texts)]):  # one of several may say all, or each its part
+            pairs.append((text, sentence.text))
+            owners.append(place)
+    with parent.step("check", sentences=len(places)) as step:
+        try:
+            found = await resources.index.entailment.judge(pairs)
+        except IndexerError as error:
+            step.error, step.fallback = described(error), FALLBACK
+            step.notes.append(f"{FALLBACK}, the model failed: {error}")
+            return answer
+        if found is None:
+            return answer
+        name, judgements = found
+        checks: dict[int, tuple[Check, str]] = {}
+        for place in places:
+            of_place = [each for owner, each in zip(owners, judgements, strict=True) if owner == place]
+            best = max(of_place, key=lambda each: each.entailment)
+            checks[place] = CHECKS[best.relation], "" if best.relation == "entailment" else best.relation
+        judged_answer = _with_checks(answer, checks, name)
+        step.output = judged_answer.as_record()
+        return judged_answer
+
+
+async def _by_language_model(
+    answer: Answer,
+    places: Sequence[int],
+    evidence: Sequence[StoredPassage],
+    model: LanguageModel,
+    on_text: OnText | None = None,
+) -> FromModel[Answer]:
+    """Ask for a judgement of every sentence.
+
+    Raises:
+        ModelFailed: the call failed, or left a sentence out.
+    """
+    del on_text  # judgements are not shown as they grow
+    prompt = load_prompt("check", answer.language)
+    limit = model.limit("check")
+    numbers = {passage.passage_id: str(number) for number, passage in enumerate(evidence, 1)}
+    asked = [answer.sentences[place] for place in places]
+    sentences = [
+        f"({', '.join(numbers[each] for each in sentence.citations)}) {sentence.text}" for sentence in asked
+    ]
+
+    def messages_of(passages: Sequence[str]) -> list[Message]:
+        return [{"role": "user", "content": prompt.render(passages=passages, sentences=sentences)}]
+
+    fitted = await fit(evidence, messages_of, model, limit)
+    reply = await model.complete_json(
+        fitted.messages, Judgements, name="check", prompt_version=prompt.version, limit=limit
+    )
+    by_number = {each.sentence: each for each in reply.value.judgements}
+    if left_out := [number for number in range(1, len(places) + 1) if number not in by_number]:
+        raise ModelAnswerInvalid(
+            f"{reply.model} at {model.endpoint} judged no sentence {left_out[0]}. Use another model.",
+            text=reply.text,
+        )
+    checks: dict[int, tuple[Check, str]] = {
+        place: (by_number[number].verdict, by_number[number].why) for number, place in enumerate(places, 1)
+    }
+    revision = model.settings.revision
+    name = f"{reply.model}@{revision}" if revision else reply.model
+    return FromModel(_with_checks(answer, checks, name), reply, prompt.version, fitted)
+
+
+def _with_checks(answer: Answer, checks: dict[int, tuple[Check, str]], name: str) -> Answer:
+    def checked(place: int, sentence: Sentence) -> Sentence:
+        if place not in checks:
+            return sentence
+        check, why = checks[place]
+        reasons = (
+            () if check == "supported" else (Reason("judge", why or "the cited passages do not say it"),)
+        )
+        return replace(sentence, check=check, reasons=reasons)
+
+    sentences = tuple(checked(place, sentence) for place, sentence in enumerate(answer.sentences))
+    return replace(answer, sentences=sentences, checked_by=name)

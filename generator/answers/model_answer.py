@@ -1,0 +1,249 @@
+"""An answer written by a language model from the evidence, each sentence checked against what it cites."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
+
+from generator.answers.answer import SECTIONS, Answer, Section, Sentence, no_answer
+from generator.answers.citations import check_sentence, check_title, cited, reader
+from generator.answers.context import FittedPrompt, RefusedPrompt, fit
+from generator.answers.excluding import exclusion_prompt, marked
+from generator.answers.extractive import MOST_SENTENCES
+from generator.answers.markup import without_markup
+from generator.answers.streaming import each_sentence, sections_so_far
+from generator.checking.reading import Reading
+from generator.errors import ContextExceeded
+from generator.llm import LanguageModel, Message, OnText, Reply
+from generator.llm.model_step import FromModel
+from generator.prompts import load_prompt
+from indexer.papers import Language, language_of
+from indexer.schema import StoredPassage
+from retriever.constraints.parsing import Constraints
+from retriever.index import SearchIndex
+
+Text = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000),
+    AfterValidator(without_markup),
+]
+
+Title = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=300),
+    AfterValidator(without_markup),
+]
+
+
+class WrittenSentence(BaseModel):
+    """A sentence and the numbers of the passages it rests on."""
+
+    text: Text
+    citations: list[int]
+
+
+class WrittenAnswer(BaseModel):
+    """What the model is asked for."""
+
+    title: Title
+    introduction: Annotated[list[WrittenSentence], Field(max_length=3)]
+    body: Annotated[list[WrittenSentence], Field(max_length=10)]
+    conclusion: Annotated[list[WrittenSentence], Field(max_length=3)]
+    answered: bool
+
+
+@lru_cache
+def answer_schema(passages: int) -> type[WrittenAnswer]:
+    """Return the schema of an answer from so many passages: a sentence cites numbers from 1 to that.
+
+    A server that enforces the schema keeps within the bounds. What another one writes beyond them is read
+    all the same: a citation of a passage that there is not costs no second call.
+    """
+    number = Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": passages})]
+    citations = Annotated[list[number], Field(json_schema_extra={"maxItems": passages})]
+    sentence = create_model("WrittenSentence", __base__=WrittenSentence, citations=(citations, ...))
+    lists = {
+        name: (Annotated[list[sentence], *WrittenAnswer.model_fields[name].metadata], ...)
+        for name in SECTIONS
+    }
+    return create_model("WrittenAnswer", __base__=WrittenAnswer, **lists)  # type: ignore[call-overload,no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """What an answer is asked to be: by which prompt, of which shape, how long where it is quoted.
+
+    `schema` makes the shape of an answer from so many passages, which has these sections; `values` are for
+    places of the prompt beside question and passages. `findings` are what earlier steps found out: the model
+    is shown them, and may not cite them.
+    """
+
+    prompt: str
+    schema: Callable[[int], type[WrittenAnswer]]
+    sections: tuple[Section, ...]
+    most_quoted: int  # sentences, where no model writes
+    values: Mapping[str, str] = field(default_factory=dict)
+    findings: tuple[str, ...] = ()
+
+
+WHOLE_ANSWER = AnswerForm("answer", answer_schema, SECTIONS, MOST_SENTENCES)
+
+
+async def answer_from_model(
+    question: str,
+    evidence: Sequence[StoredPassage],
+    model: LanguageModel,
+    index: SearchIndex,
+    on_text: OnText | None = None,
+    constraints: Constraints | None = None,
+    told: Callable[[tuple[Sentence, ...]], None] | None = None,
+    form: AnswerForm = WHOLE_ANSWER,
+) -> FromModel[Answer]:
+    """Ask for an answer; `told` is called with its first sentences, checked, whenever one more has come.
+
+    Numbers of passages that there are not are dropped; a sentence left without citation is unsupported.
+    Evidence that is too long for the model is shortened, and once more where the server says so. The model is
+    told what `constraints` exclude, and a sentence about it is marked.
+
+    Raises:
+        ModelFailed: the call failed or brought no valid answer.
+    """
+    language = language_of(question)
+    prompt = load_prompt(form.prompt, language)
+    schema = form.schema(len(evidence))
+    limit = model.limit("answer")
+    asked = constraints or Constraints()
+    left_out, left_out_version = exclusion_prompt(asked, language)
+    found = load_prompt("findings", language).render(findings=form.findings) if form.findings else ""
+    read = reader(index)
+    check = sentence_check(evidence, index, asked, read)
+
+    def messages_of(passages: Sequence[str]) -> list[Message]:
+        rendered = prompt.render(question=question, passages=passages, **form.values)
+        return [{"role": "user", "content": "\n\n".join(filter(None, (rendered, found, left_out)))}]
+
+    async def closed(text: str) -> None:
+        if told and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):
+            await _tell(*begun, check, told)
+
+    async def ask(fitted: FittedPrompt) -> Reply[WrittenAnswer]:
+        async with each_sentence(on_text, closed) as listen:
+            return await model.complete_json(
+                fitted.messages,
+                schema,
+                name="answer",
+                prompt_version=prompt.version,
+                limit=limit,
+                on_text=listen if told else on_text,
+            )
+
+    fitted = await fit(evidence, messages_of, model, limit)
+    try:
+        reply = await ask(fitted)
+    except ContextExceeded as error:
+        fitted = await fit(evidence, messages_of, model, limit, RefusedPrompt(fitted, error))
+        reply = await ask(fitted)
+    if told:
+        await _tell(reply.value, reply.value.answered, check, told)
+    answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, check)
+    answer = await asyncio.to_thread(with_checked_title, answer, evidence, index, read)
+    return FromModel(answer, reply, prompt.version, fitted, left_out_version)
+
+
+SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]
+
+
+def sentence_check(
+    evidence: Sequence[StoredPassage],
+    index: SearchIndex,
+    constraints: Constraints,
+    read: Callable[[str], Reading] | None = None,
+) -> SentenceCheck:
+    """Return what checks a sentence against the passages of its numbers; each sentence and passage once."""
+    read = read or reader(index)
+
+    @lru_cache
+    def check(text: str, section: Section, numbers: tuple[int, ...]) -> Sentence:
+        numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
+        citations = tuple(evidence[number - 1].passage_id for number in numbers)
+        finding = check_sentence(text, cited(citations, evidence), index, read)
+        return marked(Sentence(text, section, citations, finding.check, finding.reasons), constraints, index)
+
+    return check
+
+
+def checked_answer(
+    written: WrittenAnswer, written_by: str, language: Language, check: SentenceCheck
+) -> Answer:
+    """Make the answer of what a model wrote, each sentence checked against the passages it cites."""
+    sentences = tuple(check(*sentence) for sentence in _in_order(written))
+    if not written.answered or not sentences:
+        return no_answer(language, written_by, [sentence for sentence in sentences if sentence.citations])
+    return Answer(written.title, sentences, language, written_by, abstained=False)
+
+
+def with_checked_title(
+    answer: Answer,
+    evidence: Sequence[StoredPassage],
+    index: SearchIndex,
+    read: Callable[[str], Reading] | None = None,
+) -> Answer:
+    """Check the title that a model wrote against the passages that its sentences cite."""
+    if answer.abstained:
+        return answer
+    passages = cited((each for sentence in answer.sentences for each in sentence.citations), evidence)
+    finding = check_title(answer.title, passages, index, read)
+    return replace(answer, title_check=finding.check, title_reasons=finding.reasons)
+
+
+def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:
+    for section in SECTIONS:
+        for sentence in getattr(written, section):
+            yield sentence.text, section, tuple(sentence.citations)
+
+
+def _begun(
+    text: str, schema: type[WrittenAnswer], sections: Sequence[Section]
+) -> tuple[WrittenAnswer, bool | None] | None:
+    """Read an answer up to a sentence, and whether it answers, None where it does not say so yet."""
+    so_far = sections_so_far(text, sections)
+    missing = {"title": "-", "answered": True} | {section: [] for section in SECTIONS}
+    try:
+        written = schema.model_validate(missing | so_far)
+    except ValidationError:
+        return None
+    return written, written.answered if "answered" in so_far else None
+
+
+async def _tell(
+    written: WrittenAnswer,
+    answered: bool | None,
+    check: SentenceCheck,
+    told: Callable[[tuple[Sentence, ...]], None],
+) -> None:
+    """Check sentence by sentence in a thread, and tell behind each what stands for certain.
+
+    An answer that is none keeps the sentences with citations alone: until that is known or the body begins,
+    what follows a sentence without citations waits.
+    """
+    sentences: list[Sentence] = []
+    for sentence in _in_order(written):
+        checking = asyncio.ensure_future(asyncio.to_thread(check, *sentence))
+        try:
+            sentences.append(await asyncio.shield(checking))
+        except asyncio.CancelledError:
+            await asyncio.wait({checking})  # no thread reads on behind the end of the question
+            raise
+        told(tuple(_certain(sentences, answered)))
+
+
+def _certain(sentences: Sequence[Sentence], answered: bool | None) -> Iterator[Sentence]:
+    holds = answered or any(sentence.section != "introduction" for sentence in sentences)
+    for sentence in sentences:
+        if sentence.citations or (holds and answered is not False):
+            yield sentence
+        elif answered is None:
+            return

@@ -1,0 +1,87 @@
+"""Sentences that may be quoted: whole statements, not headings, lists, references or questions."""
+
+import re
+import unicodedata
+from collections import Counter
+
+from generator.answers.markup import LIST_SIGN
+from indexer.chunking import split_sentences
+from indexer.cleaning import heading_kind
+from indexer.papers import language_of
+from retriever.duplicates.statements import asks, is_separated
+
+LONGEST = 600  # characters; a longer sentence is a list or a damaged text
+FEWEST_WORDS = {"ko": 3, "en": 4}
+# A sentence repeats the question if at most this share of the words of both differ.
+SAME_WORDS = 0.1
+
+WORD = re.compile(r"\w+")
+# The end of a sentence: its last character, stops, closing quotes and brackets, footnote marks.
+END = re.compile(
+    r"(?P<last>[^\s.!?…。｡！？\"'”’»)\]〉》」』】])(?P<close>[\"'”’»)\]〉》」』】\s]*)(?P<stop>[.!?…。｡！？]*)"
+    r"[\"'”’»)\]〉》」』】\s]*(?:\[[^\[\]\n]{1,20}\]\s*)*$"
+)
+FINALS, FINAL_M = 28, 16  # final consonants of a Hangul syllable, and the number of ㅁ
+LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")  # but mRNA and p53 start sentences
+BULLET = re.compile(rf"{LIST_SIGN}|\||\(?\d{{1,2}}\)|[①-⑳]|\(?[a-z가-하]\)\s")
+# Names with initials, volume, issue and pages: Kim, J., Lee, S. (2019). … 12(3), 45–67.
+REFERENCE = re.compile(
+    r"(?i:\bdoi\W{0,3}10\.|doi\.org/|\bisbn\b|\bpp\.\s*\d|\bvol\.\s*\d)"
+    r"|\d\s*\(\d+\)\s*[,:]\s*(?:pp?\.\s*)?\d+\s*[-–~]\s*\d"  # 12(3), 45–67
+    r"|\d권\s*(?:제?\d+호)?\s*[,:]?\s*\d+\s*[-–~]\s*\d"  # 제12권 제3호, 45–67
+    r"|(?:^|[;,&]\s|\band\s)[A-Z][\w’'-]+,\s(?:[A-Z]\.[\s-]?)+(?:,|&|and\b|\(\d{4})"
+)
+# Authors and year, which precede the title in a reference.
+HEAD_OF_REFERENCE = re.compile(r".{0,80}(?:[A-Z]\.|\bal\.,?|[가-힣]{2,4}(?<!다))\s*\(\d{4}[a-z]?\)[.,]?\s*$")
+
+
+def quotable_sentences(text: str, question: str) -> list[str]:
+    """Return the sentences of a text that may be quoted in answer to a question, in their order."""
+    sentences = [text[start:end] for start, end in split_sentences(text)]
+    return [
+        sentence
+        for before, sentence in zip(["", *sentences], sentences, strict=False)
+        if is_statement(sentence) and not HEAD_OF_REFERENCE.match(before) and not repeats(sentence, question)
+    ]
+
+
+def is_statement(sentence: str) -> bool:
+    """Return whether a sentence is a whole statement of ordinary length, and neither list nor reference."""
+    language = "ko" if language_of(sentence) == "ko" else "en"
+    words = len(WORD.findall(sentence))
+    return (
+        len(sentence) <= LONGEST
+        and words >= FEWEST_WORDS[language]
+        and not is_separated(sentence)
+        and not asks(sentence)
+        and not LOWERCASE_WORD.match(sentence)
+        and not BULLET.match(sentence)
+        and heading_kind(sentence.partition("\n")[0]) is None
+        and not REFERENCE.search(sentence)
+        and not HEAD_OF_REFERENCE.match(sentence)
+        and _ends_as_statement(sentence)
+    )
+
+
+def repeats(sentence: str, question: str) -> bool:
+    """Return whether a sentence has the words of the question and hardly any others."""
+    own, asked = (Counter(WORD.findall(_folded(text))) for text in (sentence, question))
+    different = (own - asked).total() + (asked - own).total()
+    return different <= SAME_WORDS * (own.total() + asked.total())
+
+
+def _ends_as_statement(sentence: str) -> bool:
+    """Return whether a sentence ends with a full stop, a Korean one with 다, 요 or a noun made by -(으)ㅁ."""
+    found = END.search(unicodedata.normalize("NFC", sentence))
+    if not found:
+        return False
+    last = found["last"]
+    if not "가" <= last <= "힣" or found["close"].strip():
+        return bool(found["stop"])
+    if not found["stop"]:
+        return last == "다"
+    return last in "다요" or (ord(last) - ord("가")) % FINALS == FINAL_M
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()

@@ -1,0 +1,57 @@
+"""What a loop that asks a model may spend: calls, tokens, seconds, papers; told in notes and in the trace."""
+
+import math
+from dataclasses import asdict, dataclass
+
+from generator.tracing.steps import Step
+from indexer.errors import InvalidCall
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a loop has spent: calls of the model with their retries, tokens in and out, seconds, papers."""
+
+    calls: int = 0
+    tokens: int = 0
+    seconds: float = 0.0
+    papers: int = 0
+
+    def as_record(self) -> dict[str, float]:
+        """Return it as JSON."""
+        return asdict(self) | {"seconds": round(self.seconds, 2)}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a loop may spend; None is without limit. What is under way when a part ends is not counted."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    papers: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the limits; raises InvalidCall."""
+        for part, limit in asdict(self).items():
+            if limit is not None and not 0 <= limit < math.inf:
+                raise InvalidCall(f"a budget of {limit} {part} is none; give a number from 0 on")
+
+    def ended(self, spent: Spent) -> str:
+        """Return the parts that are spent, for a note; "" where something is left of each."""
+        limits, used = asdict(self), asdict(spent)
+        return ", ".join(
+            f"{limit:,.0f} {part}"
+            for part, limit in limits.items()
+            if limit is not None and used[part] >= limit
+        )
+
+
+def spent_within(step: Step, papers: int = 0) -> Spent:
+    """Count what is spent within a step so far by its calls of the model; the caller counts the papers."""
+    calls = [part.model_call for part in step.walk() if part.model_call is not None]
+    return Spent(
+        calls=sum(call.get("attempts", 1) for call in calls),
+        tokens=sum(call.get(part) or 0 for call in calls for part in ("prompt_tokens", "completion_tokens")),
+        seconds=step.seconds,
+        papers=papers,
+    )

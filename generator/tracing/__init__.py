@@ -1,0 +1,1 @@
+"""Steps of a question, recorded as a tree, and traces as files."""

@@ -1,0 +1,1 @@
+"""What a question excludes, and its years of publication."""

@@ -1,0 +1,178 @@
+"""Why a passage has its rank: BM25 term by term, and all that its score in method `shrag` is made of."""
+
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
+from itertools import islice
+from unicodedata import normalize
+
+from retriever.constraints.parsing import Constraints
+from retriever.constraints.penalties import Penalty, penalty_of
+from retriever.engines import EngineHit, Explanation, NumberedRows
+from retriever.explaining.accounts import Account, ConceptAccount, ConstraintAccount, FeedbackTerm, HeldBridge
+from retriever.index import OpenIndex, SearchIndex
+from retriever.keywords.choice import KeywordChoice
+from retriever.order.contributions import scores_by_concept
+from retriever.order.measured import Measure, question_places
+from retriever.order.patterns import TokenPlaces
+from retriever.order.second_search import Bridge
+from retriever.papers.page import stored_passage
+from retriever.queries.boolean import Query
+from retriever.queries.plan import question_query
+from retriever.question.analysis import AnalysedQuestion
+from retriever.search import SearchRequest, Stages, open_search, present, run_stages
+from retriever.searching.ranking import Ranking
+from retriever.searching.stages import computed
+from retriever.settings import RetrieverSettings
+
+DEPTH = 100
+FEEDBACK_SHOWN = 10
+
+
+async def explain(
+    index: OpenIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
+) -> Account:
+    """Explain the rank of one passage's paper among the first hundred, as `search` gives it.
+
+    Raises:
+        UnknownPassage: no passage of that id in the index.
+    """
+    passage_id = normalize("NFC", passage_id)  # as ids are
+    return await index.ask(lambda version: _explain(version, request, passage_id, settings))
+
+
+async def _explain(
+    index: SearchIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
+) -> Account:
+    stored = await stored_passage(index, passage_id)
+    context = open_search(index, replace(request, k=DEPTH), settings)
+    stages = await run_stages(context)
+    result = await present(context, stages)
+    rank, shown = next(
+        ((hit.rank, hit.passage_id) for hit in result.hits if hit.doc_id == stored.doc_id), (None, "")
+    )
+    ranking, question = stages.ranking or Ranking(), stages.question or AnalysedQuestion(request.question)
+    query = main_query(stages, title_weight=settings.title_weight)
+    explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
+    account = Account(
+        passage_id,
+        stored.title,
+        request.method,
+        rank,
+        shown,
+        DEPTH,
+        explanation,
+        sent=bool(stages.plan and stages.plan.queries),
+        reranker=ranking.reranker,
+        cosine=ranking.cosines.get(passage_id) if ranking.by_vectors else None,
+    )
+    hit = EngineHit(passage_id, stored.doc_id, 0.0)
+    penalty = await penalty_of(context, question.constraints, hit) if question.constraints else None
+    account = _with_score(account, ranking, penalty)
+    if penalty:
+        account = replace(account, constraints=_constraints(question.constraints, penalty))
+    if ranking.measure is None or stages.keywords is None:
+        return account
+    read = await index.engine.rows([passage_id])
+    return await index.threads.run(_with_parts, account, read, stages.keywords, ranking, result.bridges)
+
+
+def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> Account:
+    """Add what the passage is ordered by, and its parts with what constraints cost it."""
+    passage_id = account.passage_id
+    scored = ranking.scored if ranking.scored and passage_id in ranking.scored else None
+    parts = scored.parts_of(passage_id) if scored else {}
+    shown = {hit.passage_id: score for hit, score in ranking.hits}
+    if passage_id in shown:
+        score: float | None = shown[passage_id]
+        lost = ranking.losses.get(passage_id, 0.0)
+        if ranking.reranker and scored:  # what makes the sum the cross-encoder's score
+            parts["read again"] = shown[passage_id] + lost - scored.score_of(passage_id), 1.0
+    else:  # another passage of its paper is before it
+        score = scored.score_of(passage_id) if scored else None
+        lost = (1 - penalty.kept) * abs(score) if penalty and score else 0.0
+        score = score - lost if score is not None else None
+    if lost:
+        if score is not None and not scored:
+            parts[_only_part(ranking)] = score + lost, 1.0
+        parts["constraints"] = lost, -1.0
+    return replace(account, score=score, features=parts)
+
+
+def _only_part(ranking: Ranking) -> str:
+    """Name what a hit is ordered by that has no features: it is no candidate, or the method has none."""
+    if ranking.reranker:
+        return "read again"
+    return "cosine" if ranking.by_vectors and not ranking.scored else "first query"
+
+
+def _constraints(constraints: Constraints, penalty: Penalty) -> tuple[ConstraintAccount, ...]:
+    excluded = [
+        ConstraintAccount(f"excluded: {exclusion.text}", share)
+        for exclusion, share in zip(constraints.exclusions, penalty.shares, strict=True)
+    ]
+    year = penalty.year
+    return (
+        *excluded,
+        *(
+            ConstraintAccount(f"years: {asked.text}", float(year is not None and not asked.holds(year)))
+            for asked in constraints.years
+        ),
+    )
+
+
+def _with_parts(
+    account: Account,
+    read: NumberedRows,
+    chosen: KeywordChoice,
+    ranking: Ranking,
+    bridges: Iterable[Bridge],
+) -> Account:
+    """Add what the parts of the score are made of; of a passage that is no candidate what they would be."""
+    measure, second = computed(ranking.measure), ranking.second
+    question = measure.question
+    named = {token for bridge in second.bridges for token in bridge.tokens} if second else set()
+    others = [*measure.feedback.strengths, *named]
+    places = question_places(question, measure.concepts, read, others)
+    held = {token for token, column in places.column.items() if places.texts[0, column]}
+    texts = {token: term.text for term in question.terms for token in term.tokens}
+    account = replace(
+        account,
+        concepts=_concepts(account, measure, places),
+        spellings=chosen.spellings,
+        names=tuple(" ".join(texts[token] for token in name) for name in question.names),
+    )
+    if "feedback" in account.features:
+        account = replace(account, feedback=_feedback(measure.feedback.strengths, held))
+    if second is None:
+        return account
+    found = (HeldBridge(bridge, held.issuperset(bridge.tokens)) for bridge in bridges)
+    return replace(account, bridges=tuple(found), uncovered=second.uncovered)
+
+
+def _concepts(account: Account, measure: Measure, places: TokenPlaces) -> tuple[ConceptAccount, ...]:
+    found = scores_by_concept(measure.concepts, places, measure.scale, measure.statistics)
+    total = sum(each.score for each in found)
+    value, weight = account.features.get("base", (0.0, 0.0))
+    share = value * weight / total if total else 0.0  # of the score, for each point of BM25
+    return tuple(ConceptAccount(each, each.score * share) for each in found)
+
+
+def _feedback(terms: Mapping[str, float], held: Container[str]) -> tuple[FeedbackTerm, ...]:
+    """Return the strongest terms, which come first."""
+    total = sum(terms.values()) or 1.0
+    return tuple(
+        FeedbackTerm(term, weight / total, term in held)
+        for term, weight in islice(terms.items(), FEEDBACK_SHOWN)
+    )
+
+
+def main_query(stages: Stages, *, title_weight: float) -> Query | None:
+    """Return the query whose BM25 explains the order: the first of the plan.
+
+    Where the plan has none (method dense) the whole question's; None where nothing is left to search for.
+    """
+    if stages.plan and stages.plan.queries:
+        return stages.plan.queries[0].query
+    if stages.question is None or stages.question.is_empty:
+        return None
+    return question_query(stages.question, title_weight=title_weight)

@@ -1,0 +1,1 @@
+"""The keywords of a question, from statistics or given."""

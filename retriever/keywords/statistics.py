@@ -1,0 +1,173 @@
+"""Keywords from statistics: a question's words, rarest first, and their translations into the other language.
+
+A keyword from the question keeps its tokens from the one analysis of the whole question: a word alone is
+often analysed differently than in its sentence.
+"""
+
+import math
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from operator import attrgetter, itemgetter
+from typing import Any, Literal
+
+from indexer.analysis import Analyzer, Token
+from indexer.forward.lexicon import Lexicon
+from indexer.glossary.storage import Glossary, Unit
+from indexer.papers import Language, language_of
+from retriever.queries.boolean import Pattern, Term
+
+KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)
+MOST_TRANSLATED = 5  # at most, of the words of each role
+
+WORD = re.compile(
+    r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
+    r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
+)
+
+# Where a translation comes from: a tier of the glossary, another form of the word, or the user's synonyms.
+Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "segmentation", "synonym"]
+TIERS: Mapping[str, Origin] = {"user": "user", "general": "general"}
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """A word to search for: as shown, its tokens, and its importance for the question."""
+
+    text: str
+    language: Language
+    tokens: tuple[str, ...]
+    weight: float = 0.0
+
+    def term(self) -> Term:
+        """Make the clause that looks for it."""
+        return Term(self.text, self.tokens)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the keyword as the contract's JSON."""
+        return {"text": self.text, "language": self.language, "weight": round(self.weight, 4)}
+
+
+def words_of(question: str, tokens: Iterable[Token]) -> list[Keyword]:
+    """Cut a question into words with some tokens of its one analysis; words of the same tokens come once."""
+    question = unicodedata.normalize("NFC", question)
+    words: dict[tuple[str, ...], Keyword] = {}
+    ordered = sorted(tokens, key=itemgetter(2))
+    starts = [token[2] for token in ordered]
+    for match in WORD.finditer(question):
+        begun = ordered[bisect_left(starts, match.start()) : bisect_left(starts, match.end())]
+        inside = [token for token in begun if token[3] <= match.end()]
+        if not inside:
+            continue
+        text = question[inside[0][2] : max(token[3] for token in inside)]
+        distinct = tuple(dict.fromkeys(token[0] for token in inside))
+        words.setdefault(distinct, Keyword(text, language_of(text), distinct))
+    return list(words.values())
+
+
+def term_entropy(frequencies: Sequence[int]) -> float:
+    """Return the entropy, in nats, of a term over the passages that hold it; low is specific."""
+    total = sum(frequencies)
+    return -sum(tf / total * math.log(tf / total) for tf in frequencies if tf) if total else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A counterpart of some tokens of the question: a translation, a synonym, another form.
+
+    `text` is its spelling in the question, for notes.
+    """
+
+    source: frozenset[str]
+    words: tuple[Keyword, ...]
+    pattern: Pattern  # of the tokens of all words, as they stand together
+    origin: Origin = "corpus"
+    text: str = ""
+
+    @property
+    def others(self) -> str:
+        """What stands for the tokens, as a reader writes it."""
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def note(self) -> str:
+        """What a reader is told of another form."""
+        by_sound = " (by its sound)" if self.origin == "sound" else ""
+        return f"{self.text} is also searched for as {self.others}{by_sound}"
+
+
+def translations(
+    tokens: Sequence[Token],
+    glossary: Glossary,
+    analyzer: Analyzer,
+    units: Collection[Unit] = (),
+    lexicon: Lexicon | None = None,
+) -> list[Translation]:
+    """Look the question's words up in the corpus's glossary; a compound comes as its words (section 3.1).
+
+    Args:
+        tokens: of the question.
+        glossary: of the index.
+        analyzer: for the words of a counterpart.
+        units: terms of several tokens (`compounds`): CO2 is not looked up as CO.
+        lexicon: of the index; with it only counterparts are found of which it holds all tokens.
+    """
+
+    def is_held(others: Sequence[str]) -> bool:
+        return lexicon is None or all(lexicon.frequencies(others).values())
+
+    found = []
+    terms = [token[0] for token in tokens]
+    for match in glossary.translations(terms, units, is_held):
+        pair, target, own = match.pair, match.target, match.other_tokens
+        text = pair.english if target == "en" else pair.korean
+        analysed = analyzer.analyze(text) if len(own) > 1 else []
+        if {token[0] for token in analysed} != set(own):
+            analysed = []  # alone the term is cut otherwise than in a sentence
+        words = tuple(words_of(text, analysed)) or (Keyword(text, target, own),)
+        origin = TIERS.get(pair.sources[0], "corpus")
+        source = frozenset(terms[match.start : match.end])
+        pattern = pattern_of(analysed) or tuple(enumerate(own))
+        found.append(Translation(source, words, pattern, origin))
+    return found
+
+
+def pattern_of(tokens: Sequence[Token]) -> Pattern:
+    """Return analysed tokens as a pattern; where compounds stand beside their parts, the parts."""
+    by_position = {position: term for term, position, _, _ in tokens}
+    first = tokens[0][1] if tokens else 0
+    return tuple((position - first, term) for position, term in by_position.items())
+
+
+def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
+    """Merge two ranked lists in turn, the question's language first; what stands in both comes once."""
+    merged: dict[tuple[str, ...], Keyword] = {}
+    for index in range(max(len(own), len(other))):
+        for ranked in (own, other):
+            if index < len(ranked):
+                merged.setdefault(ranked[index].tokens, ranked[index])
+    return list(merged.values())
+
+
+def token_weights(keywords: Iterable[Keyword]) -> dict[str, float]:
+    """Give each token the weight of its keyword, 1 where that has none; of several the highest."""
+    weights: dict[str, float] = {}
+    for keyword in keywords:
+        for token in keyword.tokens:
+            weights[token] = max(keyword.weight or 1.0, weights.get(token, 0.0))
+    return weights
+
+
+def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Keyword]:
+    """Give each keyword the mean of its tokens' weights, and order by it, the order given deciding ties.
+
+    The mean, since a compound of common words (기후변화) is no rarer than they are.
+    """
+    weighed = [
+        Keyword(text, language, tokens, fsum([weights[token] for token in tokens]) / len(tokens))
+        for text, language, tokens in map(attrgetter("text", "language", "tokens"), keywords)
+    ]
+    return sorted(weighed, key=attrgetter("weight"), reverse=True)

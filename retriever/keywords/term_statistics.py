@@ -1,0 +1,71 @@
+"""Document frequencies and idf of the tokens of a question."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from retriever.engines import Engine
+from retriever.queries.boolean import Pattern
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+REMEMBERED_FREQUENCIES = 10_000  # distinct document frequencies; most words have one of the lowest
+
+
+@dataclass(frozen=True, slots=True)
+class TermStatistics:
+    """Document frequencies of tokens, and the number of passages they are counted in."""
+
+    passages: int
+    frequencies: Mapping[str, int] = field(default_factory=dict)
+
+    def idf(self, token: str) -> float:
+        """Return the idf of a token; that of a document frequency of 0 if no passage holds it."""
+        return inverse_document_frequency(self.frequencies.get(token, 0), self.passages)
+
+    def known_idf(self, token: str) -> float:
+        """Return the idf of a token, 0 if no passage holds it."""
+        return self.idf(token) if self.frequencies.get(token) else 0.0
+
+    def holds(self, pattern: Pattern) -> bool:
+        """Return whether the index holds each token of a pattern."""
+        return all(self.frequencies.get(token, 0) for _, token in pattern)
+
+    def pattern_idf(self, pattern: Pattern) -> float:
+        """Return the idf of a pattern's rarest token, a lower bound of the idf of the pattern."""
+        return max(self.idf(token) for _, token in pattern)
+
+
+@lru_cache(REMEMBERED_FREQUENCIES)
+def inverse_document_frequency(document_frequency: int, passages: int) -> float:
+    """Return BM25's ln(1 + (N − df + .5) / (df + .5)), which is never negative."""
+    # The document frequency of an engine may include deleted passages.
+    held = min(document_frequency, passages)
+    return math.log(1 + (passages - held + 0.5) / (held + 0.5))
+
+
+def inverse_document_frequencies(
+    document_frequencies: "NDArray[np.float64]", passages: int
+) -> "NDArray[np.float64]":
+    """Return the idf of each document frequency."""
+    import numpy as np
+
+    held = np.minimum(document_frequencies, passages)
+    return np.asarray(np.log1p((passages - held + 0.5) / (held + 0.5)))
+
+
+async def term_statistics(
+    engine: Engine, tokens: Iterable[str], known: TermStatistics | None = None
+) -> TermStatistics:
+    """Return the statistics of tokens; request unknown document frequencies from the engine."""
+    known = known or TermStatistics(engine.passage_count)
+    missing = sorted(set(tokens) - known.frequencies.keys())
+    if not missing:
+        return known
+    found = await engine.document_frequencies(missing)
+    return replace(known, frequencies={**known.frequencies, **found})

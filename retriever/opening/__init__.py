@@ -1,0 +1,1 @@
+"""An index opened for searching, its threads and models."""

@@ -1,0 +1,63 @@
+"""A model of a search, opened when the first question needs it."""
+
+import time
+from collections.abc import Callable
+from copy import copy
+from typing import Generic, Protocol, TypeVar
+
+from indexer.errors import IndexerError
+from retriever.opening.worker_threads import WorkerThreads
+
+COOLDOWN_S = 20.0  # after a failure
+
+
+class Closable(Protocol):
+    """What lets go of what it holds."""
+
+    def close(self) -> None:
+        """Let go."""
+        ...
+
+
+Model = TypeVar("Model", bound=Closable)
+Result = TypeVar("Result")
+
+
+class LazyModel(Generic[Model]):
+    """One model and its many callers, who wait for a thread of its own.
+
+    After a failure the next calls fail at once for a while, so that searches go on without it.
+    """
+
+    def __init__(self, thread: str, open_model: Callable[[], Model | None]) -> None:
+        """Name the thread; nothing is opened yet. `open_model` returns None where there is no model."""
+        self._threads = WorkerThreads(thread, 1)
+        self._open = open_model
+        self._model: Model | None = None
+        self._failure: IndexerError | None = None
+        self._retry_at = 0.0
+
+    async def run(self, use: Callable[[Model], Result]) -> Result | None:
+        """Use the model in its thread; None where there is none.
+
+        Raises:
+            LibraryMissing, EncoderUnusable: it cannot be opened or fails.
+        """
+        return await self._threads.run(self._run, use)
+
+    def close(self) -> None:
+        """Wait for what is under way, and let go of the model."""
+        self._threads.close()
+        if self._model:
+            self._model.close()
+
+    def _run(self, use: Callable[[Model], Result]) -> Result | None:
+        if self._failure and time.monotonic() < self._retry_at:
+            raise copy(self._failure) from None  # an error raised again would keep all earlier callers alive
+        try:
+            if self._model is None:
+                self._model = self._open()
+            return None if self._model is None else use(self._model)
+        except IndexerError as error:
+            self._failure, self._retry_at = copy(error), time.monotonic() + COOLDOWN_S
+            raise

@@ -1,0 +1,1 @@
+"""Papers of an index: records, pages, citations, references."""

@@ -1,0 +1,65 @@
+"""What a page says of a paper to literature managers and search engines: COinS and `citation_*` tags.
+
+Both are plain text. Whoever writes them into HTML escapes them as all text.
+"""
+
+from urllib.parse import quote, urlencode
+
+from retriever.exports import Record
+from retriever.papers.reference import Name, Reference, reference_of
+
+MOST_AUTHORS = 100  # that a page repeats with each hit
+NOT_IN_COINS = frozenset({"abstract", "abstract2", "keywords", "references"})
+WEB = ("https://", "http://")
+
+
+def coins(record: Record) -> str:
+    """Return a paper as a ContextObject, for the title of a span of class Z3988 (ocoins.info).
+
+    Key/encoded values of Z39.88-2004 for a journal article (info:ofi/fmt:kev:mtx:journal).
+    """
+    reference = reference_of(_in_coins(record))
+    first = next(iter(reference.authors), Name(""))
+    pairs = [
+        ("ctx_ver", "Z39.88-2004"),
+        ("rft_val_fmt", "info:ofi/fmt:kev:mtx:journal"),
+        ("rft.genre", "article" if reference.journal else "unknown"),
+        ("rft.atitle", reference.title),
+        ("rft.jtitle", reference.journal),
+        ("rft.date", str(reference.year or "")),
+        ("rft.aulast", first.family if first.given else ""),
+        ("rft.aufirst", first.given),
+        *(("rft.au", str(name)) for name in reference.authors),
+        ("rft_id", f"info:doi/{reference.doi}" if reference.doi else ""),
+        ("rft_id", _web_address(reference)),
+    ]
+    return urlencode([(key, value) for key, value in pairs if value], quote_via=quote, safe="")
+
+
+def _in_coins(record: Record) -> Record:
+    """Return what of a record a ContextObject holds: what may be long is not read for each hit."""
+    authors = record.get("authors")
+    kept = {key: value for key, value in record.items() if key not in NOT_IN_COINS}
+    return kept | {"authors": authors[:MOST_AUTHORS] if isinstance(authors, list) else []}
+
+
+def citation_tags(record: Record) -> list[tuple[str, str]]:
+    """Return (name, content) of a page's meta tags, as Google Scholar and Zotero read them; one an author."""
+    reference = reference_of(record)
+    pairs = [
+        ("citation_title", reference.title),
+        *(("citation_author", str(name)) for name in reference.authors),
+        ("citation_publication_date", str(reference.year or "")),
+        ("citation_journal_title", reference.journal),
+        ("citation_publisher", reference.publisher),
+        ("citation_doi", reference.doi),
+        ("citation_language", reference.language),
+        ("citation_keywords", "; ".join(reference.keywords)),
+        ("citation_abstract", reference.abstract),
+        ("citation_public_url", _web_address(reference)),
+    ]
+    return [(name, content) for name, content in pairs if content]
+
+
+def _web_address(reference: Reference) -> str:
+    return reference.url if reference.url.startswith(WEB) else ""

@@ -1,0 +1,218 @@
+"""All that an index knows of one paper: record, passages, what it cites, what cites it, what is similar.
+
+Papers that are named here carry their record with the title; texts stand in the passages.
+"""
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal
+from unicodedata import normalize
+
+from indexer.encoders.arrays import Stored
+from indexer.packing import GAP
+from indexer.schema import StoredPassage
+from indexer.untrusted import one_line
+from retriever.engines import EngineHit
+from retriever.errors import UnknownPaper, UnknownPassage
+from retriever.index import OpenIndex, SearchIndex
+from retriever.keywords.term_statistics import term_statistics
+from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
+from retriever.queries.boolean import Exact, Filters, Term, or_query
+
+PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
+MOST_PASSAGES = (
+    10_000  # of a paper, that are put in order; a text of a million characters has a third of that
+)
+MOST_DISTINCT = 1_000  # terms of a passage whose frequencies are asked for
+STRONGEST = 25  # terms that similar papers are searched by
+
+LONGEST_ID = 1_000  # characters; a paper's has 512 at most, a passage's a number more
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+SimilarBy = Literal["vectors", "terms"]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPage:
+    """A paper and what is around it; each list as long as was asked for, beside how many there are."""
+
+    doc_id: str
+    record: dict[str, Any]
+    passages: tuple[StoredPassage, ...]
+    passage_count: int
+    links: PaperLinks
+    similar: tuple[NamedPaper, ...]
+    similar_by: SimilarBy
+    version: int
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the page as JSON."""
+        return {
+            "doc_id": self.doc_id,
+            "version": self.version,
+            "record": self.record,
+            "passages": [passage_record(passage) for passage in self.passages],
+            "passage_count": self.passage_count,
+            **self.links.as_record(),
+            "similar": [paper.as_record() for paper in self.similar],
+            "similar_by": self.similar_by,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPassage:
+    """One passage and its paper's record."""
+
+    passage: StoredPassage
+    paper: NamedPaper
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the passage with its paper as JSON."""
+        return passage_record(self.passage) | {"doc_id": self.paper.doc_id, "record": self.paper.record}
+
+
+def passage_record(passage: StoredPassage) -> dict[str, Any]:
+    """Return a passage as JSON: its id, part of the paper, language and texts."""
+    names = ("passage_id", "part", "lang", "title", "text")
+    return {name: getattr(passage, name) for name in names}
+
+
+async def paper_page(
+    index: OpenIndex,
+    doc_id: str,
+    *,
+    passages: int = PASSAGES,
+    related: int = RELATED,
+    similar: int = SIMILAR,
+) -> PaperPage:
+    """Return a paper with at most so many passages, papers that it cites or that cite it, and similar ones.
+
+    Similar are the papers of the nearest vectors, where the index has one of the paper's first passage, else
+    those that its strongest terms find. 10,000 passages are looked at.
+
+    Raises:
+        UnknownPaper: no paper of that id in the index.
+    """
+    doc_id = normalize("NFC", doc_id)  # as ids are
+
+    async def of_version(version: SearchIndex) -> PaperPage:
+        first = (await version.engine.papers([doc_id])).get(doc_id) if may_be_id(doc_id) else None
+        if first is None:
+            raise UnknownPaper(f"index {version.manifest.name!r} holds no paper {one_line(doc_id)!r}")
+        ids, [passage_count], links, (by, alike) = await asyncio.gather(
+            _passage_ids(version, doc_id),
+            version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())]),
+            linked_papers(version, first, related),
+            _similar(version, first, similar),
+        )
+        shown = ids[:passages]
+        stored = await version.engine.passages(shown)
+        return PaperPage(
+            doc_id,
+            named_paper(first).record,
+            tuple(stored[passage_id] for passage_id in shown),
+            passage_count,
+            links,
+            similar=alike,
+            similar_by=by,
+            version=version.manifest.version,
+        )
+
+    return await index.ask(of_version)
+
+
+async def passage(index: OpenIndex, passage_id: str) -> PaperPassage:
+    """Return one passage with its paper.
+
+    Raises:
+        UnknownPassage: no passage of that id in the index.
+    """
+
+    async def of_version(version: SearchIndex) -> PaperPassage:
+        stored = await stored_passage(version, normalize("NFC", passage_id))
+        papers = await version.engine.papers([stored.doc_id])
+        return PaperPassage(stored, named_paper(papers.get(stored.doc_id, stored)))
+
+    return await index.ask(of_version)
+
+
+async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
+    """Return one stored passage.
+
+    Raises:
+        UnknownPassage: no passage of that id in the index.
+    """
+    stored = (await index.engine.passages([passage_id])).get(passage_id) if may_be_id(passage_id) else None
+    if stored is None:
+        raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {one_line(passage_id)!r}")
+    return stored
+
+
+def may_be_id(text: str) -> bool:
+    """Tell whether a text may be an id at all; an engine takes no half of a surrogate pair."""
+    return len(text) <= LONGEST_ID and not SURROGATE.search(text)
+
+
+async def _passage_ids(index: SearchIndex, doc_id: str) -> list[str]:
+    """Return the ids of a paper's passages in its order: its own, the other language's, the chunks."""
+    query = Exact("doc_id", (doc_id,))
+    [hits] = await index.engine.search([(query, MOST_PASSAGES)], filters=Filters(), collapse=False)
+    return sorted((hit.passage_id for hit in hits), key=lambda name: _place(name.removeprefix(doc_id)))
+
+
+def _place(suffix: str) -> tuple[int, str]:
+    number = suffix.removeprefix("#")
+    return (int(number), "") if number.isdecimal() else (-1, suffix)
+
+
+async def _similar(
+    index: SearchIndex, first: StoredPassage, k: int
+) -> tuple[SimilarBy, tuple[NamedPaper, ...]]:
+    """Return at most k other papers, best first."""
+    vector = (await index.engine.vectors([first.passage_id])).get(first.passage_id)
+    by: SimilarBy
+    if vector is None:
+        by, scores = "terms", await _by_terms(index, first, k + 1)
+    else:
+        by, scores = "vectors", await _by_vector(index, vector, k + 1)
+    scores.pop(first.doc_id, None)
+    scores = dict(islice(scores.items(), k))
+    return by, tuple(await named_papers(index, scores, scores))
+
+
+async def _by_vector(index: SearchIndex, vector: Stored, k: int) -> dict[str, float]:
+    """Return the papers of the nearest passages, k at least where there are so many, best first."""
+    limit = k
+    while True:
+        hits = await index.engine.nearest(vector, limit, filters=Filters())
+        scores = _by_paper(hits)
+        if len(scores) >= k or len(hits) < limit:
+            return scores
+        limit *= 2
+
+
+def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
+    scores: dict[str, float] = {}
+    for hit in hits:
+        scores.setdefault(hit.doc_id, hit.score)
+    return scores
+
+
+async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
+    """Search for the terms by which a passage is told from others, in one OR query; numbers tell nothing."""
+    counts = await index.threads.run(lambda: Counter(index.tokens_of(first).text.words()))
+    frequent = sorted(counts, key=lambda token: (-counts[token], token))[:MOST_DISTINCT]
+    statistics = await term_statistics(index.engine, frequent)
+    strengths = {
+        token: counts[token] * statistics.idf(token)
+        for token in frequent
+        if statistics.frequencies[token] > 1 and token != GAP and not token.isdecimal()
+    }
+    strongest = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))[:STRONGEST]
+    terms = [Term(token, (token,), weight=round(strength, 4)) for token, strength in strongest]
+    [hits] = await index.engine.search([(or_query(terms), k)], filters=Filters(), collapse=True)
+    return _by_paper(hits)

@@ -1,0 +1,76 @@
+"""The whole records of papers as an index holds them, title and abstract included."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from indexer.chunking import CHUNK_CHARACTERS, OVERLAP_CHARACTERS
+from indexer.schema import StoredPassage
+from retriever.index import SearchIndex
+from retriever.searching.hits import Hit
+
+CHUNKS_AT_A_TIME = 100
+
+
+async def records_of_hits(index: SearchIndex, hits: Sequence[Hit]) -> list[dict[str, Any]]:
+    """Return the record of each hit's paper, in their order; what `retriever.exports` takes."""
+    elsewhere = [hit.doc_id for hit in hits if not hit.passage.record]
+    firsts = await index.engine.papers(elsewhere) if elsewhere else {}
+    return await _records(
+        index, [hit.passage if hit.passage.record else firsts.get(hit.doc_id, hit.passage) for hit in hits]
+    )
+
+
+async def records_of_papers(index: SearchIndex, doc_ids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return the records of papers by their ids, in the order of these; unknown ids are left out."""
+    wanted = list(dict.fromkeys(doc_ids))
+    firsts = await index.engine.papers(wanted)
+    return await _records(index, [firsts[doc_id] for doc_id in wanted if doc_id in firsts])
+
+
+async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[dict[str, Any]]:
+    """Make the record of each paper of its first passage: `doc_id`, title, abstract, then its other keys."""
+    chunked = [f"{first.doc_id}#1" for first in firsts if _may_go_on(first)]
+    seconds = await index.engine.passages(chunked) if chunked else {}
+    records = []
+    for first in firsts:
+        abstract, second = first.text, seconds.get(f"{first.doc_id}#1")
+        if second and _goes_on(first, second):
+            abstract = await _whole_abstract(index, first)
+        known = {"id": first.passage_id, "lang": first.lang, "year": first.year, "journal": first.journal}
+        record = first.paper or {key: value for key, value in known.items() if value}
+        texts = {key: text for key, text in (("title", first.title), ("abstract", abstract)) if text}
+        records.append({"doc_id": first.doc_id, **texts, **record})
+    return records
+
+
+def _may_go_on(first: StoredPassage) -> bool:
+    """Tell whether the passage may be the first chunk of a long abstract."""
+    return first.part == "abstract" and 0 < len(first.text) <= CHUNK_CHARACTERS
+
+
+def _goes_on(first: StoredPassage, chunk: StoredPassage) -> bool:
+    """Tell whether a passage is a chunk of the paper's abstract: another paper may be called like it."""
+    return chunk.doc_id == first.doc_id and chunk.part == "abstract"
+
+
+async def _whole_abstract(index: SearchIndex, first: StoredPassage) -> str:
+    """Join the chunks of a long abstract; between two that do not overlap stands a space."""
+    pieces, tail, begin = [first.text], first.text, 1
+    while True:
+        ids = [f"{first.doc_id}#{number}" for number in range(begin, begin + CHUNKS_AT_A_TIME)]
+        found = await index.engine.passages(ids)
+        for passage_id in ids:
+            chunk = found.get(passage_id)
+            if chunk is None or not _goes_on(first, chunk):
+                return "".join(pieces)
+            pieces.append(_new_text(tail, chunk.text))
+            tail = (tail + pieces[-1])[-OVERLAP_CHARACTERS - 1 :]
+        begin += CHUNKS_AT_A_TIME
+
+
+def _new_text(text: str, chunk: str) -> str:
+    """Return what a chunk adds to the text before it, which it may overlap."""
+    for length in range(min(OVERLAP_CHARACTERS, len(chunk), len(text) - 1), 0, -1):
+        if text[-length - 1].isspace() and text.endswith(chunk[:length]):
+            return chunk[length:]
+    return f" {chunk}"

@@ -1,0 +1,114 @@
+"""A paper as literature managers know it: what `exports/` and the metadata of a page are made from.
+
+Each text is one line without controls, whatever stood in the record.
+"""
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from indexer.normal_forms import DOI, DOI_PREFIX
+from indexer.terminal import STEERING
+
+# Here some reader, as Python's splitlines, ends a line.
+SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
+NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+LONGEST_ADDRESS = 2_000  # of a link
+IN_ADDRESSES = "%:/?#@!$&'+,;="  # that are not percent-encoded
+STARTS_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An author. `given` is empty where nothing tells which part is the family name."""
+
+    family: str
+    given: str = ""
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether the name is not to be taken apart, as a Western one is at its last space."""
+        return not self.given and not STARTS_LATIN.match(self.family)
+
+    def __str__(self) -> str:
+        """Return the name as it was written: "Family, Given", or whole."""
+        return f"{self.family}, {self.given}" if self.given else self.family
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """What is cited of a paper; a text is "" and a year None where the record has none."""
+
+    id: str
+    title: str
+    translated_title: str
+    authors: tuple[Name, ...]
+    year: int | None
+    journal: str
+    publisher: str
+    abstract: str
+    keywords: tuple[str, ...]
+    doi: str  # without a resolver
+    url: str
+    language: str  # ko or en; "" for others
+
+
+def reference_of(record: Mapping[str, Any]) -> Reference:
+    """Read a paper's record (as `retriever.papers.records` reads it); a value of another type is left out."""
+    year, lang = record.get("year"), _line(record, "lang")
+    return Reference(
+        id=_line(record, "doc_id") or _line(record, "id"),
+        title=_line(record, "title"),
+        translated_title=_line(record, "title2"),
+        authors=tuple(map(name_of, _lines(record, "authors"))),
+        year=year if isinstance(year, int) and not isinstance(year, bool) else None,
+        journal=_line(record, "journal"),
+        publisher=_line(record, "publisher"),
+        abstract=_line(record, "abstract"),
+        keywords=_lines(record, "keywords"),
+        doi=DOI_PREFIX.sub("", _line(record, "doi")),
+        url=_line(record, "url"),
+        language=lang if lang in {"ko", "en"} else "",
+    )
+
+
+def web_address(record: Mapping[str, Any]) -> str:
+    """Return a paper's address on the web, else its DOI's; "" where neither is one of http or https.
+
+    It holds no sign that ends a link in HTML or Markdown.
+    """
+    url, doi = _line(record, "url"), DOI_PREFIX.sub("", _line(record, "doi"))
+    with suppress(ValueError):  # brackets that are no address
+        parts = urlsplit(url)
+        host = parts.hostname and parts.netloc.isascii() and "@" not in parts.netloc
+        if parts.scheme in {"http", "https"} and host and len(url) <= LONGEST_ADDRESS:
+            return quote(url, safe=IN_ADDRESSES)
+    return f"https://doi.org/{quote(doi)}" if DOI.fullmatch(doi) else ""
+
+
+def name_of(author: str) -> Name:
+    """Split "Family, Given"; any other name stays whole, since its parts cannot be told apart."""
+    family, _, given = (part.strip() for part in author.partition(","))
+    return Name(family, given) if family and given and "," not in given else Name(author)
+
+
+def one_line(text: str) -> str:
+    """Return text on one line, without controls, marks of direction, lone surrogates and noncharacters."""
+    spaced = SPACES.sub(" ", text)
+    return NONCHARACTERS.sub("", STEERING.sub("", spaced)).strip()
+
+
+def _line(record: Mapping[str, Any], key: str) -> str:
+    value = record.get(key)
+    return one_line(value) if isinstance(value, str) else ""
+
+
+def _lines(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    values = record.get(key)
+    lines = (
+        [one_line(value) for value in values if isinstance(value, str)] if isinstance(values, list) else []
+    )
+    return tuple(line for line in lines if line)

@@ -1,0 +1,63 @@
+"""The paper that a question is about, by its id or its exact title."""
+
+from dataclasses import dataclass
+from unicodedata import normalize
+
+from indexer.schema import StoredPassage
+from indexer.untrusted import one_line
+from retriever.errors import BadFilter, UnknownPaper
+from retriever.index import SearchIndex
+from retriever.papers.page import may_be_id
+from retriever.queries.boolean import And, Exact, Filters, Term
+
+MOST_OF_A_TITLE = 100  # papers whose titles hold the words of one
+SHOWN = 3  # ids of papers that share a title
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A paper, and how many of its passages the filters of a question allow."""
+
+    doc_id: str
+    title: str
+    passages: int
+
+
+async def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
+    """Return the paper whose id is `name`, else the one whose title it is, in either language.
+
+    Raises:
+        UnknownPaper: the index holds none.
+        BadFilter: several papers bear the title.
+    """
+    name = _composed(name)
+    first = (await index.engine.papers([name])).get(name) if may_be_id(name) else None
+    if first is None:
+        first = await _titled(index, name)
+    asked = (Exact("doc_id", (first.doc_id,)), filters)
+    [passages] = await index.engine.counts([asked])
+    return Topic(first.doc_id, first.title, passages)
+
+
+def _composed(text: str) -> str:
+    return " ".join(normalize("NFC", text).split())
+
+
+async def _titled(index: SearchIndex, title: str) -> StoredPassage:
+    tokens = await index.threads.run(index.analyzer.analyze, title) if may_be_id(title) else []
+    words = tuple(Term(token[0], (token[0],), field="title") for token in tokens)
+    found: dict[str, StoredPassage] = {}
+    if words:
+        [hits] = await index.engine.search([(And(words), MOST_OF_A_TITLE)], filters=Filters(), collapse=False)
+        stored = await index.engine.passages(hit.passage_id for hit in hits)
+        for passage in stored.values():
+            if title in map(_composed, (passage.title, passage.title2)):
+                found.setdefault(passage.doc_id, passage)
+    if not found:
+        raise UnknownPaper(
+            f"index {index.manifest.name!r} holds no paper whose id or exact title is {one_line(title)!r}"
+        )
+    if len(found) > 1:
+        ids = ", ".join([*sorted(found)[:SHOWN], *(["…"] if len(found) > SHOWN else [])])
+        raise BadFilter(f"{len(found)} papers have the title {one_line(title)!r}; name one by its id: {ids}")
+    return next(iter(found.values()))

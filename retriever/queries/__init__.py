@@ -1,0 +1,1 @@
+"""Boolean queries as values, filters, and the plan of a question."""

@@ -1,0 +1,87 @@
+"""Filters as people write them (years, a language, a journal), and what a record satisfies."""
+
+import re
+import unicodedata
+
+from indexer.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
+from indexer.untrusted import one_line
+from retriever.errors import BadFilter
+from retriever.queries.boolean import Filters, Range
+
+YEARS = re.compile(
+    r"(?:(?P<only>[0-9]{4})년?"
+    r"|(?P<low>[0-9]{4})년?\s*(?:\.\.|[-–~])\s*(?P<high>[0-9]{4})년?"
+    r"|(?P<since>[0-9]{4})년?\s*(?:\.\.|~)"
+    r"|(?:\.\.|~)\s*(?P<until>[0-9]{4})년?)"
+)
+LANGUAGES: dict[str, Language] = {
+    **dict.fromkeys(("ko", "korean", "한국어", "국문"), "ko"),
+    **dict.fromkeys(("en", "english", "영어", "영문"), "en"),
+    **dict.fromkeys(("other", "기타"), "other"),
+}
+
+
+def parse_years(text: str) -> Range:
+    """Read 2019, 2019..2024, ..2024 or 2019.. (also 2019-2024 and 2019~2024).
+
+    Raises:
+        BadFilter: none of these, a year outside 1000 to 2100, or the later one first.
+    """
+    found = YEARS.fullmatch(unicodedata.normalize("NFC", text.strip()))
+    if not found:
+        raise BadFilter(
+            f"{one_line(text)!r} is no year or range of years; write 2019, 2019..2024, ..2024 or 2019.."
+        )
+    low = found["only"] or found["low"] or found["since"]
+    high = found["only"] or found["high"] or found["until"]
+    for year in (low, high):
+        if year and not FIRST_YEAR <= int(year) <= LAST_YEAR:
+            raise BadFilter(f"the year {year} is outside {FIRST_YEAR} to {LAST_YEAR}")
+    if low and high and int(low) > int(high):
+        raise BadFilter(f"the years {text!r} run backwards; write {high}..{low}")
+    return Range(int(low) if low else None, int(high) if high else None)
+
+
+def parse_language(text: str) -> Language:
+    """Read ko, en or other, or the language's name in Korean or English; BadFilter for anything else."""
+    language = LANGUAGES.get(unicodedata.normalize("NFC", text.strip()).lower())
+    if language is None:
+        raise BadFilter(
+            f"{one_line(text)!r} is no language to filter by; write ko (한국어), en (영어) or other"
+        )
+    return language
+
+
+def make_filters(year: str | None, lang: str | None, journal: str | None) -> Filters:
+    """Make the filters of a search from what was typed; what is None or blank does not filter.
+
+    Raises:
+        BadFilter: years or a language that cannot be read, or a journal that is no Unicode.
+    """
+    try:
+        (journal or "").encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadFilter(f"the journal holds a lone surrogate at character {error.start}") from None
+    return Filters(
+        years=parse_years(year) if year and year.strip() else None,
+        lang=parse_language(lang) if lang and lang.strip() else None,
+        journal=unicodedata.normalize("NFC", journal.strip()) or None if journal else None,
+    )
+
+
+def satisfies(paper: Paper, filters: Filters) -> bool:
+    """Tell whether a record is what the filters ask for; one without a year is of no year."""
+    years = filters.years
+    if years and (
+        paper.year is None or not (years.low or FIRST_YEAR) <= paper.year <= (years.high or LAST_YEAR)
+    ):
+        return False
+    if filters.doc_ids and paper.id not in filters.doc_ids:
+        return False
+    complete = bool(paper.abstract or paper.abstract2 or paper.body)
+    return (
+        filters.lang in {None, "", paper.lang}
+        and filters.journal in {None, "", paper.journal}
+        and paper.id not in filters.without
+        and filters.complete in {None, complete}
+    )

@@ -1,0 +1,1 @@
+"""Analysis of a question: words, weights, terms, other forms, synonyms."""

@@ -1,0 +1,92 @@
+"""Scholarly words for a question's everyday words: children for kids, 체중 감량 for 살빼기.
+
+The words come from a list of this project (`plain_words.tsv`). A question's words are compared as they are
+written, without a plural s. Each equivalent is searched for in both languages, as far as the index's glossary
+knows it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexer.analysis import Token
+from retriever.keywords.statistics import pattern_of, translations
+from retriever.question.synonyms import Equivalent, Expansion
+
+if TYPE_CHECKING:
+    from retriever.index import SearchIndex
+
+FILE = Path(__file__).with_suffix(".tsv")
+HEAD = 2  # characters by which words of the list are looked up
+END = re.compile(r"s?(?![a-z0-9])", re.IGNORECASE)  # of a word in Latin letters
+MOST_EQUIVALENTS = 12  # of one word, in both languages
+
+
+@cache
+def plain_words() -> Mapping[str, tuple[str, ...]]:
+    """Return the equivalents of each everyday word."""
+    lines = FILE.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {plain: tuple(others.split(", ")) for plain, others in pairs}
+
+
+@cache
+def _by_head() -> Mapping[str, list[str]]:
+    """Return the everyday words of each beginning, the longest first."""
+    words = defaultdict[str, list[str]](list)
+    for plain in sorted(plain_words(), key=len, reverse=True):
+        words[plain[:HEAD]].append(plain)
+    return words
+
+
+def plain_word_expansions(index: "SearchIndex", text: str, tokens: Sequence[Token]) -> Iterator[Expansion]:
+    """Yield the equivalents of the everyday words in a text; of words that overlap, those of the first.
+
+    Args:
+        index: whose analyzer and glossary are used.
+        text: the question.
+        tokens: its tokens in order of position, one for each position.
+    """
+    last = 0
+    for start, token in enumerate(tokens):
+        begin = token[2]
+        if start < last:
+            continue
+        for plain in _by_head().get(text[begin : begin + HEAD].casefold(), ()):
+            end = begin + len(plain)
+            if text[begin:end].casefold() == plain and (last := _last(text, tokens, start, end)):
+                source = tuple(token[0] for token in tokens[start:last])
+                if found := tuple(dict.fromkeys(_searched(index, source, plain_words()[plain]))):
+                    equivalents = found[:MOST_EQUIVALENTS]
+                    yield Expansion(start, last, source, text[begin:end], equivalents, is_noted=False)
+                break
+
+
+def _last(text: str, tokens: Sequence[Token], start: int, end: int) -> int:
+    """Return the number of the first token behind `end`, 0 if a word does not end there."""
+    if text[end - 1].isascii():
+        if not (ending := END.match(text, end)):
+            return 0
+        end = ending.end()
+    last = start
+    while last < len(tokens) and tokens[last][2] < end:
+        if tokens[last][3] > end:
+            return 0
+        last += 1
+    return last
+
+
+def _searched(index: "SearchIndex", source: Sequence[str], others: Sequence[str]) -> Iterator[Equivalent]:
+    """Yield equivalents, each with its translations; not the words of the question themselves."""
+    for other in others:
+        analysed = index.analyzer.analyze(other)
+        pattern = pattern_of(analysed)
+        if {token for _, token in pattern} <= set(source):
+            continue
+        yield Equivalent(other, pattern)
+        for each in translations(analysed, index.glossary, index.analyzer, lexicon=index.engine.lexicon):
+            if len(each.source) == len({token for _, token in pattern}):  # of all its words
+                yield Equivalent(each.others, each.pattern)

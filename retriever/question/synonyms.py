@@ -1,0 +1,246 @@
+"""An institution's synonyms, applied to questions and never to the index.
+
+A file of UTF-8 text, a rule a line:
+
+    # equivalents, either way
+    딥러닝, 심층학습, deep learning
+    # one way: what is asked with the left is searched for with the right too
+    KISTI => 한국과학기술정보연구원
+
+A # at the start of a line, or after white space, begins a comment. Both sides are analysed as
+the index was, so inflected forms are found. Where the tokens of a term stand in a question in a row, its
+equivalents are searched for beside them, with a weight.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from indexer.analysis import Analyzer, Token
+from indexer.analysis.user_dictionary import decoded_lines, read_written
+from indexer.errors import InvalidCall
+from indexer.papers import language_of
+from retriever.errors import BadQuestion
+from retriever.keywords.statistics import Keyword, Translation
+from retriever.queries.boolean import AnalysedField, And, Not, Or, Phrase, Query, Term
+
+SYNONYM: Final = "synonym"  # where a counterpart comes from
+SYNONYM_WEIGHT = 0.8  # beside the word itself, as a near spelling's
+MOST_RULES = 100_000
+MOST_TERMS = 50  # of one rule
+MOST_EQUIVALENTS = 200  # of one term, by all rules together
+MOST_EXPANSIONS = 2_000  # equivalents beside what is asked in one question
+LONGEST_TERM = 200  # characters
+ARROW = "=>"
+
+Tokens = tuple[tuple[int, str], ...]
+
+
+class Rule(NamedTuple):
+    """Terms, and what is searched for beside any of them; with the line of the file."""
+
+    line: int
+    asked: tuple[str, ...]
+    searched: tuple[str, ...]
+
+
+class Equivalent(NamedTuple):
+    """A term to be searched for: as written, and its tokens with their positions, from 0."""
+
+    text: str
+    tokens: Tokens
+
+    def clause(self, field: AnalysedField = "text", weight: float = 1.0) -> Term | Phrase:
+        """Make the clause that looks for it: a term, or the phrase of its tokens."""
+        weight *= SYNONYM_WEIGHT
+        if len(self.tokens) == 1:
+            return Term(self.text, (self.tokens[0][1],), field, weight)
+        return Phrase(self.text, self.tokens, field, weight)
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Tokens start … end of what was asked, and their equivalents."""
+
+    start: int
+    end: int
+    source: tuple[str, ...]
+    text: str
+    equivalents: tuple[Equivalent, ...]
+    is_noted: bool = True  # whether a note tells readers of it
+
+    def translations(self) -> list[Translation]:
+        """Return the equivalents as what stands for the same concept."""
+        return [
+            Translation(
+                frozenset(self.source),
+                (Keyword(term.text, language_of(term.text), tuple(token for _, token in term.tokens)),),
+                term.tokens,
+                SYNONYM,
+            )
+            for term in self.equivalents
+        ]
+
+
+class Synonyms:
+    """The rules of a file as the tokens of an index's analyzer."""
+
+    def __init__(
+        self, rules: Sequence[Rule] = (), analyzer: Analyzer | None = None, source: str = ""
+    ) -> None:
+        """Analyse both sides; `source` names the file in errors. Without rules nothing has a synonym.
+
+        Raises:
+            InvalidCall: a term of which the analysis leaves nothing, or that has too many equivalents.
+        """
+        self._known: dict[tuple[str, ...], tuple[str, dict[Tokens, str]]] = {}
+        for rule in rules:
+            if analyzer is None:
+                raise ValueError("rules need an analyzer")
+            searched = [(text, _analysed(text, analyzer, rule, source)) for text in rule.searched]
+            for text in rule.asked:
+                own = _analysed(text, analyzer, rule, source)
+                key = tuple(token for _, token in own)
+                _, others = self._known.setdefault(key, (text, {}))
+                for other, tokens in searched:
+                    if tokens != own:
+                        others.setdefault(tokens, other)
+                if len(others) > MOST_EQUIVALENTS:
+                    raise InvalidCall(
+                        f"{source}, line {rule.line}: {text!r} has more than {MOST_EQUIVALENTS} equivalents"
+                    )
+        self._lengths: dict[str, tuple[int, ...]] = {}
+        for key in self._known:
+            lengths = {*self._lengths.get(key[0], ()), len(key)}
+            self._lengths[key[0]] = tuple(sorted(lengths, reverse=True))
+
+    def __bool__(self) -> bool:
+        return bool(self._known)
+
+    def find(self, tokens: Sequence[str]) -> list[Expansion]:
+        """Return what has synonyms in a row of tokens; of terms that overlap the earlier, then the longer.
+
+        Raises:
+            BadQuestion: the row has too many synonyms.
+        """
+        found: list[Expansion] = []
+        room = MOST_EXPANSIONS
+        start = 0
+        while start < len(tokens):
+            for length in self._lengths.get(tokens[start], ()):
+                source = tuple(tokens[start : start + length])
+                text, others = self._known.get(source, ("", {}))
+                if others:
+                    equivalents = tuple(Equivalent(other, own) for own, other in others.items())
+                    found.append(Expansion(start, start + len(source), source, text, equivalents))
+                    room -= len(others)
+                    if room < 0:
+                        raise BadQuestion(f"the words asked for have more than {MOST_EXPANSIONS:,} synonyms")
+                    start += len(source) - 1
+                    break
+            start += 1
+        return found
+
+    def expanded(self, query: Query) -> Query:
+        """Return a query in which every word and phrase may also be one that its synonyms make of it."""
+        match query:
+            case Term() | Phrase():
+                others = list(self._others(query))
+                return Or((query, *others)) if others else query
+            case Or(clauses=clauses):
+                return Or(tuple(one for clause in clauses for one in _alternatives(self.expanded(clause))))
+            case And(clauses=clauses):
+                return And(tuple(map(self.expanded, clauses)))
+            case Not(clause=clause):
+                return Not(self.expanded(clause))
+            case _:
+                return query
+
+    def _others(self, query: Term | Phrase) -> Iterator[Term | Phrase]:
+        """Yield the word or phrase with each of its synonyms in the place of what they stand for."""
+        own = query.tokens if isinstance(query, Phrase) else tuple(enumerate(query.tokens))
+        tokens: list[tuple[int, str]] = list(own)
+        for found in self.find([token for _, token in tokens]):
+            first, last = tokens[found.start][0], tokens[found.end - 1][0]
+            for one in found.equivalents:
+                moved = one.tokens[-1][0] - (last - first)
+                new = (
+                    *tokens[: found.start],
+                    *((first + place, token) for place, token in one.tokens),
+                    *((place + moved, token) for place, token in tokens[found.end :]),
+                )
+                whole = found.end - found.start == len(tokens)
+                text = one.text if whole else " ".join(token for _, token in new)
+                clause = Equivalent(text, new).clause(query.field, query.weight)
+                slop = query.slop if isinstance(query, Phrase) else 0
+                yield replace(clause, slop=slop) if isinstance(clause, Phrase) else clause
+
+
+def _alternatives(query: Query) -> tuple[Query, ...]:
+    return query.clauses if isinstance(query, Or) else (query,)
+
+
+def _analysed(text: str, analyzer: Analyzer, rule: Rule, source: str) -> Tokens:
+    tokens: list[Token] = analyzer.analyze(text)
+    if not tokens:
+        raise InvalidCall(
+            f"{source}, line {rule.line}: nothing is left of {text!r} to search for "
+            f"(the analyzer {analyzer.name} drops it)"
+        )
+    # Stacked tokens come longest first, so the parts of a compound are the last of each position.
+    first = tokens[0][1]
+    by_position = {position - first: term for term, position, _, _ in tokens}
+    return tuple(by_position.items())
+
+
+def read_synonyms(path: Path, analyzer: Analyzer) -> Synonyms:
+    """Read a file of synonyms for an index's analyzer.
+
+    Raises:
+        InvalidCall: no such file, or a line that is no rule; with file and line.
+    """
+    return Synonyms(parse_synonyms(read_written(path, "synonyms"), str(path)), analyzer, str(path))
+
+
+def parse_synonyms(data: bytes, source: str) -> list[Rule]:
+    """Read the bytes of a file of synonyms; `source` names it in errors.
+
+    Raises:
+        InvalidCall: a line that is no rule, or no rule at all.
+    """
+    rules = []
+    for number, line in decoded_lines(data, source):
+        try:
+            rules.append(_rule(number, line))
+        except ValueError as error:
+            raise InvalidCall(f"{source}, line {number}: {error}") from None
+        if len(rules) > MOST_RULES:
+            raise InvalidCall(f"{source}, line {number}: more than {MOST_RULES:,} rules")
+    if not rules:
+        raise InvalidCall(f"{source}: no rules in it; write equivalents in a line, separated by commas")
+    return rules
+
+
+def _rule(number: int, text: str) -> Rule:
+    sides = text.split(ARROW)
+    if len(sides) > 2:  # noqa: PLR2004
+        raise ValueError(f"{ARROW} stands in it more than once")
+    terms = [_terms(side) for side in sides]
+    if len(sides) == 2:  # noqa: PLR2004
+        return Rule(number, terms[0], terms[1])
+    if len(terms[0]) < 2:  # noqa: PLR2004
+        raise ValueError(f"only one term; write its equivalents behind it: {terms[0][0]}, OTHER")
+    return Rule(number, terms[0], terms[0])
+
+
+def _terms(side: str) -> tuple[str, ...]:
+    terms = [" ".join(term.split()) for term in side.split(",")]
+    if not all(terms):
+        raise ValueError("a term is missing beside a comma or an arrow")
+    if len(terms) > MOST_TERMS:
+        raise ValueError(f"{len(terms)} terms, {MOST_TERMS} are allowed")
+    longest = max(map(len, terms))
+    if longest > LONGEST_TERM:
+        raise ValueError(f"a term of {longest} characters, {LONGEST_TERM} are allowed")
+    return tuple(dict.fromkeys(terms))

@@ -1,0 +1,1 @@
+"""Records of searches: kept, reported, run again."""

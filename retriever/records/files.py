@@ -1,0 +1,59 @@
+"""Records of searches as files: JSON, which runs again, and Markdown, which is read."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from indexer.errors import InvalidCall, UnknownPath
+from indexer.output_files import write_output
+from indexer.papers import language_of
+from indexer.regular_files import read_regular
+from indexer.terminal import json_text
+from indexer.untrusted import read_json
+from retriever.records.markdown import as_markdown
+from retriever.records.record import SearchRecord
+
+MOST_BYTES = 16_000_000  # of a record; one with a thousand hits has some two hundred thousand
+
+
+def as_json(search: SearchRecord) -> str:
+    """Return the record as JSON."""
+    return json_text(search.record, indent=1) + "\n"
+
+
+def as_report(search: SearchRecord) -> str:
+    """Return the record as Markdown, with headings in the language of the question."""
+    language = language_of(search.record["request"]["question"])
+    return as_markdown(search, "ko" if language == "ko" else "en")
+
+
+FORMS: dict[str, Callable[[SearchRecord], str]] = {".json": as_json, ".md": as_report}
+
+
+def form_of(path: Path) -> Callable[[SearchRecord], str]:
+    """Return what writes a record into a file of that ending; InvalidCall where nothing does."""
+    if form := FORMS.get(path.suffix.lower()):
+        return form
+    raise InvalidCall(f"a record of a search is a file {' or '.join(FORMS)}, not {path.name!r}")
+
+
+def save(search: SearchRecord, path: Path) -> None:
+    """Write a record in the form of the file's ending; OutputNotWritten where the system refuses."""
+    write_output(path, form_of(path)(search).encode())
+
+
+def load(path: Path) -> SearchRecord:
+    """Read a record that was saved as JSON.
+
+    Raises:
+        UnknownPath: no such file.
+        InvalidCall: it cannot be read, or holds no record, a part of one, or a search that cannot be run.
+    """
+    try:
+        record = read_json(read_regular(path, MOST_BYTES))
+    except FileNotFoundError:
+        raise UnknownPath(f"there is no file {path}") from None
+    except OSError as error:
+        raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise InvalidCall(f"{path} holds no JSON: {error}") from None
+    return SearchRecord.checked(record, str(path))

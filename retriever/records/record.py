@@ -1,0 +1,183 @@
+"""What a search was, so that it can be run again and reported in a review.
+
+It holds what PRISMA-S (Rethlefsen et al. 2021) asks to be reported of a search in a database: platform and
+version, the index and its state, the date, each query as it was sent with what it found, limits, and what was
+left out as a duplicate.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from indexer.errors import InvalidCall
+from indexer.manifest import Manifest
+from indexer.papers import FIRST_YEAR, LAST_YEAR
+from indexer.terminal import json_text
+from indexer.versions import installed_version
+from retriever.keywords.given import LONGEST_GIVEN, check_given
+from retriever.searching.hits import SearchResult
+from retriever.searching.request import SearchRequest
+from retriever.settings import RetrieverSettings
+
+RECORD_VERSION = 1
+# The settings of a search by their names in `applied`, where they take effect.
+SETTINGS = {
+    "keyword_count": "keywords",
+    "keyword_ranking": "ranking",
+    "hits_per_query": "hits_per_query",
+    "count_repeats": "count_repeats",
+    "candidates": "candidates",
+    "without": "without",
+    "rerank_depth": "rerank_depth",
+    "drop_incomplete": "drop_incomplete",
+    "this_year": "this_year",
+}
+
+
+class _Index(BaseModel):
+    name: str
+    version: int
+    fingerprint: dict[str, str]
+
+
+class _Hit(BaseModel):
+    rank: int
+    doc_id: str
+    title: str = ""
+
+
+class _Query(BaseModel):
+    name: str
+    query: str
+    hits: int
+
+
+class _Applied(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    title_weight: float | None = Field(ge=0, le=10)
+    keyword_source: str | None
+    keyword_ranking: str | None
+    constraints: str | None
+
+
+class _Whole(BaseModel):
+    """The keys that every record has and its readers rely on; a record holds more."""
+
+    search_record: Literal[1]
+    date: str
+    shrag: str
+    index: _Index
+    request: dict[str, Any]
+    applied: _Applied
+    queries: list[_Query]
+    hits: list[_Hit]
+    filtered: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRecord:
+    """The record of a search; `record` is what `--record FILE.json` holds."""
+
+    record: dict[str, Any]
+
+    @property
+    def index_name(self) -> str:
+        """The index that was searched."""
+        name: str = self.record["index"]["name"]
+        return name
+
+    @property
+    def request(self) -> SearchRequest:
+        """What was asked, with the title weight that took effect."""
+        request: SearchRequest = _request_adapter().validate_json(json_text(self.record["request"]))
+        weight = self.record["applied"]["title_weight"]
+        return request if weight is None else replace(request, title_weight=float(weight))
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """The titles of the papers found, by doc_id, in the order of the hits."""
+        return {hit["doc_id"]: hit.get("title", "") for hit in self.record["hits"]}
+
+    def settings(self) -> RetrieverSettings:
+        """Return today's settings with those that took effect then."""
+        applied = self.record["applied"]
+        then = {name: applied[key] for key, name in SETTINGS.items() if applied.get(key) is not None}
+        ranked = applied["keyword_source"] == "given" and applied["keyword_ranking"] is not None
+        return RetrieverSettings(
+            **then, keywords_ranked=ranked, constraints=applied["constraints"] is not None
+        )
+
+    @classmethod
+    def checked(cls, record: Any, source: str) -> "SearchRecord":
+        """Take a record from elsewhere; InvalidCall, which names the source, where it is not whole."""
+        if not isinstance(record, dict) or "search_record" not in record:
+            raise InvalidCall(f"{source} holds no record of a search")
+        try:
+            _Whole.model_validate(record, strict=True)
+            loaded = cls(record)
+            _check(loaded.request)
+            loaded.settings()
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            raise InvalidCall(
+                f"{source} holds no whole record of a search: {place}: {first['msg']}"
+            ) from None
+        return loaded
+
+
+def search_record(manifest: Manifest, request: SearchRequest, result: SearchResult) -> SearchRecord:
+    """Make the record of a search, just now, of the version that a manifest describes."""
+    found = result.as_record()
+    kept = (
+        "keywords",
+        "queries",
+        "filtered",
+        "applied",
+        "constraints",
+        "notes",
+        "likelihood",
+        "unknown_words",
+    )
+    names = ("name", "version", "engine", "papers", "passages", "published", "fingerprint", "vectors")
+    return SearchRecord(
+        {
+            "search_record": RECORD_VERSION,
+            "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "shrag": installed_version("shrag"),
+            "index": {name: getattr(manifest, name) for name in names},
+            "request": _request_adapter().dump_python(request, mode="json"),
+            **{name: found[name] for name in kept},
+            "found": len(result.hits),
+            "hits": [
+                {
+                    key: value
+                    for key, value in hit.as_record().items()
+                    if key in {"rank", "doc_id", "passage_id", "score", "title", "year"}
+                }
+                for hit in result.hits
+            ],
+        }
+    )
+
+
+@cache
+def _request_adapter() -> TypeAdapter[SearchRequest]:
+    return TypeAdapter(SearchRequest)
+
+
+def _check(request: SearchRequest) -> None:
+    """Refuse what a file may hold and no front end lets pass."""
+    years = request.filters.years
+    bounds = [year for year in (years.low, years.high) if year is not None] if years else []
+    if years and not bounds:
+        raise InvalidCall("the record filters by years without a first or a last one")
+    if any(not FIRST_YEAR <= year <= LAST_YEAR for year in bounds):
+        raise InvalidCall(f"the record filters by years outside {FIRST_YEAR} to {LAST_YEAR}")
+    check_given([*(keyword.text for keyword in request.analysed_keywords or ()), *request.typed_keywords])
+    if any(len(keyword.tokens) > LONGEST_GIVEN for keyword in request.analysed_keywords or ()):
+        raise InvalidCall(f"a keyword of the record has more than {LONGEST_GIVEN} tokens")

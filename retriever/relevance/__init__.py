@@ -1,0 +1,1 @@
+"""How relevant passages and papers are, and whether evidence answers."""

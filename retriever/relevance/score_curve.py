@@ -1,0 +1,57 @@
+"""The probability that a paper is relevant, by its score in the ranking `shrag` and the decline of scores.
+
+A logistic regression, fitted on training collections (`python -m eval.experiments.paper_relevance --fit`).
+Its features are comparable between collections: shares of the question's best score, and the number of the
+question's concepts.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from retriever.relevance.logistic import likelihood
+
+HEAD, TAIL = (3, 10), (9, 30)  # slices of the ranking; their mean scores are compared with the best score
+LEAST = 0.02  # added to scores before their logarithm is taken
+WEIGHTS: Mapping[str, float] = {
+    "bias": -0.438,
+    "share": 3.035,
+    "head": -1.35,
+    "tail": 0.558,
+    "concepts": 0.306,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCurve:
+    """The decline of the scores of a question's papers.
+
+    Args:
+        best: the highest score.
+        head, tail: logarithms of the mean scores of `HEAD` and `TAIL`, as shares of the best.
+        concepts: the logarithm of the number of the question's concepts.
+    """
+
+    best: float
+    head: float
+    tail: float
+    concepts: float
+
+    @classmethod
+    def of(cls, scores: Sequence[float], concepts: int) -> "ScoreCurve":
+        """Return the curve of the scores of a question's papers; ranks without a paper count 0."""
+        ranked = sorted((max(0.0, score) for score in scores), reverse=True)
+        best = ranked[0] if ranked else 0.0
+        means = [fmean([*ranked, *[0.0] * end][start:end]) for start, end in (HEAD, TAIL)]
+        head, tail = (math.log((mean + LEAST) / (best + LEAST)) for mean in means)
+        return cls(best, head, tail, math.log(max(1, concepts)))
+
+    def features(self, score: float) -> dict[str, float]:
+        """Return the features of a paper of this score."""
+        share = math.log(max(0.0, score) / self.best + LEAST) if self.best else math.log(LEAST)
+        return {"share": share, "head": self.head, "tail": self.tail, "concepts": self.concepts}
+
+    def probability(self, score: float) -> float:
+        """Return the probability that a paper of this score is relevant; 0 without a score."""
+        return likelihood(WEIGHTS, self.features(score)) if score > 0 else 0.0

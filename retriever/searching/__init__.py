@@ -1,0 +1,1 @@
+"""The stages of a search, from the request to the hits that are shown."""

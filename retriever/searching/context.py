@@ -1,0 +1,73 @@
+"""What the stages of one search share: the index, what is asked, the record, the passages read so far."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from indexer.schema import StoredPassage
+from retriever.engines import EngineHit
+from retriever.index import SearchIndex
+from retriever.keywords.statistics import Keyword
+from retriever.searching.recorder import SearchRecorder
+from retriever.searching.request import SearchOptions, SearchRequest
+
+
+class PassageCache:
+    """The stored passages of one search, each read once."""
+
+    def __init__(self, index: SearchIndex) -> None:
+        """Begin with nothing read."""
+        self._engine = index.engine
+        self._papers_along = index.manifest.unit == "paper"
+        self._passages: dict[str, StoredPassage] = {}
+        self._papers: dict[str, StoredPassage] = {}
+
+    async def of_hits(self, hits: Sequence[EngineHit]) -> dict[str, StoredPassage]:
+        """Return what is stored of hits, by passage_id in their order.
+
+        The papers of those that are not their paper's first passage are read in the same call.
+        """
+        others = [hit.doc_id for hit in hits if self._papers_along and hit.passage_id != hit.doc_id]
+        await self._read([hit.passage_id for hit in hits], others)
+        ids = dict.fromkeys(hit.passage_id for hit in hits)
+        return {name: self._passages[name] for name in ids if name in self._passages}
+
+    async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return stored passages by passage_id in the order given; ids that are not there are left out."""
+        wanted = list(dict.fromkeys(passage_ids))
+        await self._read(wanted, ())
+        return {name: self._passages[name] for name in wanted if name in self._passages}
+
+    async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
+        """Return the first passage of each paper, which carries its record."""
+        wanted = list(dict.fromkeys(doc_ids))
+        await self._read((), wanted)
+        return {doc_id: self._papers[doc_id] for doc_id in wanted if doc_id in self._papers}
+
+    async def _read(self, passage_ids: Sequence[str], doc_ids: Sequence[str]) -> None:
+        passages = [passage_id for passage_id in passage_ids if passage_id not in self._passages]
+        papers = [doc_id for doc_id in doc_ids if doc_id not in self._papers]
+        if not passages and not papers:
+            return
+        found, first = await self._engine.records(passages, papers)
+        self._passages |= found
+        self._papers |= first
+        for passage in found.values():
+            if passage.record and self._papers_along:
+                self._papers.setdefault(passage.doc_id, passage)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchContext:
+    """What every stage of one search takes beside the values of the stages before."""
+
+    index: SearchIndex
+    request: SearchRequest
+    options: SearchOptions
+    recorder: SearchRecorder
+    passages: PassageCache = field(repr=False)
+    shown: int  # hits to show; the request may ask for more, of which some are left out
+
+    def with_keywords(self, keywords: tuple[Keyword, ...] | None) -> Self:
+        """Return the context of the same search with keywords from elsewhere, a model's or a person's."""
+        return replace(self, request=replace(self.request, keywords=keywords))

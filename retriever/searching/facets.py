@@ -1,0 +1,157 @@
+"""How many papers a search matches by year, language and journal.
+
+Counted are the papers that the main query of a search matches under its filters: of method `boolean` the
+expression itself, so that the counts are those of its whole result; of a question the OR of all its words,
+which matches far more papers than are shown. A field leaves its own filter out, so that other values can be
+chosen beside the one that was. It is a call of its own. Of a search that is asked for facets too, the server
+counts them after the hits are found, and sends the hits also where counting fails or takes too long.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+from weakref import WeakKeyDictionary
+
+from retriever.engines.facets import FacetCounts, FacetField, Value
+from retriever.explaining.passages import main_query
+from retriever.index import OpenIndex, SearchIndex
+from retriever.queries.boolean import Filters, Query
+from retriever.search import open_search, run_stages
+from retriever.searching.request import SearchRequest
+from retriever.settings import RetrieverSettings
+
+FIELDS: tuple[FacetField, ...] = get_args(FacetField)
+MOST_VALUES = 20  # journals that are shown
+WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
+    "year": lambda filters: replace(filters, years=None),
+    "lang": lambda filters: replace(filters, lang=None),
+    "journal": lambda filters: replace(filters, journal=None),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A value of a field with the number of its papers; None for the papers that have none."""
+
+    value: Value | None
+    papers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """The values of a field: years the latest first, others the most frequent first, papers without one last.
+
+    `others` is how many values more there are.
+    """
+
+    field: FacetField
+    values: tuple[FacetValue, ...]
+    others: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """How many papers were matched, and their fields; `exact` is false where counts are estimates."""
+
+    papers: int
+    facets: tuple[Facet, ...]
+    exact: bool
+    version: int
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the counts as JSON."""
+        return {
+            "papers": self.papers,
+            "exact": self.exact,
+            "version": self.version,
+            "facets": {
+                facet.field: {
+                    "values": [{"value": each.value, "papers": each.papers} for each in facet.values],
+                    "others": facet.others,
+                }
+                for facet in self.facets
+            },
+        }
+
+
+_OF_INDEX: WeakKeyDictionary[SearchIndex, dict[tuple[Any, ...], Facets]] = WeakKeyDictionary()
+
+
+async def facets(
+    index: OpenIndex,
+    request: SearchRequest | None,
+    settings: RetrieverSettings,
+    *,
+    fields: Sequence[FacetField] = FIELDS,
+    limit: int = MOST_VALUES,
+) -> Facets:
+    """Count the papers of a search by their fields, or all of the index, which is counted once a version.
+
+    At most `limit` values of a field are told, but all years. Counts are exact where each paper of the index
+    has one passage, and for up to 2,000 matching passages; others are estimates, most within 3 %.
+
+    Raises:
+        RetrieverError: a question, expression, method or filter that cannot be used.
+    """
+
+    async def of_version(version: SearchIndex) -> Facets:
+        if request is not None:
+            return await _of_search(version, request, settings, fields, limit)
+        known, key = _OF_INDEX.setdefault(version, {}), (*fields, limit)
+        if key not in known:
+            known[key] = await _facets(version, None, Filters(), fields, limit)
+        return known[key]
+
+    return await index.ask(of_version)
+
+
+async def _of_search(
+    index: SearchIndex,
+    request: SearchRequest,
+    settings: RetrieverSettings,
+    fields: Sequence[FacetField],
+    limit: int,
+) -> Facets:
+    context = open_search(index, request, settings)
+    stages = await run_stages(context, upto="plan")
+    query = main_query(stages, title_weight=settings.title_weight)
+    if query is None or stages.plan is None or not stages.plan.names:
+        nothing = tuple(Facet(field, (), 0) for field in fields)
+        return Facets(0, nothing, exact=True, version=index.manifest.version)
+    return await _facets(index, query, context.request.filters, fields, limit)
+
+
+async def _facets(
+    index: SearchIndex, query: Query | None, filters: Filters, fields: Sequence[FacetField], limit: int
+) -> Facets:
+    """Count each field under all filters but its own; fields under the same filters in one call."""
+    by_filters: dict[Filters, list[FacetField]] = {filters: []}
+    for field in fields:
+        by_filters.setdefault(WITHOUT_OWN[field](filters), []).append(field)
+    several = index.manifest.papers != index.manifest.passages
+    counts = await asyncio.gather(
+        *(
+            index.engine.facets(query, filters=others, fields=of, several=several)
+            for others, of in by_filters.items()
+        )
+    )
+    found = {field: _facet(field, count, limit) for count in counts for field in count.values}
+    return Facets(
+        counts[0].papers,
+        tuple(found[field] for field in fields),
+        exact=all(count.exact for count in counts),
+        version=index.manifest.version,
+    )
+
+
+def _facet(field: FacetField, counts: FacetCounts, limit: int) -> Facet:
+    values = [FacetValue(value, papers) for value, papers in counts.values[field].items()]
+    having = [each for each in values if each.value is not None]
+    if field == "year":
+        having.sort(key=lambda each: -int(each.value or 0))
+        limit = len(having)
+    else:
+        having.sort(key=lambda each: (-each.papers, str(each.value)))
+    without = [each for each in values if each.value is None]
+    return Facet(field, (*having[:limit], *without), max(0, len(having) - limit))

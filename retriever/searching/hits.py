@@ -1,0 +1,206 @@
+"""What a search gives back: hits, and all that led to them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from indexer.requests import counted
+from indexer.schema import StoredPassage
+from retriever.constraints.parsing import Constraints
+from retriever.explaining.highlights import MarkedText, Span
+from retriever.keywords.statistics import Keyword
+from retriever.order.concepts import Concept
+from retriever.order.second_search import Bridge
+from retriever.papers.reference import web_address
+from retriever.queries.names import progressive_number
+
+MOST_OTHERS = 20  # ids of other records that a hit lists
+MOST_AUTHORS = 20  # of a paper in a list; its own record has all
+
+
+def listed_authors(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `authors` as a list of papers shows them, and `author_count` where there are more."""
+    authors = record.get("authors")
+    if not isinstance(authors, list) or len(authors) <= MOST_AUTHORS:
+        return {"authors": authors}
+    return {"authors": authors[:MOST_AUTHORS], "author_count": len(authors)}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found, with the names of the queries that found it."""
+
+    rank: int
+    passage: StoredPassage
+    score: float
+    found_by: tuple[str, ...] = ()
+    marked: MarkedText = field(default_factory=MarkedText)  # a snippet of the passage's text
+    title_marks: tuple[Span, ...] = ()  # where the title holds what was searched for
+    paper: dict[str, Any] = field(default_factory=dict)
+    folded: tuple[str, ...] = ()  # doc_ids of its duplicates, which are not shown
+    same_doi: tuple[str, ...] = ()  # doc_ids of other hits that claim its DOI and have different texts
+
+    @property
+    def passage_id(self) -> str:
+        """The unit that is indexed and judged."""
+        return self.passage.passage_id
+
+    @property
+    def doc_id(self) -> str:
+        """The paper."""
+        return self.passage.doc_id
+
+    @property
+    def snippet(self) -> str:
+        """The piece of the passage's text that holds most of what was searched for."""
+        return self.marked.text
+
+    def _elsewhere(self) -> dict[str, Any]:
+        """Return, of a search of sources, which of them have the paper, and its address on the web."""
+        found_in = self.paper.get("found_in")
+        return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
+
+    def others(self) -> dict[str, Any]:
+        """Return its duplicates and the other hits of its DOI as JSON."""
+        record = {
+            "folded": len(self.folded),
+            "folded_ids": list(self.folded[:MOST_OTHERS]),
+            "same_doi": list(self.same_doi[:MOST_OTHERS]),
+        }
+        return {key: value for key, value in record.items() if value}
+
+    def remarks(self) -> Iterator[str]:
+        """Yield the same in words."""
+        if self.folded:
+            yield f"{counted(len(self.folded), 'duplicate')} left out: {_listed(self.folded)}"
+        if self.same_doi:
+            yield f"same DOI, different text: {_listed(self.same_doi)}"
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the hit as the contract's JSON; marks are [start, end) in code points."""
+        record = {
+            "rank": self.rank,
+            "passage_id": self.passage_id,
+            "doc_id": self.doc_id,
+            "score": self.score,
+            "title": self.passage.title,
+            "title_marks": [list(span) for span in self.title_marks],
+            "year": self.passage.year,
+            "journal": self.passage.journal or None,
+            **listed_authors(self.paper),
+            "doi": self.paper.get("doi"),
+            **self._elsewhere(),
+            "lang": self.passage.lang,
+            "snippet": self.snippet,
+            "snippet_marks": [list(span) for span in self.marked.spans],
+            "found_by": [n for n in map(progressive_number, self.found_by) if n is not None],
+            "found_by_names": list(self.found_by),
+            **self.others(),
+        }
+        return {key: value for key, value in record.items() if value is not None}
+
+
+def _listed(doc_ids: Sequence[str]) -> str:
+    return ", ".join((*doc_ids[:MOST_OTHERS], *(["…"] if len(doc_ids) > MOST_OTHERS else [])))
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTrace:
+    """One query by its name and as a person would type it, and how many hits it brought.
+
+    `added` counts the papers among them that no query before it had found.
+    """
+
+    name: str
+    query: str
+    hits: int
+    added: int
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedSearch:
+    """The configuration that took effect for one search; None for an option without a use in its method."""
+
+    method: str
+    order: str  # how the hits were ordered, in words
+    title_weight: float | None
+    keyword_source: str | None  # statistics or given
+    keyword_count: int | None  # how many at most
+    keyword_ranking: str | None
+    hits_per_query: int | None
+    count_repeats: bool | None
+    candidates: str | None
+    without: tuple[str, ...] | None  # parts of the order that were left out
+    vectors: str  # the encoder by whose vectors the hits were ordered, too; "" where there was none
+    vectors_unused: str  # why the vectors of the index had no part in the order
+    reranker: str
+    rerank_depth: int | None
+    drop_incomplete: bool
+    constraints: str | None = None  # question or given; None where none could have a part
+    this_year: int | None = None  # that "the last five years" count back from
+    skip: tuple[str, ...] = ()  # queries that were left out of the plan
+    failures: tuple[str, ...] = ()  # of models that the search went on without
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the configuration as JSON."""
+        values = asdict(self).items()
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+
+    def deviations(self) -> dict[str, Any]:
+        """Return what makes one question of a run unlike the others: failures, vectors not used."""
+        record = {"failures": list(self.failures), "vectors_unused": self.vectors_unused}
+        return {name: value for name, value in record.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one question and the trace of how they came about."""
+
+    question: str
+    method: str
+    keywords: tuple[Keyword, ...]
+    queries: tuple[QueryTrace, ...]
+    hits: tuple[Hit, ...]
+    filtered: dict[str, int]
+    milliseconds: dict[str, float]
+    token_weights: Mapping[str, float] = field(default_factory=dict)  # of what was searched for, one by one
+    applied: AppliedSearch | None = None
+    likelihood: float | None = None  # that the hits answer (method shrag; see confidence.py)
+    notes: tuple[str, ...] = ()
+    version: int | None = None  # of the index, that answered
+    constraints: Constraints = field(default_factory=Constraints)
+    concepts: tuple[Concept, ...] = ()  # of the question, where the method orders by them
+    bridges: tuple[Bridge, ...] = ()  # of a second search
+    unknown_words: tuple[str, ...] = ()  # of the question, as typed: no paper of the index contains them
+
+    @property
+    def order(self) -> str:
+        """How the hits were ordered, in words."""
+        return self.applied.order if self.applied else ""
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the result as the contract's JSON."""
+        return {
+            "question": self.question,
+            "method": self.method,
+            "version": self.version,
+            "keywords": [keyword.as_record() for keyword in self.keywords],
+            "concepts": [concept.as_record() for concept in self.concepts],
+            "bridges": [{"text": bridge.text, "passage_id": bridge.passage_id} for bridge in self.bridges],
+            "queries": [asdict(query) for query in self.queries],
+            "hits": [hit.as_record() for hit in self.hits],
+            "filtered": self.filtered,
+            "order": self.order,
+            "applied": self.applied.as_record() if self.applied else None,
+            "likelihood": None if self.likelihood is None else round(self.likelihood, 4),
+            "unknown_words": list(self.unknown_words),
+            "constraints": self.constraints.as_record(),
+            "notes": list(self.notes),
+            "milliseconds": {stage: round(spent, 2) for stage, spent in self.milliseconds.items()},
+        }
+
+
+def summed_milliseconds(results: Sequence[SearchResult]) -> dict[str, float]:
+    """Return how long each stage of several searches took, all together."""
+    stages = dict.fromkeys(stage for result in results for stage in result.milliseconds)
+    return {stage: sum(result.milliseconds.get(stage, 0.0) for result in results) for stage in stages}

@@ -1,0 +1,169 @@
+"""Why a search found nothing, and what would find something."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from retriever.explaining.passages import main_query
+from retriever.index import OpenIndex, SearchIndex
+from retriever.keywords.statistics import translations, words_of
+from retriever.keywords.term_statistics import term_statistics
+from retriever.queries.boolean import And, Filters, Or, Phrase, Query, Term, or_query
+from retriever.question.analysis import AnalysedQuestion
+from retriever.question.spelling import near_spellings
+from retriever.search import open_search, run_stages
+from retriever.searching.request import SearchRequest
+from retriever.settings import RetrieverSettings
+
+MOST_WORDS = 16  # that are looked for in the index, with their spellings; translations that are counted
+
+Reason = Literal["nothing to search for", "all queries left out", "filters", "unknown words", "no match"]
+FilterName = Literal["year", "lang", "journal", "incomplete"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownWord:
+    """A word that the index does not hold, and terms of the index that are spelt nearly so."""
+
+    text: str
+    near: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WithoutFilter:
+    """How many passages the search would match without one of its filters."""
+
+    filter: FilterName
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWords:
+    """What the glossary gives for words of the question, and how many passages hold any of it."""
+
+    text: str
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class NothingFound:
+    """What a page can say where a search found nothing.
+
+    `reason` is the first of its values that applies: "filters" where the main query matches passages, none of
+    which the filters let through. `without_filters` counts what it would match without any filter.
+    """
+
+    reason: Reason
+    unknown: tuple[UnknownWord, ...]
+    without_filter: tuple[WithoutFilter, ...]
+    without_filters: int
+    other_language: tuple[OtherWords, ...]
+    version: int
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return asdict(self)
+
+
+async def nothing_found(
+    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings
+) -> NothingFound:
+    """Say why a search finds nothing: unknown words, filters that leave nothing, what other words would find.
+
+    Raises:
+        RetrieverError: a question, expression, method or filter that cannot be used.
+    """
+    return await index.ask(lambda version: _nothing_found(version, request, settings))
+
+
+async def _nothing_found(
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings
+) -> NothingFound:
+    context = open_search(index, request, settings)
+    stages = await run_stages(context, upto="plan")
+    question = stages.question or AnalysedQuestion(request.question)
+    query = main_query(stages, title_weight=settings.title_weight)
+    if query is None:
+        return NothingFound("nothing to search for", (), (), 0, (), index.manifest.version)
+    words = dict(_words(question, query))
+    unknown = await _unknown(index, words)
+    filters = context.request.filters
+    less = _one_less(filters)
+    whole, narrowed, *without = await index.engine.counts(
+        [(query, Filters()), (query, filters), *((query, other) for other in less.values())]
+    )
+    effects = tuple(WithoutFilter(name, count) for name, count in zip(less, without, strict=True) if count)
+    reason: Reason = "no match"
+    if not stages.plan or not stages.plan.names:
+        reason = "all queries left out"
+    elif whole and not narrowed:
+        reason = "filters"
+    elif unknown:
+        reason = "unknown words"
+    others = await _other_words(index, question, replace(filters, lang=None))
+    return NothingFound(reason, unknown, effects, whole, others, index.manifest.version)
+
+
+def _words(question: AnalysedQuestion, query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the words that are searched for with their tokens; of an expression those of its clauses."""
+    if question.expression is None:
+        for word in words_of(question.text, question.tokens):
+            yield word.text, word.tokens
+    else:
+        yield from _words_of_clauses(query)
+
+
+def _words_of_clauses(query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
+    match query:
+        case Term(text=text, tokens=tokens):
+            yield text, tokens
+        case Phrase(tokens=tokens):
+            for _, token in tokens:
+                yield token, (token,)
+        case Or(clauses=clauses) | And(clauses=clauses):
+            for clause in clauses:
+                yield from _words_of_clauses(clause)
+
+
+async def _unknown(index: SearchIndex, words: dict[str, tuple[str, ...]]) -> tuple[UnknownWord, ...]:
+    first = dict(list(words.items())[:MOST_WORDS])
+    statistics = await term_statistics(index.engine, {token for tokens in first.values() for token in tokens})
+    found = []
+    for text, tokens in first.items():
+        if tokens and not any(statistics.frequencies[token] for token in tokens):
+            near = await index.threads.run(_near, index, text, tokens)
+            found.append(UnknownWord(text, tuple(dict.fromkeys(near))))
+    return tuple(found)
+
+
+def _near(index: SearchIndex, text: str, tokens: tuple[str, ...]) -> list[str]:
+    """Return near spellings of a word; of one with several tokens, those of each token."""
+    words = [(text, tokens[0])] if len(tokens) == 1 else [(token, token) for token in tokens]
+    return [
+        near
+        for word, token in words
+        for near, _ in near_spellings(word, token, index.engine.lexicon, index.glossary)
+    ]
+
+
+def _one_less(filters: Filters) -> dict[FilterName, Filters]:
+    """Return the filters without each of those that are set."""
+    less: dict[FilterName, tuple[object, Filters]] = {
+        "year": (filters.years, replace(filters, years=None)),
+        "lang": (filters.lang, replace(filters, lang=None)),
+        "journal": (filters.journal, replace(filters, journal=None)),
+        "incomplete": (filters.complete, replace(filters, complete=None)),
+    }
+    return {name: others for name, (asked, others) in less.items() if asked is not None}
+
+
+async def _other_words(
+    index: SearchIndex, question: AnalysedQuestion, filters: Filters
+) -> tuple[OtherWords, ...]:
+    found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
+    asked: Sequence[tuple[Query, Filters]] = [
+        (or_query([word.term() for word in translation.words]), filters) for translation in found[:MOST_WORDS]
+    ]
+    counts = await index.engine.counts(asked)
+    words = (OtherWords(each.others, count) for each, count in zip(found, counts, strict=False) if count)
+    return tuple(dict.fromkeys(words))

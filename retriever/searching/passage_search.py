@@ -1,0 +1,150 @@
+"""Passages, not papers, for a text: the nearest of the index, or of one paper filled up from the others.
+
+By the text's vector where the index has vectors that can be used, else by its words (method `or`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from retriever.constraints.penalties import penalise
+from retriever.index import SearchIndex
+from retriever.methods import method_named
+from retriever.papers.topics import Topic
+from retriever.queries.boolean import Exact, Or
+from retriever.queries.names import QUESTION
+from retriever.queries.plan import NamedQuery
+from retriever.search import Stages, open_search, present, run_stages
+from retriever.searching.abstracts import read_hits
+from retriever.searching.context import SearchContext
+from retriever.searching.fusion import reciprocal_rank_fusion
+from retriever.searching.hits import Hit, QueryTrace, SearchResult, summed_milliseconds
+from retriever.searching.ranking import Ranking
+from retriever.searching.request import SearchRequest
+from retriever.settings import RetrieverSettings
+
+BY_VECTOR, BY_WORDS = "dense", "or"
+WITHOUT_VECTORS = "passages are found by their words: the index has no vectors"
+
+
+async def search_passages(
+    index: SearchIndex,
+    request: SearchRequest,
+    settings: RetrieverSettings,
+    *,
+    name: str = QUESTION,
+    topic: Topic | None = None,
+) -> SearchResult:
+    """Return at most `request.k` passages, found under a query name; the request's method is not used.
+
+    With a topic its passages come first, in their order; where it has fewer, those of other papers follow,
+    their scores lowered so far that none is above the topic's.
+
+    Raises:
+        BadQuestion, BadFilter: a request that cannot be used.
+    """
+    request = replace(request, collapse=False)
+    if topic is None:
+        return _under(name, request.question, await _search(index, request, settings))
+    own = replace(request, filters=replace(request.filters, doc_ids=(topic.doc_id,)))
+    found = await _search(index, own, settings, whole=topic)
+    missing = request.k - len(found.hits)
+    if missing > 0:
+        more = await _search(index, replace(request, k=request.k + len(found.hits)), settings)
+        others = [hit for hit in more.hits if hit.doc_id != topic.doc_id][:missing]
+        found = with_hits(found, _behind(found.hits, others))
+    return _under(name, request.question, found)
+
+
+async def _search(
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, whole: Topic | None = None
+) -> SearchResult:
+    """Search by vector, else by words; both keep to the constraints that the question is analysed with."""
+    context = open_search(index, replace(request, method=BY_VECTOR), settings)
+    stages = await run_stages(context, upto="question")
+    if index.vectors.usable:
+        stages = await run_stages(context, stages, upto="pool")
+        # Sources have no passages before they are asked by words.
+        if stages.pool and any(stages.pool.found.values()):
+            return await _ranked_passages(context, stages)
+    else:
+        context.recorder.note(index.vectors.disabled_reason or WITHOUT_VECTORS)
+    by_words = replace(request, method=BY_WORDS, filters=context.request.filters, constraints=None)
+    notes, context = context.recorder.notes, open_search(index, by_words, settings)
+    for note in notes:
+        context.recorder.note(note)
+    stages = await run_stages(context, Stages(question=stages.question), upto="plan")
+    if whole and stages.plan and stages.plan.queries:
+        stages = stages.with_plan(
+            replace(stages.plan, queries=(_with_all_of(whole, stages.plan.queries[0]),))
+        )
+    return await _ranked_passages(context, await run_stages(context, stages, upto="pool"))
+
+
+def _with_all_of(topic: Topic, named: NamedQuery) -> NamedQuery:
+    """Let a query match all passages of a paper; those without its words stand last."""
+    return replace(named, query=Or((named.query, Exact("doc_id", (topic.doc_id,)))))
+
+
+async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
+    """Order what was found by its method alone, without a cross-encoder, and present it.
+
+    A passage that is only a title is replaced by its paper's abstract.
+    """
+    question, plan, pool = stages.question, stages.plan, stages.pool
+    if question is None or plan is None or pool is None:
+        raise ValueError("the pool is not computed")
+    ranking = Ranking()
+    if pool.found:
+        ranking = await method_named(context.request.method).rank(context, question, None, plan, pool)
+    collapsing = replace(context, request=replace(context.request, collapse=True))
+    found = await read_hits(collapsing, [hit for hit, _ in ranking.hits])
+    hits = tuple((hit, hit.score) for hit in found.hits)
+    ranking = replace(ranking, hits=hits, replaced=found.replaced)
+    return await present(context, replace(stages, ranking=await penalise(context, question, ranking)))
+
+
+def _behind(first: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
+    """Put hits behind others, also by their scores."""
+    above = max(0.0, others[0].score - first[-1].score) if first and others else 0.0
+    return [*first, *(replace(hit, score=round(hit.score - above, 6)) for hit in others)]
+
+
+def _under(name: str, text: str, result: SearchResult) -> SearchResult:
+    """Return a result whose hits were found by one query of a name of its own."""
+    hits = tuple(replace(hit, found_by=(name,)) for hit in result.hits)
+    papers = len({hit.doc_id for hit in hits})
+    return replace(result, hits=hits, queries=(QueryTrace(name, text, len(hits), papers),))
+
+
+def _ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    return tuple(replace(hit, rank=rank) for rank, hit in enumerate(hits, 1))
+
+
+def with_hits(result: SearchResult, hits: Sequence[Hit]) -> SearchResult:
+    """Return a result of other hits, ranked from 1 in their order."""
+    return replace(result, hits=_ranked(hits))
+
+
+def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
+    """Return the k best passages of several searches by reciprocal rank fusion, which gives their scores.
+
+    What is said of the whole is the first search's.
+    """
+    found: dict[str, Hit] = {}
+    for result in results:
+        for hit in result.hits:
+            known = found.setdefault(hit.passage_id, hit)
+            names = dict.fromkeys((*known.found_by, *hit.found_by))
+            found[hit.passage_id] = replace(known, found_by=tuple(names))
+    ranked = reciprocal_rank_fusion([[hit.passage_id for hit in result.hits] for result in results])
+    queries, papers = [], set[str]()
+    for result in results:
+        ids = {hit.doc_id for hit in result.hits}
+        queries += [replace(query, added=len(ids - papers)) for query in result.queries]
+        papers |= ids
+    return replace(
+        with_hits(results[0], [replace(found[item], score=round(score, 6)) for item, score in ranked[:k]]),
+        queries=tuple(queries),
+        notes=tuple(dict.fromkeys(note for result in results for note in result.notes)),
+        milliseconds=summed_milliseconds(results),
+    )

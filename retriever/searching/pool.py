@@ -1,0 +1,175 @@
+"""The candidate pool: what each query of a plan found, and the question's vector."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from indexer.encoders.arrays import Stored
+from indexer.errors import IndexerError
+from retriever.engines import EngineHit
+from retriever.opening.worker_threads import together
+from retriever.queries.boolean import Query, describe
+from retriever.queries.names import NEAREST
+from retriever.queries.plan import NamedQuery, QueryPlan
+from retriever.searching.context import SearchContext
+from retriever.searching.hits import QueryTrace
+
+NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePool:
+    """Hits by the name of the query that found them, in the order of the plan."""
+
+    found: Mapping[str, tuple[EngineHit, ...]] = field(default_factory=dict)
+    incomplete: Mapping[str, float] = field(
+        default_factory=dict
+    )  # scores of incomplete papers, by passage_id
+    sent: Mapping[str, Query] = field(default_factory=dict)  # by name; the nearest passages have none
+    vector: Stored | None = None  # the question's
+    encoder_failure: IndexerError | None = None
+
+    def with_hits(self, name: str, hits: Sequence[EngineHit]) -> "CandidatePool":
+        """Return the pool with hits from elsewhere, under a new name."""
+        return replace(self, found={**self.found, name: tuple(hits)})
+
+    def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
+        """Return the pool with the passages nearest to the question's vector, after all others."""
+        others = {name: found for name, found in self.found.items() if name != NEAREST}
+        return replace(self, found={**others, NEAREST: tuple(hits)})
+
+    def with_answers(
+        self, queries: Sequence[NamedQuery], answers: Sequence[Sequence[EngineHit]]
+    ) -> "CandidatePool":
+        """Return the pool with further queries, and the hits of each."""
+        names = [named.name for named in queries]
+        return replace(
+            self,
+            found={**self.found, **dict(zip(names, map(tuple, answers), strict=True))},
+            sent={**self.sent, **{named.name: named.query for named in queries}},
+        )
+
+    def traces(self) -> tuple[QueryTrace, ...]:
+        """Describe each query, with the number of its hits, and of papers that no earlier query found."""
+        known: set[str] = set()
+        traces = []
+        for name, hits in self.found.items():
+            papers = {hit.doc_id for hit in hits}
+            if name == NEAREST or name in self.sent:
+                query = NEAREST_DESCRIBED if name == NEAREST else describe(self.sent[name])
+                traces.append(QueryTrace(name, query, len(hits), len(papers - known)))
+            known |= papers
+        return tuple(traces)
+
+    def found_by(self) -> dict[str, tuple[str, ...]]:
+        """Return the names of the queries that found each passage, by passage_id."""
+        names: dict[str, list[str]] = {}
+        for name, hits in self.found.items():
+            for hit in hits:
+                names.setdefault(hit.passage_id, []).append(name)
+        return {passage_id: tuple(found) for passage_id, found in names.items()}
+
+    def cosines(self) -> dict[str, float]:
+        """Return the known cosines, which are those of the nearest passages."""
+        return {hit.passage_id: hit.score for hit in self.found.get(NEAREST, ())}
+
+
+async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidatePool:
+    """Send all queries of a plan in one call to the engine; find the nearest passages concurrently."""
+    searched, incomplete, (vector, failure, nearest) = await together(
+        _search(context, plan), _find_incomplete(context, plan), _find_nearest(context, plan.nearest)
+    )
+    pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
+    pool = pool.with_answers(plan.queries, searched)
+    return pool.with_nearest(nearest) if vector is not None and plan.nearest else pool
+
+
+async def find_all(context: SearchContext, pool: CandidatePool, plan: QueryPlan) -> CandidatePool:
+    """Send further queries in one call, and return the pool with their hits."""
+    return pool.with_answers(plan.queries, await _search(context, plan))
+
+
+async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[EngineHit]]:
+    if not plan.queries:
+        return []
+    request = context.request
+    with context.recorder.timed("search"):
+        return await context.index.engine.search(
+            [(named.query, named.k) for named in plan.queries],
+            filters=request.filters,
+            collapse=request.collapse,
+            read=plan.read,
+        )
+
+
+async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> dict[str, float]:
+    """Return the papers without text that the first query of a plan finds and the filter keeps out."""
+    request = context.request
+    if not plan.queries or request.filters.complete is not True:
+        return {}
+    [hits] = await context.index.engine.search(
+        [(plan.queries[0].query, request.k)],
+        filters=replace(request.filters, complete=False),
+        collapse=request.collapse,
+    )
+    return {hit.passage_id: hit.score for hit in hits}
+
+
+async def _find_nearest(
+    context: SearchContext, k: int
+) -> tuple[Stored | None, IndexerError | None, list[EngineHit]]:
+    if not k:
+        return None, None, []
+    vector, failure = await encode_question(context)
+    return vector, failure, [] if vector is None else await nearest_passages(context, vector, k)
+
+
+async def encode_question(context: SearchContext) -> tuple[Stored | None, IndexerError | None]:
+    """Return the question's vector, or the encoder's failure; neither if the index has no vectors.
+
+    A note says why vectors are not used.
+    """
+    vectors = context.index.vectors
+    vector, failure = None, None
+    if not (vectors.usable or vectors.disabled_reason):
+        return vector, failure
+    with context.recorder.timed("vector"):
+        try:
+            vector = await vectors.encode(context.request.question)
+        except IndexerError as error:
+            failure = error
+            context.recorder.failed("encoder", f"ranked without vectors, the encoder failed: {error}")
+    if vectors.disabled_reason:
+        context.recorder.note(vectors.disabled_reason)
+    return vector, failure
+
+
+async def with_vector(context: SearchContext, pool: CandidatePool) -> CandidatePool:
+    """Return the pool with the question's vector, if the encoder gives one."""
+    if pool.vector is not None or pool.encoder_failure:
+        return pool
+    vector, failure = await encode_question(context)
+    return replace(pool, vector=vector, encoder_failure=failure)
+
+
+async def nearest_passages(context: SearchContext, vector: Stored, k: int) -> list[EngineHit]:
+    """Return the k passages nearest to a vector; if hits are papers, as many as k papers need."""
+    request, limit = context.request, k
+    with context.recorder.timed("vector"):
+        while True:
+            hits = await context.index.engine.nearest(vector, limit, filters=request.filters)
+            papers = len({hit.doc_id for hit in hits})
+            if not request.collapse or papers >= k or len(hits) < limit:
+                return hits
+            limit *= 2
+
+
+async def find_cosines(
+    context: SearchContext, pool: CandidatePool, passage_ids: Sequence[str]
+) -> dict[str, float]:
+    """Return the cosines of passages with the question's vector; passages without a vector are left out."""
+    known = pool.cosines()
+    if pool.vector is None:
+        return known
+    missing = [passage_id for passage_id in passage_ids if passage_id not in known]
+    with context.recorder.timed("vector"):
+        return known | await context.index.engine.similarities(pool.vector, missing)

@@ -1,0 +1,46 @@
+"""What the stages of one search make, each a value that a caller may replace."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, Self, TypeVar
+
+from retriever.keywords.choice import KeywordChoice
+from retriever.queries.plan import QueryPlan
+from retriever.question.analysis import AnalysedQuestion
+from retriever.searching.pool import CandidatePool
+from retriever.searching.ranking import Ranking
+
+T = TypeVar("T")
+Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stages:
+    """What the stages of one search made; None what is not computed yet.
+
+    Methods without keywords leave `keywords` None. A value that is replaced drops those made from it.
+    """
+
+    question: AnalysedQuestion | None = None
+    keywords: KeywordChoice | None = None
+    plan: QueryPlan | None = None
+    pool: CandidatePool | None = None
+    ranking: Ranking | None = None
+
+    def with_keywords(self, keywords: KeywordChoice) -> Self:
+        """Return the stages with other keywords."""
+        return replace(self, keywords=keywords, plan=None, pool=None, ranking=None)
+
+    def with_plan(self, plan: QueryPlan) -> Self:
+        """Return the stages with another query plan."""
+        return replace(self, plan=plan, pool=None, ranking=None)
+
+    def with_pool(self, pool: CandidatePool) -> Self:
+        """Return the stages with another candidate pool."""
+        return replace(self, pool=pool, ranking=None)
+
+
+def computed(value: T | None) -> T:
+    """Return a stage's value, which is there by now."""
+    if value is None:
+        raise ValueError("a stage of the search has not been computed; see run_stages")
+    return value
