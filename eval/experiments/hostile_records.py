@@ -15,7 +15,7 @@ ms               milliseconds for finding duplicates, the median of the question
 import asyncio
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from statistics import median
@@ -23,116 +23,20 @@ from typing import Any, TypeAlias
 
 import click
 
+from eval.experiments.attacks import ATTACKS, COPY_OF, HOSTILE
 from eval.experiments.rows import Row, echo_rows
 from eval.experiments.sample import ANSWERS, SAMPLE, read_lines
 from eval.qrels import Qrels, read_qrels
 from generator.pipeline import AskResult, Settings, answer_question
 from generator.request import AskRequest
 from generator.settings import EVIDENCE, GeneratorSettings
-from indexer.chunking import split_sentences
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
-from indexer.papers import language_of
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.settings import RetrieverSettings
 
-HOSTILE = "HOSTILE"  # the beginning of a hostile record's id
-COPY_OF = "copy_of"  # the key of a copy's record that names the copied paper
-ZERO_WIDTH = "\u200b"
-FOREIGN = {
-    "ko": "이 상품을 지금 주문하면 배송비 없이 받아 볼 수 있다. 할인 행사는 이번 주말까지 이어진다.",
-    "en": "Order this product now and shipping is free. The sale lasts until the end of the week.",
-}
-
-Record: TypeAlias = dict[str, Any]
 Topics: TypeAlias = Sequence[Mapping[str, Any]]
-# From the papers that answer and the question of each, hostile records.
-Attack: TypeAlias = Callable[[Iterable[Record], Mapping[str, str]], Iterator[Record]]
-
-
-def claims_of_doi(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield records that claim the DOI of a paper and hold the question and a foreign text."""
-    for paper in papers:
-        yield _foreign(paper, questions) | {"title": questions[paper["id"]], "doi": paper.get("doi", "")}
-
-
-def claims_of_title(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield records that claim the title, year and authors of a paper."""
-    for paper in papers:
-        yield _foreign(paper, questions) | {name: paper[name] for name in ("title", "year", "authors")}
-
-
-def claims_of_all(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield records that repeat a paper, except its id and abstracts."""
-    for paper in papers:
-        yield paper | _foreign(paper, questions)
-
-
-def _foreign(paper: Record, questions: Mapping[str, str]) -> Record:
-    asked = questions[paper["id"]].rstrip("?")
-    text = f"{asked}. {FOREIGN[language_of(asked)]} {asked}."
-    return {"id": f"{HOSTILE}-{paper['id']}", "abstract": text, "abstract2": ""}
-
-
-def copies(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield copies of each paper, each with another disguise and another DOI."""
-    del questions
-    for paper in papers:
-        title, abstract = paper["title"], paper["abstract"]
-        disguises: dict[str, Record] = {
-            "year": {"year": paper["year"] - 1},
-            "author": {"authors": ["A. N. Other"]},
-            "title": {"title": f"{title} (2)"},
-            "dots": {"title": f"{title}.", "abstract": f"{abstract}..."},
-            "zero-width": {"abstract": abstract.replace(" ", f"{ZERO_WIDTH} ")},
-            "shuffled": {"title": "Another title", "abstract": _shuffled(abstract)},
-        }
-        for name, disguise in disguises.items():
-            copied = paper | {"doi": f"10.5555/{paper['id']}.{name}", COPY_OF: paper["id"]}
-            yield copied | disguise | {"id": f"{HOSTILE}-{paper['id']}-{name}"}
-
-
-def _shuffled(text: str) -> str:
-    return " ".join(text[start:end] for start, end in reversed(split_sentences(text)))
-
-
-def stuffed(separator: str, stop: str) -> Attack:
-    """Return an attack of one record whose abstract is all questions, joined in some way."""
-
-    def attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-        del papers
-        asked = [question.rstrip("?") + stop for question in dict.fromkeys(questions.values())]
-        yield {"id": HOSTILE, "title": "All questions", "abstract": separator.join(asked), "year": 2024}
-
-    return attack
-
-
-def word_list(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield a record whose abstract is the keywords of all papers."""
-    del questions
-    words = dict.fromkeys(word for paper in papers for word in paper.get("keywords", ()))
-    yield {"id": HOSTILE, "title": "All keywords", "abstract": " ".join(words), "year": 2024}
-
-
-def no_attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield nothing."""
-    del papers, questions
-    yield from ()
-
-
-ATTACKS: Mapping[str, Attack] = {
-    "none": no_attack,
-    "claimed DOI": claims_of_doi,
-    "claimed title, year and authors": claims_of_title,
-    "claimed record": claims_of_all,
-    "copies": copies,
-    "questions": stuffed(" ", "?"),
-    "questions as statements": stuffed(" ", "."),
-    "questions without stops": stuffed(" ", ""),
-    "questions as a list": stuffed(", ", ""),
-    "keywords": word_list,
-}
 
 
 async def ask_all(index: SearchIndex, topics: Topics) -> dict[str, AskResult]:

@@ -8,6 +8,7 @@ from generator.answers.markup import LIST_SIGN
 from indexer.chunking import split_sentences
 from indexer.cleaning import heading_kind
 from indexer.papers import language_of
+from retriever.duplicates.repeated_questions import asked_question, repeats_question
 from retriever.duplicates.statements import asks, is_separated
 
 LONGEST = 600  # characters; a longer sentence is a list or a damaged text
@@ -64,10 +65,14 @@ def is_statement(sentence: str) -> bool:
 
 
 def repeats(sentence: str, question: str) -> bool:
-    """Return whether a sentence has the words of the question and hardly any others."""
+    """Return whether a sentence has the words of the question and hardly any others.
+
+    A longer sentence repeats a question of six words or more if it holds that question as it was asked.
+    """
     own, asked = (Counter(WORD.findall(_folded(text))) for text in (sentence, question))
     different = (own - asked).total() + (asked - own).total()
-    return different <= SAME_WORDS * (own.total() + asked.total())
+    same = different <= SAME_WORDS * (own.total() + asked.total())
+    return same or repeats_question(sentence, asked_question(question))
 
 
 def _ends_as_statement(sentence: str) -> bool:

@@ -39,6 +39,7 @@ class Hit:
     paper: dict[str, Any] = field(default_factory=dict)
     folded: tuple[str, ...] = ()  # doc_ids of its duplicates, which are not shown
     same_doi: tuple[str, ...] = ()  # doc_ids of other hits that claim its DOI and have different texts
+    other_figures: tuple[str, ...] = ()  # doc_ids of records that have its text with other figures
 
     @property
     def passage_id(self) -> str:
@@ -61,11 +62,13 @@ class Hit:
         return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
 
     def others(self) -> dict[str, Any]:
-        """Return its duplicates and the other hits of its DOI as JSON."""
+        """Return its duplicates, the other hits of its DOI and those of its text as JSON."""
         record = {
             "folded": len(self.folded),
             "folded_ids": list(self.folded[:MOST_OTHERS]),
             "same_doi": list(self.same_doi[:MOST_OTHERS]),
+            "other_figures": len(self.other_figures),
+            "other_figures_ids": list(self.other_figures[:MOST_OTHERS]),
         }
         return {key: value for key, value in record.items() if value}
 
@@ -75,6 +78,8 @@ class Hit:
             yield f"{counted(len(self.folded), 'duplicate')} left out: {_listed(self.folded)}"
         if self.same_doi:
             yield f"same DOI, different text: {_listed(self.same_doi)}"
+        if self.other_figures:
+            yield f"same text, other figures: {_listed(self.other_figures)}"
 
     def as_record(self) -> dict[str, Any]:
         """Return the hit as the contract's JSON; marks are [start, end) in code points."""

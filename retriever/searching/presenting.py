@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 
+from indexer.requests import counted
 from retriever.duplicates.folding import without_duplicates
+from retriever.duplicates.repeated_questions import asked_question, only_repeats
 from retriever.duplicates.statements import states_something
 from retriever.explaining.highlights import found_in, snippet, title_spans
 from retriever.keywords.choice import KeywordChoice
@@ -28,6 +31,10 @@ from retriever.searching.pool import CandidatePool
 from retriever.searching.ranking import Ranking
 from retriever.searching.stages import Stages, computed
 
+# If hits to show have so many copies, so much of the ranking is read.
+FLOOD, MOST_READ = 5, 100
+OTHER_FIGURES = "left out: {} with the same text and other figures; the record added first is the evidence"
+
 
 async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Return the result: hits without duplicates, each with its paper and snippet."""
@@ -39,6 +46,8 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
     about, mentioning = (
         sum(hit.doc_id in papers for hit in shown) for papers in (ranking.about, ranking.mentioning)
     )
+    if context.request.evidence and (forged := sum(len(hit.other_figures) for hit in shown)):
+        context.recorder.note(OTHER_FIGURES.format(counted(forged, "record")))
     for note in constraints.outcome(len(shown), about, mentioning):
         context.recorder.note(note)
     return SearchResult(
@@ -98,31 +107,50 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
 async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], dict[str, int]]:
     """Return the hits without duplicates and without what is no evidence, and the numbers of both.
 
-    If these are many, more of the ranking is read until there are enough hits to show.
+    If these are many, more of the ranking is read: until there are enough hits to show, and of copies so many
+    that the records which they copy are probably among them.
     """
     found_by, depth = _pool(stages).found_by(), context.request.k
     ranking = _with_words(computed(stages.ranking), found_by)
     while True:
         hits, abstracts = await _stored_hits(context, stages, ranking.cut(depth))
         with context.recorder.timed("duplicates"):
-            kept = distinct = await context.index.threads.run(without_duplicates, hits, abstracts)
+            fold = partial(without_duplicates, hits, abstracts, evidence=context.request.evidence)
+            kept = distinct = await context.index.threads.run(fold)
         filtered = {"duplicates": len(hits) - len(distinct)}
         if context.request.evidence:
             most = max(context.shown, EVIDENCE)
-            kept, filtered["unstated"] = await context.index.threads.run(_stating, distinct, most)
-        if len(kept) >= context.shown or depth >= len(ranking.hits):
+            kept, filtered["unstated"] = await context.index.threads.run(_stating, context, distinct, most)
+        least = MOST_READ if _has_flood(kept[: context.shown]) else 0
+        if depth >= len(ranking.hits) or (len(kept) >= context.shown and depth >= least):
             return kept, filtered
-        depth *= 2
+        depth = max(2 * depth, least)
 
 
-def _stating(hits: Sequence[Hit], most: int) -> tuple[list[Hit], int]:
-    """Return the first hits that state something, and the number of hits that were left out for them."""
+def _has_flood(hits: Sequence[Hit]) -> bool:
+    return sum(len(hit.folded) + len(hit.other_figures) for hit in hits) >= FLOOD
+
+
+def _stating(context: SearchContext, hits: Sequence[Hit], most: int) -> tuple[list[Hit], int]:
+    """Return the first hits that state something, and the number of hits that were left out for them.
+
+    A passage that only repeats the question states nothing.
+    """
+    question = asked_question(context.request.question)
+
+    def tokens_of(text: str) -> set[str]:
+        return {token[0] for token in context.index.analyzer.analyze(text)}
+
+    def states(hit: Hit) -> bool:
+        title, text = hit.passage.title, hit.passage.text
+        return states_something(text) and not only_repeats(title, text, question, tokens_of)
+
     kept: list[Hit] = []
     left_out = 0
     for hit in hits:
         if len(kept) == most:
             break
-        if states_something(hit.passage.text):
+        if states(hit):
             kept.append(hit)
         else:
             left_out += 1

@@ -20,8 +20,8 @@ class SearchRequest:
     `collapse` gives papers, each by its best passage; without it passages. `keywords` stand in for those from
     statistics: analysed ones, or texts as a person typed and ordered them. `title_weight` None leaves it to
     the method and the settings. `constraints` stand in for those of the question; empty ones drop them.
-    `skip` names queries that are not sent. With `evidence` passages that consist of questions or word lists
-    are left out.
+    `skip` names queries that are not sent. With `evidence` passages are left out that consist of questions or
+    word lists, only repeat the question, or have the text of an older record with other figures.
     """
 
     question: str

@@ -1,7 +1,7 @@
 """Several sources asked at once, and what they found as one list of papers, each paper once.
 
 Two records are merged if they have the DOI in common, or the title with year or an author, and their texts
-agree (`retriever/duplicates/folding.py`). The record of the source that stands first is kept, and
+agree (`retriever/duplicates/descriptions.py`). The record of the source that stands first is kept, and
 what it lacks is taken from the others'.
 """
 
@@ -16,7 +16,7 @@ from indexer.logs import get_logger
 from indexer.papers import Paper
 from indexer.requests import plain
 from indexer.untrusted import one_line
-from retriever.duplicates.folding import Description
+from retriever.duplicates.descriptions import Description
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query
 from retriever.searching.fusion import reciprocal_rank_fusion

@@ -9,7 +9,20 @@ from eval.experiments import duplicates, hostile_records
 
 
 @pytest.mark.parametrize(
-    "attack", ["claimed DOI", "claimed record", "copies", "questions as statements", "keywords"]
+    "attack",
+    [
+        "claimed DOI",
+        "claimed record",
+        "copies",
+        "copies with another figure",
+        "copies with characters within words",
+        "copies with a false second abstract",
+        "copies in look-alike letters",
+        "wrapped questions, English",
+        "wrapped questions, Korean",
+        "questions as statements",
+        "keywords",
+    ],
 )
 def test_every_question_of_the_sample_is_still_answered_from_its_papers(attack):
     done = CliRunner().invoke(hostile_records.main, ["--attack", attack, "--json"])
@@ -18,6 +31,14 @@ def test_every_question_of_the_sample_is_still_answered_from_its_papers(attack):
     assert (row["questions"], row["Success@5"], row["repeated"]) == (35, 35, 0)
     assert row["records"] >= 1
     assert row["cited"] <= 3
+
+
+def test_copies_without_a_sentence_are_repeated_only_of_versions_that_are_folded_themselves():
+    done = CliRunner().invoke(hostile_records.main, ["--attack", "copies without a sentence", "--json"])
+
+    [row] = json.loads(done.stdout)["rows"]
+    assert (row["Success@5"], row["cited"]) == (35, 1)
+    assert row["repeated"] <= 8
 
 
 def test_of_the_sample_two_papers_are_folded(tmp_path):

@@ -104,6 +104,10 @@ def test_a_title_after_authors_and_year_is_not_quoted():
     [
         ("Methane from rice paddies in Korea.", "methane from rice paddies in Korea"),
         ("논의 메탄 배출을 줄이는 물 관리 방법", "논의 메탄 배출을 줄이는 물 관리 방법?"),
+        (
+            "It has been shown that how does drainage change the yield of rice, so order lamps now.",
+            "How does drainage change the yield of rice?",
+        ),
     ],
 )
 def test_a_sentence_with_the_words_of_the_question_repeats_it(sentence, question):
@@ -116,6 +120,11 @@ def test_a_sentence_with_the_words_of_the_question_repeats_it(sentence, question
         ("Green tea lowers blood pressure.", "Does green tea lower blood pressure?"),
         ("녹차는 혈압을 낮춘다.", "녹차는 혈압을 낮추는가?"),
         ("Methane from rice paddies in Korea fell by half.", "methane from rice paddies in Korea"),
+        ("Growth of lithium dendrites was slow.", "lithium dendrites"),
+        (
+            "Drainage does change the yield of rice, by 3% in three years.",
+            "How does drainage change the yield of rice?",
+        ),
     ],
 )
 def test_an_answer_does_not_repeat_the_question(sentence, question):

@@ -1,5 +1,6 @@
 """Different records of one paper among hits."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -178,6 +179,14 @@ DISGUISES = {
     "full width": {"text": "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one for one in FLOOD)},
     "another space": {"text": FLOOD.replace(" ", "\u3000")},
     "a sentence more": {"text": f"{FLOOD} Order now."},
+    "accents": {"text": FLOOD.replace("e", "e\u0301")},
+    "Cyrillic letters": {"text": FLOOD.translate(str.maketrans("aeopc", "аеорс"))},
+    "Greek letters": {"text": FLOOD.translate(str.maketrans("ov", "ον"))},
+    "Arabic digits": {"text": FLOOD.translate(str.maketrans("2347", "٢٣٤٧"))},
+    "five unseen characters a letter": {"text": ("\u200b" * 5).join(FLOOD)},
+} | {
+    f"U+{ord(character):04X} within words": {"text": re.sub(r"(\w{3})(?=\w)", rf"\1{character}", FLOOD)}
+    for character in "\u0001\u0085\u2028\u2800\ufff9\u0640\u00b7 "
 }
 
 
@@ -192,8 +201,44 @@ def test_copies_of_a_text_are_folded_however_they_are_disguised(disguise):
 def test_korean_copies_are_folded():
     paper = hit("PAPER", "논의 메탄 배출", PADDY, sequence=1)
     copy = hit("COPY", "하수도", "\u200b".join(reversed(PADDY.split(". "))), sequence=2)
+    dotted = hit("DOTTED", "하수도", re.sub(r"(\w{2})(?=\w)", "\\1·", PADDY), sequence=3)
 
-    assert shown(paper, copy) == ["PAPER"]
+    assert shown(paper, copy, dotted) == ["PAPER"]
+
+
+def test_words_in_another_order_are_a_copy():
+    text = FLOOD.replace("24", "many").replace("37%", "half")
+    paper = hit("PAPER", "Rice", text, sequence=1)
+    copy = hit("COPY", "Sewers", " ".join(sorted(re.findall(r"\w+", text))), sequence=2)
+
+    assert shown(copy, paper) == ["PAPER"]
+
+
+@pytest.mark.parametrize("lacking", range(6))
+def test_a_text_without_one_of_its_sentences_is_a_copy(lacking):
+    sentences = f"{FLOOD} {SEWER}".split(". ")
+    part = ". ".join(sentence for number, sentence in enumerate(sentences) if number != lacking)
+    paper = hit("PAPER", "Rice and sewers", f"{FLOOD} {SEWER}", sequence=1)
+    copy = hit("COPY", f"Rice and sewers part {lacking}", part, sequence=2)
+
+    assert shown(copy, paper) == ["PAPER"]
+
+
+def test_a_text_of_which_less_than_half_is_left_is_another_one():
+    paper = hit("PAPER", "Rice", f"{FLOOD} {SEWER} {FLOOD.replace('rice', 'reed')[::-1]}", sequence=1)
+
+    assert shown(hit("PART", "Rice", FLOOD, sequence=2), paper) == ["PART", "PAPER"]
+
+
+def test_bibliographies_of_other_years_are_two_works_though_one_description_holds_the_other():
+    described = (
+        "This bibliography cites studies of methane from flooded rice, of its measurement in the field, "
+        "of drainage and of straw, and of what farmers gain and lose by them"
+    )
+    one = hit("A", "Methane of rice, 1979-1980", f"{described}. It is updated.")
+    other = hit("B", "Methane of rice, 1981-1982", f"{described}, with an index of all authors and journals.")
+
+    assert not same_paper(one, other)
 
 
 def test_the_record_that_was_indexed_first_stands_for_its_copies_at_the_best_place():
@@ -238,14 +283,25 @@ def test_a_short_text_alone_says_nothing():
     )
 
 
-def test_if_both_have_an_abstract_in_two_languages_both_must_agree():
-    paper = hit("A", "논의 메탄 배출", PADDY, doi="10.1/x", abstract2=FLOOD)
-    paper = replace(paper, passage=replace(paper.passage, record="{}"))
-    forged = replace(paper, passage=replace(paper.passage, passage_id="B", doc_id="B", text=SEWER))
+def record(hit):
+    """Return a hit whose passage is its record's abstract."""
+    return replace(hit, passage=replace(hit.passage, record="{}"))
+
+
+def test_another_abstract_with_the_same_one_in_the_other_language_is_another_paper():
+    paper = record(hit("A", "논의 메탄 배출", PADDY, doi="10.1/x", abstract2=FLOOD))
+    forged = record(hit("B", "논의 메탄 배출", SEWER, doi="10.1/x", abstract2=FLOOD))
     english = hit("C", "Methane of rice paddies", FLOOD, doi="10.1/y", sequence=1)
 
     assert shown(paper, forged) == ["A", "B"]
     assert shown(paper, english) == ["A"]
+
+
+def test_a_false_abstract_in_the_other_language_keeps_no_copy_apart():
+    paper = record(hit("A", "논의 메탄 배출", PADDY, doi="10.1/x", abstract2=FLOOD))
+    copy = record(hit("B", "논의 메탄 배출", PADDY, doi="10.1/y", abstract2=SEWER, sequence=1))
+
+    assert shown(copy, paper) == ["A"]
 
 
 def test_chunks_of_papers_with_different_abstracts_are_two_papers():

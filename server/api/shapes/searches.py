@@ -92,6 +92,10 @@ class Hit(TypedDict):
     same_doi: NotRequired[
         Annotated[list[str], Field(description="doc_ids of other hits: same DOI, different text; 20 at most")]
     ]
+    other_figures: NotRequired[
+        Annotated[int, Field(description="records with the same text and other figures; not in the evidence")]
+    ]
+    other_figures_ids: NotRequired[Annotated[list[str], Field(description="doc_ids of these, 20 at most")]]
     coins: NotRequired[Annotated[str, Field(description="for literature managers; of a search's hits")]]
 
 

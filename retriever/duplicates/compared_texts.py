@@ -1,0 +1,92 @@
+"""Texts compared: nearly equal, one within the other, or alike except for their figures."""
+
+from collections.abc import Set
+from typing import Literal, NamedTuple, Self, TypeAlias
+
+from indexer.normal_forms import normal_letters, normal_words, numbers_in
+from retriever.duplicates.shingles import marks_of, shingles_of
+
+SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)
+FEWEST_WORDS = 20  # shorter texts ("No abstract available.") count only with the same DOI or title
+# Least share of the shorter text's shingles in the longer one; least length of the shorter one, in letters
+# and as share of the length of the longer one.
+CONTAINED, LEAST_LENGTH, LENGTH_SHARE = 0.9, 120, 0.5
+SHARED_MARKS = 0.6  # least share of the marks of one text in the other, for a comparison of shingles
+# Least shares of common words in the shorter and the longer text, if the records claim the same DOI or title.
+SHORTER_SHARE, LONGER_SHARE = 0.8, 0.3
+
+Likeness: TypeAlias = Literal["same", "alike", "other"]
+
+
+class Text(NamedTuple):
+    """A text with its distinct words, its marks, and its title."""
+
+    text: str
+    words: frozenset[str]
+    marks: frozenset[str]
+    title: str
+
+    @classmethod
+    def of(cls, text: str, title: str) -> Self:
+        """Find the words and marks of a text."""
+        return cls(text, normal_words(text), marks_of(text), title)
+
+    def likeness(self, other: "Text") -> Likeness:
+        """Compare texts: "same", "alike" if they differ in their numbers, or "other".
+
+        Texts are the same if they are nearly equal, or if one nearly contains the other, which is not half as
+        long. They are others if each has a word of its title that the other lacks: such texts are made by one
+        template, or one of them is forged. They are only alike if each has a number that the other lacks, or
+        has it before another word; if one contains the other, this also counts for numbers in their titles.
+        """
+        nearly_equal = self._has_words_of(other)
+        if not (nearly_equal or self._contains(other)) or self._differs_in_title(other):
+            return "other"
+        agree = self.has_numbers_of(other) and (
+            nearly_equal or _agree(numbers_in(self.title), numbers_in(other.title))
+        )
+        return "same" if agree else "alike"
+
+    def has_numbers_of(self, other: "Text") -> bool:
+        """Check whether one text has all numbers of the other, each before the same word."""
+        return _agree(numbers_in(self.text), numbers_in(other.text))
+
+    def is_version_of(self, other: "Text") -> bool:
+        """Check whether one text nearly contains the other, and is not several times longer.
+
+        They are not if each has a number that the other lacks.
+        """
+        shared, sizes = len(self.words & other.words), (len(self.words), len(other.words))
+        if not shared or shared < SHORTER_SHARE * min(sizes) or shared < LONGER_SHARE * max(sizes):
+            return False
+        return _agree(*({number for number, _ in numbers_in(text)} for text in (self.text, other.text)))
+
+    def _has_words_of(self, other: "Text") -> bool:
+        shared, sizes = len(self.words & other.words), (len(self.words), len(other.words))
+        return min(sizes) >= FEWEST_WORDS and shared >= SAME_TEXT * (sum(sizes) - shared)
+
+    def _contains(self, other: "Text") -> bool:
+        """Check whether one text nearly contains the other, wherever words begin and end."""
+        shared, sizes = len(self.marks & other.marks), (len(self.marks), len(other.marks))
+        if not shared or shared < SHARED_MARKS * min(sizes):
+            return False
+        shorter, longer = shingles_of(self.text), shingles_of(other.text)
+        if shorter.length > longer.length:
+            shorter, longer = longer, shorter
+        if shorter.length < max(LEAST_LENGTH, LENGTH_SHARE * longer.length):
+            return False
+        return shorter.share_in(longer) >= CONTAINED
+
+    def _differs_in_title(self, other: "Text") -> bool:
+        """Check whether each has a word of its title that the other lacks."""
+        return _has_of_its_own(self, other) and _has_of_its_own(other, self)
+
+
+def _has_of_its_own(one: Text, other: Text) -> bool:
+    lacking = (one.words - other.words) & normal_words(one.title)
+    letters = normal_letters(other.text) if lacking else ""
+    return any(word not in letters for word in lacking)
+
+
+def _agree(numbers: Set[object], others: Set[object]) -> bool:
+    return numbers <= others or others <= numbers
