@@ -2,8 +2,9 @@
 
 A sentence repeats a question if it holds nearly all of its words in their order, among them a word that asks
 with one of its neighbours: "It is known how does drainage change the yield of rice" for "How does drainage
-change the yield of rice?". A statement has other words there, or another order. Only questions of six words
-and more can be repeated: a sentence that answers may hold all words of a shorter one.
+change the yield of rice?". A statement has other words there, or another order. A relative clause is a
+statement: "Jane Roe is the engineer who is the head of the dam" answers "Who is the head of the dam?". Only
+questions of six words and more can be repeated: a sentence that answers may hold all words of a shorter one.
 """
 
 import re
@@ -28,7 +29,11 @@ ENGLISH_ASKING = frozenset("what which who whose whom why how when where".split(
 ENGLISH_AUXILIARIES = frozenset(
     "do does did is are was were can could should would will may has have had".split()
 )
+# These begin relative clauses, unless they begin a sentence or follow one of the others.
+RELATIVES = frozenset("who which whose whom why when where".split())
+INTRODUCE_QUESTIONS = frozenset("that know known ask asks asked question unclear wonder".split())
 KOREAN_ASKING = re.compile(r"(무엇|무슨|어떤|어떻|어떠|얼마|언제|어디|누구|누가|어느|몇|왜$)")
+INDEFINITE = frozenset(("어떤", "어느", "몇"))  # "a certain", "some" beside another word that asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,11 @@ class AskedQuestion:
 
     def is_repeated_by(self, words: Sequence[str]) -> bool:
         """Check whether a sentence holds them, and a word that asks beside one of its neighbours."""
-        return not self.pairs.isdisjoint(pairwise(words)) and self.is_held_by(words)
+        asks_here = any(
+            pair in self.pairs and not _is_relative(words, place) and not _is_relative(words, place + 1)
+            for place, pair in enumerate(pairwise(words))
+        )
+        return asks_here and self.is_held_by(words)
 
     def may_be_held_by(self, title: str, text: str) -> bool:
         """Check, at less cost, whether a passage holds enough words of the question in any order."""
@@ -77,12 +86,14 @@ def asked_question(question: str) -> AskedQuestion:
     words = tuple(_words(question))
     if not FEWEST_WORDS <= len(words) <= MOST_WORDS:
         words = ()
+    asking = {word for word in words if _asks(word)}
+    asking = asking - INDEFINITE or asking
     pairs = frozenset(
         pair
         for place, pair in enumerate(pairwise(words))
-        if any(map(_asks, pair)) or (place == 0 and pair[0] in ENGLISH_AUXILIARIES)
+        if not asking.isdisjoint(pair) or (place == 0 and pair[0] in ENGLISH_AUXILIARIES)
     )
-    others = frozenset(word for word in words if not _asks(word))
+    others = frozenset(words) - asking
     return AskedQuestion(words, pairs, others, language_of(question), asks(question))
 
 
@@ -141,6 +152,14 @@ def _words(text: str) -> list[str]:
     """Return the first words of a sentence, those that ask in Korean without their endings."""
     words = words_in_order(text)[:MOST_READ]
     return [found[1] if (found := KOREAN_ASKING.match(word)) else word for word in words]
+
+
+def _is_relative(words: Sequence[str], place: int) -> bool:
+    """Check whether a word begins a relative clause: "the coach who is", "the year when it"."""
+    if place == 0 or words[place] not in RELATIVES or words[place - 1] in INTRODUCE_QUESTIONS:
+        return False
+    following = words[place + 1] if place + 1 < len(words) else ""
+    return words[place] in {"who", "which"} or following not in ENGLISH_AUXILIARIES
 
 
 def _asks(word: str) -> bool:

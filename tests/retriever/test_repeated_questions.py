@@ -34,6 +34,14 @@ def repeats(title, text, question):
         ("We ask how does midseason\u200b drainage change the meth\u00adane emission of rice.", ENGLISH),
         ("논에서 메탄을 줄이려면 물을 언제 어떻게 관리해야 하 하는 것으로 나타나 등불을 사야 한다.", KOREAN),
         (
+            "It is known that who is the head of the Miryang dam in all cases.",
+            "Who is the head of the Miryang dam?",
+        ),
+        (
+            "In this study when was the Miryang dam built for the first time.",
+            "When was the Miryang dam built?",
+        ),
+        (
             "It is known that Does green tea lower blood pressure in old people.",
             "Does green tea lower blood pressure in old people?",
         ),
@@ -58,6 +66,18 @@ def test_a_sentence_that_holds_the_question_repeats_it(sentence, question):
         ),
         ("논에서 메탄을 줄이려면 물을 여름에 두 번 떼야 한다.", KOREAN),
         ("중간 물떼기는 벼를 심은 논의 메탄 배출량을 줄인다.", YES_OR_NO),
+        (
+            "Jane Roe (born 1961) is the engineer who is the head of the Miryang dam in Korea.",
+            "Who is the head of the Miryang dam?",
+        ),
+        (
+            "It was 1961, the year when the Miryang dam in Korea was built for the first time.",
+            "What is the year when the Miryang dam was built?",
+        ),
+        (
+            "지연 편향은 어떤 사람이 결정을 미루는 데 영향을 주는 심리적 경향 중 하나다.",
+            "어떤 사람이 결정을 미루는 데 영향을 주는 심리적 경향 중 하나는 무엇인가요?",
+        ),
         ("Growth of lithium dendrites was slow.", "lithium dendrites"),
         ("What limits the growth is not known.", "what limits growth"),
         (
