@@ -9,12 +9,13 @@ from importlib import import_module
 
 import click
 
+from base import errors as base_errors
+from base.remedies import INDEX_CALLED_FOR, describe_error
+from base.terminal.output import echo, echo_lines
+from base.terminal.standard_streams import flush_standard_output, standard_streams
 from eval import errors as eval_errors
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
-from indexer.remedies import INDEX_CALLED_FOR, describe_error
-from indexer.standard_streams import flush_standard_output, standard_streams
-from indexer.terminal import echo, echo_lines
 from retriever import errors as retriever_errors
 from server import errors as server_errors
 from stack import errors as stack_errors
@@ -24,10 +25,10 @@ COLLECTOR = (50_000, 20, 20)
 
 # What was called wrongly exits with 2, what went wrong with 1.
 CALL_ERRORS: tuple[type[Exception], ...] = (
-    indexer_errors.UnknownPath,
+    base_errors.UnknownPath,
     indexer_errors.UnknownFormat,
-    indexer_errors.InvalidCall,
-    indexer_errors.InvalidSettingsFile,
+    base_errors.InvalidCall,
+    base_errors.InvalidSettingsFile,
     indexer_errors.EncoderNotConfigured,
     indexer_errors.UnknownIndex,
     retriever_errors.RetrieverError,
@@ -39,7 +40,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     stack_errors.BundleCallError,
 )
 RUN_ERRORS: tuple[type[Exception], ...] = (
-    indexer_errors.IndexerError,
+    base_errors.ResourceError,
     retriever_errors.SourceFailed,
     generator_errors.GeneratorError,
     eval_errors.EvalError,
@@ -121,7 +122,7 @@ class CommandLine(click.Group):
 def cli(verbose: int) -> None:
     """Search Korean and English scholarly text, and answer questions with cited evidence."""
     if verbose:
-        from indexer.logs import log_to_standard_error
+        from base.logs import log_to_standard_error
 
         log_to_standard_error(verbose)
 
@@ -152,7 +153,7 @@ def _run(*, debug: bool) -> int:
         echo_lines(shown.getvalue().rstrip().split("\n"), err=True)
         return error.exit_code
     except Exception as error:  # noqa: BLE001 - never a traceback unless it is asked for
-        if isinstance(error, indexer_errors.RemediableError):
+        if isinstance(error, base_errors.RemediableError):
             error.index = error.index or called.get(INDEX_CALLED_FOR, "")
         code, lines = _outcome(error)
         if debug:
@@ -196,7 +197,7 @@ def _check_arguments(arguments: list[str]) -> None:
             argument.encode()
         except UnicodeEncodeError:
             shown = argument[:100].encode("utf-8", "backslashreplace").decode()
-            raise indexer_errors.InvalidCall(f"argument {number} is not valid UTF-8: {shown}") from None
+            raise base_errors.InvalidCall(f"argument {number} is not valid UTF-8: {shown}") from None
 
 
 if __name__ == "__main__":

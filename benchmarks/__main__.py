@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from base.terminal.output import echo
 from benchmarks.figures import Figure, machine, report, rounds_option, strict_option
 from benchmarks.generated_index import measure_generated_index
 from benchmarks.indexing import measure_analysis, measure_cold_start, measure_indexing
@@ -24,7 +25,6 @@ from benchmarks.progressive import measure_cluster_queries, measure_queries
 from eval.experiments.options import DATA
 from eval.progress import question_bar
 from indexer.options import json_option
-from indexer.terminal import echo
 
 
 def measure_cluster(plan: Plan) -> list[Figure]:

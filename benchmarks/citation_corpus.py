@@ -20,7 +20,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.terminal import echo
+from base.terminal.output import echo
 
 PAPERS, SEED = 20_000, 14
 PAPERS_OF_A_TOPIC, ASPECTS, ASPECT_WORDS, TOPIC_WORDS, COMMON_WORDS = 100, 5, 12, 8, 5_000

@@ -17,13 +17,13 @@ from statistics import median
 
 import click
 
+from base.terminal.progress_bar import progress_bar
 from benchmarks.citation_corpus import PAPERS, SEED, CitationCorpus, write_corpus
 from benchmarks.figures import Figure, machine, report, strict_option
 from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.writing import write_citations
 from indexer.ingest import build_index
 from indexer.options import json_option
-from indexer.progress import progress_bar
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import CITATIONS

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from base.progress import Progress
 from benchmarks.cluster_loading import bulk
 from benchmarks.corpus import SEED
 from benchmarks.figures import Figure
@@ -20,7 +21,6 @@ from indexer.cluster.connection import Cluster
 from indexer.cluster.loading import merge
 from indexer.cluster.mapping import VectorField, index_body, vector_field
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
-from indexer.requests import Progress
 from retriever.engines.elasticsearch import ElasticsearchEngine
 
 VECTORS, DIMENSIONS, COMPARED, QUESTIONS = 200_000, 768, 100, 200

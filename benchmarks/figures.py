@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
-from indexer.columns import table
-from indexer.cores import usable_cores
-from indexer.requests import plain
-from indexer.terminal import echo, echo_json, echo_lines
+from base.amounts import plain
+from base.cores import usable_cores
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_json, echo_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 

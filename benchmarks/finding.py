@@ -27,6 +27,7 @@ from zlib import crc32
 
 import click
 
+from base.terminal.progress_bar import progress_bar
 from benchmarks.citation_corpus import PAPERS, SEED, CitationCorpus, write_corpus
 from benchmarks.figures import Figure, machine, report, strict_option
 from benchmarks.timing import latencies
@@ -39,7 +40,6 @@ from generator.settings import GeneratorSettings, LanguageModelSettings
 from indexer.errors import UnknownIndex
 from indexer.ingest import build_index
 from indexer.options import json_option
-from indexer.progress import progress_bar
 from indexer.requests import IngestRequest
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store.engines import open_store

@@ -4,6 +4,7 @@ import json
 import time
 from datetime import UTC, datetime
 
+from base.progress import Progress
 from benchmarks.corpus import Document, documents
 from benchmarks.figures import Figure
 from benchmarks.plan import Plan
@@ -15,7 +16,6 @@ from indexer.forward.lexicon import TokenCounts, write_lexicon
 from indexer.glossary.storage import write_glossary
 from indexer.manifest import Manifest
 from indexer.packing import PassageTokens
-from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import GLOSSARY, LEXICON

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import click
 import httpx
 
+from base.progress import Progress
 from benchmarks.figures import Figure, machine, report, rounds_option, strict_option
 from benchmarks.recorded_calls import UNLIMITED, Call, RecordingTransport, replaying_transport, tokens_of
 from benchmarks.timing import latencies, measure_in_turn
@@ -28,7 +29,6 @@ from generator.pipeline import Settings, answer_question
 from generator.settings import LanguageModelSettings
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
-from indexer.requests import Progress
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 

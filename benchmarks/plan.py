@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.requests import Progress
+from base.progress import Progress
 from indexer.settings import EngineName, IndexerSettings
 
 

@@ -16,13 +16,13 @@ from statistics import mean
 
 import click
 
+from base.progress import Progress
 from benchmarks.corpus import questions as generated_questions
 from benchmarks.figures import Figure, machine, report, strict_option
 from benchmarks.generated_index import ensure_index
 from eval.progress import question_bar
 from eval.topics import read_topics
 from indexer.options import json_option
-from indexer.requests import Progress
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, rank, search

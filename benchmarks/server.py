@@ -25,6 +25,8 @@ from urllib.parse import quote
 
 import click
 
+from base.progress import Progress
+from base.terminal.output import echo
 from benchmarks.busy import measure_busy_client
 from benchmarks.clients import OK, REFUSED, send
 from benchmarks.corpus import WARM_UP_STREAM
@@ -38,9 +40,7 @@ from eval.progress import question_bar
 from eval.topics import read_topics
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
-from indexer.requests import Progress
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings

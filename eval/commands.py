@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from base.terminal.output import echo, echo_json, echo_lines
 from eval.run_command import a_file, run_command, some
 from indexer.options import json_option
-from indexer.terminal import echo, echo_json, echo_lines
 
 if TYPE_CHECKING:
     from eval.manifest import ReadManifest
@@ -86,11 +86,11 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     p is the two-sided paired randomisation test's, the interval the bootstrap's of the mean difference, both
     with a fixed seed. Questions that failed while one of the runs was made are left out of both.
     """
+    from base.amounts import counted
     from eval.measures import evaluate as evaluate_run
     from eval.overlap import mean_overlap, mean_rank_biased_overlap
     from eval.qrels import read_qrels
     from eval.significance import compare
-    from indexer.requests import counted
 
     judgements = read_qrels(qrels)
     (first, made_a), (second, made_b) = _read_run(run_a), _read_run(run_b)
@@ -158,7 +158,7 @@ def _in_one_unit(
 
 
 def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None:
-    from indexer.requests import counted
+    from base.amounts import counted
 
     gaps = (
         ("question", "failed while it was made, left out", list(failed)),
@@ -183,7 +183,7 @@ def _by_question(scores: "Scores") -> dict[str, dict[str, float]]:
 
 
 def _show_comparison(compared: Mapping[str, "Comparison"]) -> None:
-    from indexer.columns import table
+    from base.terminal.columns import table
 
     rows = [
         (measure, f"{comparison.mean_a:.4f}", f"{comparison.mean_b:.4f}", *comparison.as_cells())

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from base.files.durable import cause_of
+from base.files.regular_files import open_regular
 from eval.errors import EvalError
-from indexer.durable import cause_of
-from indexer.regular_files import open_regular
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -27,13 +27,13 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from base.amounts import counted
+from base.errors import InvalidCall
+from base.files.durable import sync
+from base.files.output_files import not_written
 from eval.errors import BadRun, RunBusy
 from eval.ranking import RankedTopic
 from eval.runs import run_lines
-from indexer.durable import sync
-from indexer.errors import InvalidCall
-from indexer.output_files import not_written
-from indexer.requests import counted
 
 SUFFIX = ".kept.jsonl"
 BEGINNING = b'{"kept":'  # of the first line; a file that begins otherwise is somebody's

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+from base.errors import InvalidCall
 from eval.answering import answer_topic
 from eval.asked_of import AskedOf
 from eval.finding import find_for_topic
@@ -16,7 +17,6 @@ from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings
 from generator.settings import HopsMode
-from indexer.errors import InvalidCall
 from indexer.papers import Unit
 from retriever.errors import BadFilter, BadQuestion
 from retriever.hops.rounds import second_round_where_asked_for, with_second_round

@@ -11,6 +11,9 @@ from typing import Any
 
 import click
 
+from base.amounts import counted
+from base.progress import Progress
+from base.terminal.output import echo
 from eval.asked_of import AskedOf, open_asked_of
 from eval.kept import KeptTopics, keeping
 from eval.keywords import keywords_record
@@ -20,8 +23,6 @@ from eval.ranking import RankedTopic, RankedTopics, keep_nothing, of_topics, ran
 from eval.runs import write_run
 from generator.pipeline import Settings
 from indexer.options import INTERRUPTED
-from indexer.requests import Progress, counted
-from indexer.terminal import echo
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,16 @@ from typing import Any
 
 from pydantic import BaseModel, SecretStr
 
+from base.files.output_files import write_output
+from base.files.regular_files import read_regular
+from base.terminal.output import json_text
+from base.versions import installed_version
 from generator.finding.finding import year_of
 from generator.prompts import prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
 from indexer.manifest import Manifest
-from indexer.output_files import write_output
-from indexer.regular_files import read_regular
 from indexer.settings import IndexerSettings
-from indexer.terminal import json_text
-from indexer.versions import installed_version
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.index import IndexSource
 from retriever.sources.merging import LimitedSource

@@ -12,8 +12,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from indexer.progress import progress_bar
-from indexer.requests import Progress
+from base.progress import Progress
+from base.terminal.progress_bar import progress_bar
 
 
 class RateColumn(ProgressColumn):

@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 from unicodedata import normalize
 
+from base.amounts import counted
 from eval.errors import BadQrels
 from eval.files import numbered_lines
-from indexer.requests import counted
 
 Qrels = dict[str, dict[str, int]]
 

@@ -5,14 +5,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from base.errors import RemediableError
+from base.logs import get_logger
+from base.untrusted import one_line
 from eval.errors import EvalError
 from eval.runs import Ranking, Run, as_written
 from generator.errors import GeneratorError, ModelFailed
 from generator.side_by_side import all_of
-from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable, RemediableError
+from indexer.errors import EncoderUnusable, EngineRefused, EngineUnreachable
 from indexer.ingest import Progress, no_progress
-from indexer.logs import get_logger
-from indexer.untrusted import one_line
 from retriever.errors import BadExpression, BadQuestion, SourceFailed
 from retriever.index import OpenIndex
 from retriever.opening.worker_threads import in_caller_thread

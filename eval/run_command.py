@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from base.terminal.option_sections import SectionedCommand, option_section
+from base.terminal.output import echo, echo_json
+from base.terminal.path_parameter import PathParameter
 from generator.finding.options import BUDGET_OPTIONS, STEP_OPTIONS
-from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import json_option
-from indexer.path_parameter import PathParameter
-from indexer.terminal import echo, echo_json
 from retriever.methods import method_names
 from retriever.options import chosen_place, place_options, synonyms_option
 
@@ -115,6 +115,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     command goes on. Where a source, the engine or the model fails for some questions, the run is written
     without them, the exit code is 1, and the same command asks those alone.
     """
+    from base.files.output_files import check_output, is_standard_output, is_stream
     from eval.kept import kept_path
     from eval.kinds_of_runs import ask_kind, find_kind, search_kind
     from eval.making import RunPlan, make_run
@@ -122,7 +123,6 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     from eval.progress import question_bar
     from eval.topics import read_topics
     from generator.pipeline import Settings
-    from indexer.output_files import check_output, is_standard_output, is_stream
     from indexer.settings import named_paths
 
     answers = bool(way) or (hops != "never" and keywords == "model")
@@ -184,7 +184,7 @@ def _refuse_what_has_no_effect(*, find: bool, answers: bool) -> None:
 
 def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> None:
     """Tell what was made; on standard error where standard output holds the run."""
-    from indexer.requests import counted
+    from base.amounts import counted
 
     manifest, ranked = made.manifest, made.topics
     run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
@@ -213,7 +213,7 @@ def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> No
 
 
 def _list_questions(words: str, reasons: Mapping[str, str], made: "MadeRun", *, piped: bool) -> None:
-    from indexer.requests import counted
+    from base.amounts import counted
 
     if not reasons:
         return

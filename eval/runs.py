@@ -17,10 +17,10 @@ from unicodedata import normalize
 
 import numpy as np
 
+from base.amounts import counted
+from base.files.output_files import write_output
 from eval.errors import BadRun
 from eval.files import numbered_lines
-from indexer.output_files import write_output
-from indexer.requests import counted
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -6,11 +6,11 @@ from typing import Literal
 
 import click
 
-from indexer.completion import completing
-from indexer.option_sections import SectionedCommand, option_section
+from base.terminal.completion import completing
+from base.terminal.option_sections import SectionedCommand, option_section
+from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.path_parameter import PathParameter
 from indexer.options import INTERRUPTED, json_option
-from indexer.path_parameter import PathParameter
-from indexer.terminal import echo, echo_json, echo_lines
 from retriever.commands import show_trace
 from retriever.methods import method_names
 from retriever.options import (
@@ -107,9 +107,9 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     With a language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) it writes keywords and answer; without
     one keywords come from statistics and the answer is quoted from the papers.
     """
+    from base.files.output_files import check_output
     from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_from_sources, answer_question, run
-    from indexer.output_files import check_output
     from indexer.settings import named_paths
     from retriever.constraints.parsing import chosen_constraints
     from retriever.index import open_index

@@ -7,6 +7,9 @@ from typing import Any
 
 from rich.text import Text
 
+from base.terminal.columns import wrapped_table
+from base.terminal.output import STEERING, echo, echo_lines, shortened, styled, visible
+from base.terminal.progress_bar import SHOWN_EVERY, error_console
 from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
 from generator.answers.citations import Reason
 from generator.answers.quoting import CHECK_WORDS, cited, quoted
@@ -14,10 +17,7 @@ from generator.answers.streaming import readable
 from generator.pipeline import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
-from indexer.columns import wrapped_table
 from indexer.papers import Language, language_of
-from indexer.progress import SHOWN_EVERY, error_console
-from indexer.terminal import STEERING, echo, echo_lines, shortened, styled, visible
 from retriever.question.unknown_words import unknown_words_note
 from retriever.searching.hits import Hit
 

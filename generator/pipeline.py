@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from base.errors import InvalidCall
+from base.logs import request_id
 from generator.answers.answer import Answer
 from generator.conversation import question_step
 from generator.hops.answering import answer_in_hops
@@ -21,8 +23,6 @@ from generator.settings import HopsMode
 from generator.tracing.steps import Listener, Step
 from generator.tracing.trace import TRACE_VERSION, Trace
 from generator.ways import check_options, find_way
-from indexer.errors import InvalidCall
-from indexer.logs import request_id
 from indexer.settings import IndexerSettings
 from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.queries.boolean import Filters

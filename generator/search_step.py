@@ -1,7 +1,7 @@
 """A search as a step."""
 
+from base.logs import get_logger
 from generator.tracing.steps import Step
-from indexer.logs import get_logger
 from retriever.search import Stages, present, run_stages
 from retriever.searching.context import SearchContext
 from retriever.searching.hits import SearchResult

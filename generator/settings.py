@@ -14,8 +14,9 @@ from pydantic import (
 )
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from indexer.base_directories import base_directory, in_home
-from indexer.plain_http import refuse_plain_http
+from base.files.base_directories import base_directory, in_home
+from base.net.plain_http import refuse_plain_http
+from base.settings.sources import LayeredSettings
 from indexer.settings import (
     AllowPlainHttp,
     BaseUrl,
@@ -24,7 +25,6 @@ from indexer.settings import (
     OptionalPath,
     refuse_unused_certificates,
 )
-from indexer.settings_sources import LayeredSettings
 
 EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
 

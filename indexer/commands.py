@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from base.amounts import counted
+from base.terminal.output import echo, echo_json, echo_lines
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
 from indexer.console import (
     as_record,
@@ -26,9 +28,7 @@ from indexer.options import (
     json_option,
     name_option,
 )
-from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo, echo_json, echo_lines
 
 SHOWN_LETTERS = 3  # records that were refused
 
@@ -90,8 +90,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     PATH is a file, a folder, an archive (gzip, zip), or hub:OWNER/NAME/FOLDER. Given again, the same command
     goes on where an interrupted one stopped; another corpus adds to the index, replacing records by id.
     """
+    from base.terminal.progress_bar import progress_bar
     from indexer.ingest import IngestRequest, build_index
-    from indexer.progress import progress_bar
     from indexer.readers import parse_columns
 
     settings = IndexerSettings()
@@ -154,8 +154,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
 
 def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
+    from base.terminal.progress_bar import progress_bar
     from indexer.ingest import encode_passages
-    from indexer.progress import progress_bar
 
     with progress_bar() as progress, interruptible():
         manifest, encoded = encode_passages(name, settings, progress)

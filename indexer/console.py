@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from base.amounts import counted
 from indexer.analysis import UserDictionary
-from indexer.requests import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

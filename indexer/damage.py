@@ -1,10 +1,12 @@
-"""What a broken file makes of the libraries that read it, told as one error."""
+"""Errors of libraries and of the system while an index is read or written, as errors of the index."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from indexer.errors import IndexDamaged, RemediableError, Remedy
+from base.errors import RemediableError, Remedy
+from base.files.durable import cause_of
+from indexer.errors import IndexDamaged, IndexNotWritten
 
 # A library that reads other bytes than were written fails in any of these ways. What the system refuses
 # (OSError) says itself what it is, and may be a version that was cleared away. Mistakes in our own code
@@ -44,3 +46,18 @@ def is_panic(error: BaseException) -> bool:
 
 def _reason(error: BaseException) -> str:
     return " ".join(f"{error}".split())[:200] or type(error).__name__
+
+
+@contextmanager
+def describing_write_errors(name: str) -> Iterator[None]:
+    """Turn what the system refuses while an index is written into IndexNotWritten with the next step."""
+    try:
+        yield
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise IndexNotWritten(
+            f"index {name!r} was not written: {cause_of(error)}{where}. "
+            "What was published before still answers",
+            remedy="mend the cause and give the same command again, it goes on where it stopped",
+            index=name,
+        ) from error

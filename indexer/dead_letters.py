@@ -4,8 +4,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Self, TextIO
 
+from base.terminal.output import json_text
 from indexer.readers import DeadLetter
-from indexer.terminal import json_text
 
 SHOWN = 10
 MOST_BYTES = 16_000_000  # of the file

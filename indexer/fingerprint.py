@@ -7,9 +7,9 @@ from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
+from base.files.durable import write_durably
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.analysis.sources import analysis_sources
-from indexer.durable import write_durably
 from indexer.schema import SCHEMA_VERSIONS
 from indexer.settings import EngineName
 

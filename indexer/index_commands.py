@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from base.amounts import counted
+from base.errors import Remedy
+from base.remedies import describe_error
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_json, echo_lines, escaped_json
+from base.terminal.path_parameter import PathParameter
 from indexer.cluster.commands import backup, backups, restore
-from indexer.columns import table
 from indexer.console import (
     as_record,
     describe_citations,
@@ -19,7 +24,7 @@ from indexer.console import (
     size_of,
     terms_of,
 )
-from indexer.errors import IndexDamaged, IndexMismatch, Remedy, UnknownIndex, VersionGone
+from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex, VersionGone
 from indexer.options import (
     chosen_index,
     interruptible,
@@ -27,11 +32,7 @@ from indexer.options import (
     name_argument,
     optional_name_argument,
 )
-from indexer.path_parameter import PathParameter
-from indexer.remedies import describe_error
-from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
-from indexer.terminal import echo, echo_json, echo_lines, escaped_json
 
 if TYPE_CHECKING:
     from indexer.manifest import Manifest
@@ -196,7 +197,7 @@ def verify(name: str | None, as_json: bool) -> None:
     """
     from contextlib import ExitStack, suppress
 
-    from indexer.progress import progress_bar
+    from base.terminal.progress_bar import progress_bar
     from indexer.store.engines import open_store
 
     settings = IndexerSettings()
@@ -240,8 +241,8 @@ def export(name: str, out: Path | None) -> None:
     """Write the passages of NAME as JSON lines, in corpus order."""
     from contextlib import ExitStack
 
-    from indexer.output_files import check_output, output_file
-    from indexer.progress import progress_bar
+    from base.files.output_files import check_output, output_file
+    from base.terminal.progress_bar import progress_bar
     from indexer.store.engines import open_store
 
     settings = IndexerSettings()
@@ -275,8 +276,8 @@ def _answering_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[Stored
 @json_option
 def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
     """Publish a version of NAME without the records of these ids."""
+    from base.terminal.progress_bar import progress_bar
     from indexer.ingest import remove_records
-    from indexer.progress import progress_bar
 
     with progress_bar() as progress, interruptible():
         manifest, absent = remove_records(name, ids, IndexerSettings(), progress)

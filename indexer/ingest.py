@@ -8,18 +8,20 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from base.errors import InvalidCall
+from base.progress import Progress, no_progress
 from indexer.analysis import UserDictionary
 from indexer.building import build_version
 from indexer.building.plan import own_entries, plan_build
 from indexer.building.summary import complete_manifest, publishing_time
-from indexer.durable import describing_write_errors
+from indexer.damage import describing_write_errors
 from indexer.encoders import open_encoder
-from indexer.errors import EmptyCorpus, EncoderNotConfigured, InvalidCall, StrictRefusal
+from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
 from indexer.full_text.parser_pool import Complete
 from indexer.glossary.given import GivenPairs
 from indexer.manifest import Manifest, check_analysis
 from indexer.readers import DeadLetter, LeftOut, read_corpus
-from indexer.requests import IngestRequest, Progress, no_progress
+from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from indexer.store import IndexStore
 from indexer.store.build_folder import COMPANIONS
@@ -59,7 +61,7 @@ def build_index(
     """Index a corpus and publish the result as the next version of `request.name`.
 
     Raises:
-        IndexerError: whatever keeps the version from being published; the last one answers on.
+        ResourceError: whatever keeps the version from being published; the last one answers on.
     """
     started = time.perf_counter()
     corpus = read_corpus(

@@ -6,10 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Self
 
+from base.errors import Remedy
+from base.files.durable import write_durably
 from indexer.analysis import Decompound, UserDictionary
-from indexer.durable import write_durably
 from indexer.encoders import VectorFingerprint
-from indexer.errors import IndexDamaged, IndexMismatch, Remedy
+from indexer.errors import IndexDamaged, IndexMismatch
 from indexer.fingerprint import Fingerprint, differences, forget_fingerprints, lexical_fingerprint
 from indexer.papers import Unit
 from indexer.settings import EngineName

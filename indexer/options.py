@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from base.errors import InvalidCall, Remedy, first_names
+from base.remedies import INDEX_CALLED_FOR
+from base.terminal.completion import completing
+from base.terminal.output import echo
+from base.terminal.path_parameter import PathParameter
 from indexer.analysis import UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
-from indexer.completion import completing
-from indexer.errors import InvalidCall, Remedy, UnknownIndex, first_names
+from indexer.errors import UnknownIndex
 from indexer.glossary.given import Entry, read_glossary
-from indexer.path_parameter import PathParameter
-from indexer.remedies import INDEX_CALLED_FOR
-from indexer.terminal import echo
 
 if TYPE_CHECKING:
     from indexer.settings import IndexerSettings
@@ -65,7 +66,7 @@ def chosen_index(name: str | None, settings: "IndexerSettings") -> str:
     Raises:
         UnknownIndex: none is named, and there is none.
         InvalidCall: none is named, and there are several.
-        IndexerError: as the engine, which is asked for what there is.
+        ResourceError: as the engine, which is asked for what there is.
     """
     if name is None:
         name = settings.name or _only_index(settings)

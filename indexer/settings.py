@@ -18,11 +18,11 @@ from pydantic import (
 )
 from pydantic_settings import SettingsConfigDict
 
-from indexer.base_directories import base_directory, in_home
-from indexer.cores import usable_cores
-from indexer.plain_http import refuse_plain_http
-from indexer.regular_files import read_regular
-from indexer.settings_sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
+from base.cores import usable_cores
+from base.files.base_directories import base_directory, in_home
+from base.files.regular_files import read_regular
+from base.net.plain_http import refuse_plain_http
+from base.settings.sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
 
 MOST_CERTIFICATES = 10_000_000  # bytes of a file; those of all public authorities take 300,000
 

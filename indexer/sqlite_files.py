@@ -10,8 +10,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from indexer.durable import temporary_path
-from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten, Remedy
+from base.errors import Remedy
+from base.files.durable import temporary_path
+from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
 
 
 @contextmanager

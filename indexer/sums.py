@@ -8,8 +8,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from indexer.durable import SHORTAGES, TEMPORARY, cause_of
-from indexer.requests import Progress, no_progress
+from base.files.durable import SHORTAGES, TEMPORARY, cause_of
+from base.progress import Progress, no_progress
 
 Inode = tuple[int, int]
 # Bytes that are read on each opening, of the smallest files. It takes a hundredth of a second.

@@ -6,11 +6,11 @@ from unicodedata import normalize
 
 import click
 
+from base.amounts import counted
+from base.terminal.output import echo, echo_json, shortened, styled, visible
+from base.untrusted import one_line
 from indexer.options import chosen_index, json_option, name_option
-from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo, echo_json, shortened, styled, visible
-from indexer.untrusted import one_line
 from retriever.errors import UnknownPaper
 from retriever.index import SearchIndex, open_index
 from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper

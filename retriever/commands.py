@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from indexer.columns import display_width, line_width, table, wrap, wrapped_table
-from indexer.option_sections import SectionedCommand, option_section
+from base.amounts import counted
+from base.files.output_files import check_output, is_same_file
+from base.terminal.columns import display_width, line_width, table, wrap, wrapped_table
+from base.terminal.option_sections import SectionedCommand, option_section
+from base.terminal.output import echo, echo_json, echo_lines, shortened, styled, visible
+from base.terminal.path_parameter import PathParameter
 from indexer.options import chosen_index, json_option, name_option
-from indexer.output_files import check_output, is_same_file
 from indexer.papers import language_of
-from indexer.path_parameter import PathParameter
-from indexer.requests import counted
 from indexer.settings import IndexerSettings, named_paths
-from indexer.terminal import echo, echo_json, echo_lines, shortened, styled, visible
 from retriever.export_files import check_export, write_export
 from retriever.options import (
     LIMITS,

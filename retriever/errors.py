@@ -13,8 +13,8 @@ RetrieverError
 
 import unicodedata
 
-from indexer.columns import display_width
-from indexer.errors import RemediableError
+from base.errors import RemediableError
+from base.terminal.columns import display_width
 
 # Of a long expression only this much is shown before and behind the marked place.
 SHOWN_BEFORE = 60

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from indexer.output_files import output_file, write_standard_output
-from indexer.requests import counted
-from indexer.terminal import echo
+from base.amounts import counted
+from base.files.output_files import output_file, write_standard_output
+from base.terminal.output import echo
 from retriever.exports import Record, export_named
 
 

@@ -6,11 +6,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self, TypeVar, overload
 
+from base.errors import InvalidCall, Remedy
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
 from indexer.citation_graph.graph import CitationGraph
 from indexer.damage import describing_damage
 from indexer.encoders import VectorFingerprint
-from indexer.errors import IndexClosed, IndexDamaged, InvalidCall, Remedy
+from indexer.errors import IndexClosed, IndexDamaged
 from indexer.forward.lexicon import Lexicon
 from indexer.glossary.storage import Glossary
 from indexer.manifest import Manifest, check_analysis

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.completion import completing
-from indexer.option_sections import option_section
+from base.terminal.completion import completing
+from base.terminal.option_sections import option_section
+from base.terminal.path_parameter import PathParameter
 from indexer.options import chosen_index, name_option
-from indexer.path_parameter import PathParameter
 from retriever.exports import export_names
 from retriever.methods import method_names
 

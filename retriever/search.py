@@ -16,7 +16,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TypeAlias
 
-from indexer.untrusted import one_line
+from base.untrusted import one_line
 from retriever.constraints.penalties import penalise
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, PlainSerializer
 from pydantic_settings import NoDecode, SettingsConfigDict
 
+from base.settings.sources import LayeredSettings
 from indexer.settings import OptionalPath
-from indexer.settings_sources import LayeredSettings
 
 Candidates = Literal["progressive", "lexical", "both"]
 KeywordRanking = Literal["tf-idf", "entropy"]

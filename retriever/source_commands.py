@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, fields
 
 import click
 
-from indexer.columns import table
-from indexer.errors import RemediableError
+from base.amounts import counted
+from base.errors import RemediableError
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_json, echo_lines, shortened
 from indexer.options import json_option
-from indexer.requests import counted
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo, echo_json, echo_lines, shortened
 from retriever.queries.boolean import Filters, Or, Term
 from retriever.sources import Source, SourceAnswer, SourceFeatures
 from retriever.sources.configuration import SourceTable, declared, find_source, read_tables

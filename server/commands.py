@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import click
 
-from indexer.errors import LibraryMissing
+from base.errors import LibraryMissing
+from base.terminal.output import echo
 from indexer.options import INTERRUPTED, name_option
-from indexer.terminal import echo
 
 
 @contextmanager

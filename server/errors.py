@@ -25,7 +25,7 @@ ServerError
     └── KeysEmpty     its file has no content, so no key opens anything
 """
 
-from indexer.errors import RemediableError
+from base.errors import RemediableError
 
 
 class ServerError(Exception):

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
+from base.settings.sources import NAMED_FILE_ONLY, LayeredSettings
 from indexer.settings import CommaList, OptionalPath, plain_address
-from indexer.settings_sources import NAMED_FILE_ONLY, LayeredSettings
 from server.access.networks import is_loopback
 
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]

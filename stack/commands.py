@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.path_parameter import PathParameter
 from indexer.options import json_option
-from indexer.path_parameter import PathParameter
-from indexer.terminal import echo, echo_json, echo_lines
 
 if TYPE_CHECKING:
     from stack.bundle.manifest import Extra
@@ -30,8 +30,8 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
     """
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
+    from base.terminal.progress_bar import progress_bar
     from generator.pipeline import Settings
-    from indexer.progress import progress_bar
     from stack.doctor.checks import examine
     from stack.doctor.console import as_record, show_findings
     from stack.doctor.findings import Examined, all_is_well
@@ -64,8 +64,8 @@ def settings(toml: bool, as_json: bool) -> None:
     A value is from a variable, from the file, or the default. The file is that of SHRAG_CONFIG, else
     ./shrag.toml, ~/.config/shrag/shrag.toml or /etc/shrag/shrag.toml, the first that exists.
     """
-    from indexer.columns import wrapped_table
-    from indexer.settings_file import read_settings_file
+    from base.settings.file import read_settings_file
+    from base.terminal.columns import wrapped_table
     from stack.settings_listing import default_file, listing_rows, settings_in_force
 
     if toml and as_json:

@@ -7,10 +7,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsError
 
-from indexer.errors import InvalidSettingsFile
-from indexer.settings_fields import prefix_of, settings_of, variable_at
-from indexer.settings_file import SettingsFile, read_settings_file
-from indexer.settings_sources import all_settings, settings_classes, source_of, variables_source
+from base.errors import InvalidSettingsFile
+from base.settings.fields import prefix_of, settings_of, variable_at
+from base.settings.file import SettingsFile, read_settings_file
+from base.settings.sources import all_settings, settings_classes, source_of, variables_source
 
 
 def describe(error: ValueError) -> str | None:

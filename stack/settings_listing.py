@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from indexer.columns import wrap
-from indexer.settings_fields import Setting, prefix_of, settings_of
-from indexer.settings_file import SettingsFile
-from indexer.settings_sources import all_settings, settings_classes, source_of, variables_source
-from indexer.toml_text import toml_value
+from base.files.toml_text import toml_value
+from base.settings.fields import Setting, prefix_of, settings_of
+from base.settings.file import SettingsFile
+from base.settings.sources import all_settings, settings_classes, source_of, variables_source
+from base.terminal.columns import wrap
 
 HEADER = """\
 # Settings of SHRAG. Commented out are the defaults; to set one, take away the # before its name.

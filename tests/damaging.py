@@ -24,7 +24,13 @@ from indexer.fingerprint import lexical_fingerprint
 
 LOADED = (
     *(module.partition(":")[0] for module, _ in shrag.COMMANDS.values()),
-    *("generator.pipeline", "indexer.ingest", "indexer.progress", "retriever.index", "retriever.search"),
+    *(
+        "generator.pipeline",
+        "indexer.ingest",
+        "base.terminal.progress_bar",
+        "retriever.index",
+        "retriever.search",
+    ),
 )
 SECONDS = 200  # until a command counts as one that never ends
 MEMORY = 4 << 30

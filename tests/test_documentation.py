@@ -7,7 +7,7 @@ from itertools import takewhile
 import click
 import pytest
 
-from indexer.settings_sources import all_settings
+from base.settings.sources import all_settings
 from shrag import cli
 from tests.indexer.corpora import ROOT
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import click
 
+from base.terminal.output import echo
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, questions
 from eval.experiments.measures import area_under_curve
@@ -26,7 +27,6 @@ from generator.answers.extractive import MOST_SENTENCES, extractive_answer
 from generator.settings import EVIDENCE
 from indexer.ingest import Progress
 from indexer.options import json_option
-from indexer.terminal import echo
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters
 from retriever.relevance.confidence import THRESHOLD, AnswerabilityFeatures, answer_likelihood

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from base.terminal.output import echo
 from eval.experiments.measures import BOTH, RECALL
 from eval.experiments.options import names_option
 from eval.qrels import Qrels, read_qrels
 from eval.topics import read_topics
-from indexer.terminal import echo
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from typing import NamedTuple, get_args
 
 import click
 
+from base.terminal.columns import table
+from base.terminal.output import echo_json, echo_lines
 from eval.experiments.bench import TUNED, Bench
 from eval.experiments.collections import COLLECTIONS, Collection, prefixed, questions
 from eval.experiments.engines import MEASURES
@@ -24,9 +26,7 @@ from eval.experiments.rows import Row
 from eval.experiments.sample import read_lines
 from eval.progress import question_bar
 from eval.significance import Comparison, compare
-from indexer.columns import table
 from indexer.options import json_option
-from indexer.terminal import echo_json, echo_lines
 from retriever.settings import OrderPart, RetrieverSettings
 
 PARTS: tuple[str, ...] = (*get_args(OrderPart), "constraints")

@@ -20,6 +20,7 @@ from typing import Any
 import click
 import numpy as np
 
+from base.terminal.output import echo_json, echo_lines
 from eval.experiments.answers import answerability_of, ask_all
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS
@@ -32,7 +33,6 @@ from eval.experiments.sample import SAMPLE, read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from indexer.ingest import Progress
-from indexer.terminal import echo_json, echo_lines
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters
 from retriever.relevance.confidence import EVIDENCE, AnswerabilityFeatures

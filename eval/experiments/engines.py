@@ -13,6 +13,8 @@ from typing import get_args
 
 import click
 
+from base.progress import Progress
+from base.terminal.output import echo, echo_json, echo_lines
 from eval.experiments.bench import METHODS, Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, prefixed, questions
 from eval.experiments.measures import scores_of
@@ -25,9 +27,7 @@ from eval.qrels import Qrels
 from eval.runs import Run
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.options import json_option
-from indexer.requests import Progress
 from indexer.settings import EngineName, IndexerSettings
-from indexer.terminal import echo, echo_json, echo_lines
 
 PREFIX = "engines"
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, get_args
 
 import click
 
+from base.terminal.output import echo_lines
 from eval.experiments.options import data_option, home_option, names_option
 from eval.experiments.rows import Row, echo_rows
 from eval.experiments.sample import SAMPLE, read_lines
@@ -27,7 +28,6 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import GLOSSARY
 from indexer.store.engines import open_store
-from indexer.terminal import echo_lines
 
 TRAINING = ("autorag-ko", "belebele-ko", "korquad-500", "welfare-ko")
 NAMES = ("sample", *TRAINING)

@@ -26,6 +26,11 @@ from typing import get_args
 
 import click
 
+from base.errors import ResourceError
+from base.files.output_files import write_output
+from base.progress import Progress
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_lines
 from eval.experiments.answers import ask_all, report
 from eval.experiments.bench import METHODS, Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
@@ -50,12 +55,7 @@ from eval.experiments.sample import (
 from eval.experiments.training import training_row
 from eval.progress import question_bar
 from eval.qrels import read_qrels
-from indexer.columns import table
-from indexer.errors import IndexerError
-from indexer.output_files import write_output
-from indexer.requests import Progress
 from indexer.settings import EngineName
-from indexer.terminal import echo, echo_lines
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
 TOLERANCE = 0.0005
@@ -242,7 +242,7 @@ def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) 
         with question_bar() as progress:
             bench = benches(home, data, progress, "golden")[engine]
             measured = list(measure(bench, data, engine, collections, progress))
-    except IndexerError as error:
+    except ResourceError as error:
         echo(str(error), err=True)
         sys.exit(1)
     recorded = read_rows(scores)

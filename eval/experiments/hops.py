@@ -18,6 +18,8 @@ from typing import Any
 import click
 import numpy as np
 
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_json, echo_lines
 from eval.experiments.bench import DEPTH, TUNED, Bench
 from eval.experiments.collections import COLLECTIONS, questions
 from eval.experiments.measures import BOTH, RECALL, scores_of
@@ -27,9 +29,7 @@ from eval.measures import Scores
 from eval.progress import question_bar
 from eval.runs import Run, as_written
 from eval.significance import compare
-from indexer.columns import table
 from indexer.options import json_option
-from indexer.terminal import echo, echo_json, echo_lines
 from retriever.hops.question_form import THRESHOLD, WEIGHTS, QuestionForm, question_form
 from retriever.hops.rounds import SECOND_SHARE, SOURCES, with_second_round
 from retriever.index import SearchIndex

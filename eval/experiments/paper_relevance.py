@@ -21,6 +21,8 @@ from statistics import fmean
 
 import click
 
+from base.progress import Progress
+from base.terminal.output import echo, echo_json, echo_lines
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, questions
 from eval.experiments.held_out import HELD_OUT
@@ -31,8 +33,6 @@ from eval.experiments.sample import SAMPLE
 from eval.progress import question_bar
 from generator.finding.bounds import DEFAULTS
 from indexer.options import json_option
-from indexer.requests import Progress
-from indexer.terminal import echo, echo_json, echo_lines
 from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters

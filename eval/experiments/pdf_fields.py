@@ -26,12 +26,12 @@ from typing import Any
 
 import click
 
-from indexer.columns import table
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_json, echo_lines
 from indexer.full_text.heading_words import is_front_heading
 from indexer.options import json_option
 from indexer.papers import Paper
 from indexer.readers import read_corpus
-from indexer.terminal import echo, echo_json, echo_lines
 
 DATA = Path("../shared/data/pdfs")
 TOLERANCE = 20

@@ -18,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
+from base.terminal.output import echo
 from eval.experiments.bench import Bench
 from eval.experiments.collections import Collection
 from eval.experiments.held_out import HELD_OUT
@@ -28,7 +29,6 @@ from eval.experiments.sample import SAMPLE, SAMPLE_COLLECTION, Question, ask_que
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option
-from indexer.terminal import echo
 from retriever.relevance.confidence import THRESHOLD
 
 FOLDER = SAMPLE / "plain"

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import click
 
+from base.terminal.columns import table
+from base.terminal.output import echo_json, echo_lines
 from eval.experiments.bench import BASELINE, METHODS, TUNED, Bench
 from eval.experiments.collections import (
     COLLECTIONS,
@@ -30,9 +32,7 @@ from eval.progress import question_bar
 from eval.qrels import Qrels
 from eval.runs import Run, read_run
 from eval.significance import Comparison, compare
-from indexer.columns import table
 from indexer.options import json_option
-from indexer.terminal import echo_json, echo_lines
 from retriever.settings import RetrieverSettings
 
 GOLDEN = Path("../shared/golden")

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import click
 import numpy as np
 
+from base.terminal.output import echo_json, echo_lines
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
 from eval.experiments.logistic import fit
@@ -27,7 +28,6 @@ from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar
 from eval.qrels import Qrels
 from indexer.ingest import Progress
-from indexer.terminal import echo_json, echo_lines
 from retriever.index import SearchIndex
 from retriever.relevance.logistic import likelihood
 from retriever.relevance.passages import (

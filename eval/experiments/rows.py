@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from indexer.columns import table
-from indexer.terminal import echo_json, echo_lines
+from base.terminal.columns import table
+from base.terminal.output import echo_json, echo_lines
 
 
 @dataclass(frozen=True, slots=True)

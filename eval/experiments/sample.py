@@ -22,6 +22,7 @@ from typing import Any
 
 import click
 
+from base.terminal.output import echo, echo_json, echo_lines
 from eval.experiments.collections import Collection
 from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
@@ -31,7 +32,6 @@ from generator.settings import EVIDENCE
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo, echo_json, echo_lines
 from retriever.index import SearchIndex, open_index
 from retriever.relevance.confidence import THRESHOLD
 from retriever.search import SearchRequest, search

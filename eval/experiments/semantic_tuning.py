@@ -21,6 +21,8 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from base.progress import Progress
+from base.terminal.output import echo
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, questions
 from eval.experiments.engines import settings_of
@@ -36,9 +38,7 @@ from eval.experiments.weight_grid import (
 )
 from eval.progress import question_bar
 from eval.qrels import Qrels
-from indexer.requests import Progress
 from indexer.settings import IndexerSettings
-from indexer.terminal import echo
 from retriever.index import SearchIndex
 from retriever.order import scored
 from retriever.order.weights import COSINE_WEIGHT, SEMANTIC_WEIGHTS

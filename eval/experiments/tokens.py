@@ -20,11 +20,11 @@ from typing import Any, cast
 
 import click
 
+from base.amounts import counted
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_json, echo_lines
 from indexer.analysis import Analyzer, Decompound, Token, make_analyzer
-from indexer.columns import table
 from indexer.options import json_option
-from indexer.requests import counted
-from indexer.terminal import echo, echo_json, echo_lines
 
 GOLDEN = Path("../shared/golden")
 FILE = re.compile(r"analysis-(?P<analyzer>[a-z]+)(?:-(?P<decompound>[a-z]+))?\.jsonl\.gz")

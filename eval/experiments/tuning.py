@@ -23,6 +23,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from base.progress import Progress
 from eval.experiments.bench import BASELINE, Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
 from eval.experiments.options import data_option, home_option
@@ -39,7 +40,6 @@ from eval.measures import evaluate
 from eval.progress import question_bar
 from eval.qrels import Qrels
 from indexer.options import json_option
-from indexer.requests import Progress
 from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.methods.shrag import TITLE_WEIGHT

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import click
 
+from base.errors import ResourceError
+from base.terminal.output import echo
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
 from eval.experiments.engines import ENGINES, settings_of
@@ -22,13 +24,11 @@ from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, echo_rows
 from eval.measures import evaluate
 from eval.progress import question_bar
-from indexer.errors import IndexerError
 from indexer.ingest import Progress
 from indexer.options import json_option
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store.build_folder import VECTORS
 from indexer.store.engines import open_store
-from indexer.terminal import echo
 from retriever.settings import Candidates, RetrieverSettings
 
 MEASURES = ("nDCG@10", "Success@5", "R@100")
@@ -91,7 +91,7 @@ def main(home: Path, data: Path, engine: str, names: tuple[str, ...], as_json: b
     try:
         with question_bar() as progress:
             rows = list(run_experiment(home, data, collections, engines, progress))
-    except IndexerError as error:
+    except ResourceError as error:
         echo(str(error), err=True)
         sys.exit(1)
     echo_rows(rows, as_json=as_json)

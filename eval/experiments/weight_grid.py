@@ -8,9 +8,9 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
+from base.progress import Progress
 from eval.qrels import Qrels
 from indexer.papers import Unit
-from indexer.requests import Progress
 from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
 from retriever.order.scored import DECIMALS, ScoredCandidates

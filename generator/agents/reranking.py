@@ -10,13 +10,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from base.amounts import counted
 from generator.agents.asking import TITLE_CHARACTERS, ask_agent, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
 from generator.llm.allowance import BudgetSpent
 from generator.llm.structured import CutAt
 from generator.tracing.steps import Step
-from indexer.requests import counted
 from retriever.errors import SourceFailed
 from retriever.relevance.authority import Cited, authorities, citations, timeliness
 from retriever.sources.merging import ask_sources

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
+from base.errors import ResourceError
 from generator.answers.answer import Answer, Sentence
 from generator.answers.citations import UNSURE, Check, Reason, cited
 from generator.answers.context import fit
@@ -20,7 +21,6 @@ from generator.llm.structured import CutAt
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, described
-from indexer.errors import IndexerError
 from indexer.schema import StoredPassage
 
 FALLBACK = "check by rules"
@@ -97,7 +97,7 @@ async def _by_entailment(
     with parent.step("check", sentences=len(places)) as step:
         try:
             found = await resources.index.entailment.judge(pairs)
-        except IndexerError as error:
+        except ResourceError as error:
             step.error, step.fallback = described(error), FALLBACK
             step.notes.append(f"{FALLBACK}, the model failed: {error}")
             return answer

@@ -7,8 +7,8 @@ check marks stars, and such words stand without brackets. JSON keeps the text as
 
 import re
 
+from base.terminal.output import visible
 from generator.answers.citations import Check
-from indexer.terminal import visible
 
 # The word after a sentence; none after a supported one.
 CHECK_WORDS: dict[str, dict[Check, str]] = {

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from base.terminal.option_sections import SectionedCommand, option_section
+from base.terminal.output import echo, echo_json, json_text
+from base.terminal.path_parameter import PathParameter
 from generator.finding.options import (
     BUDGET_OPTIONS,
     STEP_OPTIONS,
@@ -14,10 +17,7 @@ from generator.finding.options import (
     number_option,
     resumed_request,
 )
-from indexer.option_sections import SectionedCommand, option_section
 from indexer.options import INTERRUPTED, json_option
-from indexer.path_parameter import PathParameter
-from indexer.terminal import echo, echo_json, json_text
 from retriever.export_files import check_export, write_export
 from retriever.options import LIMITS, OUTPUT, chosen_place, export_options, filter_options, place_options
 
@@ -86,11 +86,11 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
 
     With --resume what is left out is as it was, but for budgets, which count what was spent before.
     """
+    from base.files.output_files import check_output, is_same_file, write_output
     from generator.finding.console import show_account, show_papers
     from generator.finding.finding import open_declared_sources, open_index_as_source
     from generator.finding.state import FindingState
     from generator.pipeline import Settings
-    from indexer.output_files import check_output, is_same_file, write_output
     from indexer.settings import named_paths
     from retriever.queries.filters import make_filters
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
+from base.amounts import counted
+from base.terminal.output import echo, echo_lines, shortened, styled
 from generator.agents.reranking import LONGEST_WHY
 from generator.console import step_lines
 from generator.finding.events import STEPS
@@ -11,8 +13,6 @@ from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FoundBy
 from generator.tracing.steps import StepEvent
 from generator.tracing.trace import Trace
-from indexer.requests import counted
-from indexer.terminal import echo, echo_lines, shortened, styled
 
 INDENT = "    "
 WAYS = {"query": "found at rank {} by {}", "reference": "reference {} of {}", "citing": "refers to {1}"}

@@ -11,6 +11,9 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
+from base.errors import InvalidCall
+from base.logs import request_id
+from base.untrusted import one_line
 from generator.agents.asking import agent_prompts
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
@@ -21,10 +24,7 @@ from generator.llm.allowance import Allowance
 from generator.llm.budgets import Budget
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
-from indexer.errors import InvalidCall
 from indexer.glossary.storage import Glossary
-from indexer.logs import request_id
-from indexer.untrusted import one_line
 from retriever.queries.boolean import Filters
 from retriever.relevance.papers import PaperRelevance
 from retriever.sources import ANALYZER, DECOMPOUND

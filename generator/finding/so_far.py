@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from base.files.output_files import is_stream
 from generator.finding.finding import notes_of, year_of
 from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers, found_until_now
 from generator.finding.state import FindingState
 from generator.request import Settings
 from generator.tracing.steps import Step, StepEvent
-from indexer.output_files import is_stream
 
 
 class SoFar:

@@ -13,13 +13,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
 
+from base.errors import InvalidCall, RemediableError
+from base.files.output_files import write_output
+from base.files.regular_files import read_regular
 from generator.finding.request import FindRequest
 from generator.finding.understood import Understanding
 from generator.llm.budgets import Spent
-from indexer.errors import InvalidCall, RemediableError
-from indexer.output_files import write_output
 from indexer.papers import Paper, why_invalid
-from indexer.regular_files import read_regular
 from retriever.sources.merging import MergedPaper
 
 MOST_BYTES = 256_000_000  # of a saved state

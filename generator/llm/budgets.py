@@ -3,8 +3,8 @@
 import math
 from dataclasses import asdict, dataclass
 
+from base.errors import InvalidCall
 from generator.tracing.steps import Step
-from indexer.errors import InvalidCall
 
 
 @dataclass(frozen=True, slots=True)

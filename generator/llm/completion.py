@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, SecretStr, ValidationError
 
-from indexer.untrusted import one_line, without_key
+from base.untrusted import one_line, without_key
 
 DONE = "[DONE]"
 ERROR_STATUSES = range(400, 600)

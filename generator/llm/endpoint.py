@@ -5,13 +5,13 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from base.untrusted import one_line, read_json
 from generator.errors import ModelFailed, ModelTooSlow, ModelUnreachable
 from generator.llm.completion import Completion, NoCompletion
 from generator.llm.limits import Limit
 from generator.llm.reading import OnGrowth, Reading
 from generator.llm.refusals import LOOK_INTO_THE_LOG, refusal_of
 from generator.settings import LanguageModelSettings
-from indexer.untrusted import one_line, read_json
 
 if TYPE_CHECKING:  # a command that calls no model does not wait for it
     import httpx
@@ -34,7 +34,7 @@ class Endpoint:
 
     async def open(self) -> None:
         """Make the client, whose connections are kept between requests."""
-        from indexer.http_client import open_client
+        from base.net.http_client import open_client
 
         self._client = open_client(
             self.url,
@@ -83,7 +83,7 @@ class Endpoint:
         """
         import httpx
 
-        from indexer.http_client import exchange
+        from base.net.http_client import exchange
 
         content = None if body is None else json_bytes(body)
         try:

@@ -3,8 +3,8 @@
 import asyncio
 from dataclasses import dataclass
 
+from base.amounts import plain
 from generator.settings import LanguageModelSettings
-from indexer.requests import plain
 
 # The setting that bounds each stage, by the name of its calls; the others have `deadline_s` alone.
 STAGES = {

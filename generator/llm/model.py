@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from pydantic import BaseModel
 
+from base.untrusted import one_line
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
 from generator.llm.chat import Message, chat_request, repair_messages
 from generator.llm.completion import Completion
@@ -26,7 +27,6 @@ from generator.llm.sending import Sender
 from generator.llm.server import Context, Server
 from generator.llm.structured import UnreadableAnswer, read_answer
 from generator.settings import CacheSettings, LanguageModelSettings
-from indexer.untrusted import one_line
 
 if TYPE_CHECKING:  # a command that calls no model does not wait for it
     import httpx

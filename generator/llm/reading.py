@@ -11,12 +11,12 @@ from collections.abc import AsyncGenerator, AsyncIterable, Callable
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, TypeAlias
 
+from base.untrusted import message_of, one_line, without_key
 from generator.errors import ModelAnswerInvalid, ModelRefusedCall, ModelTooSlow
 from generator.llm.completion import DONE, Completion, NoCompletion, ServerError
 from generator.llm.limits import Limit, now
 from generator.llm.refusals import LOOK_INTO_THE_LOG, SERVER_ERROR, refusal_of
 from generator.settings import LanguageModelSettings
-from indexer.untrusted import message_of, one_line, without_key
 
 if TYPE_CHECKING:
     import httpx

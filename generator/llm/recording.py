@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from base.untrusted import one_line
 from generator.errors import (
     CacheUnusable,
     CallNotRecorded,
@@ -25,7 +26,6 @@ from generator.errors import (
 from generator.llm.completion import Usage
 from generator.llm.store import MOVE_AWAY, CallStore
 from generator.settings import CacheSettings
-from indexer.untrusted import one_line
 
 Outcome: TypeAlias = dict[str, Any]
 

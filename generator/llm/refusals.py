@@ -4,10 +4,10 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from base.net.backoff import retry_after_s
+from base.untrusted import message_in, one_line
 from generator.errors import ContextExceeded, ModelRefusedCall
 from generator.settings import LanguageModelSettings
-from indexer.backoff import retry_after_s
-from indexer.untrusted import message_in, one_line
 
 if TYPE_CHECKING:
     import httpx

@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from base.amounts import plain
+from base.net.backoff import TRANSIENT_STATUSES, growing_pauses
 from generator.errors import ModelFailed, ModelRefusedCall, ModelTooSlow
 from generator.llm.circuit import Circuit
 from generator.llm.completion import Completion
@@ -14,8 +16,6 @@ from generator.llm.endpoint import Endpoint
 from generator.llm.limits import Limit, now
 from generator.llm.reading import ListenerFailed, OnGrowth
 from generator.settings import LanguageModelSettings
-from indexer.backoff import TRANSIENT_STATUSES, growing_pauses
-from indexer.requests import plain
 
 if TYPE_CHECKING:
     import httpx

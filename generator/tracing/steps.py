@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from base.logs import get_logger
 from generator.errors import ModelFailed
 from generator.llm import Growth, OnText
-from indexer.logs import get_logger
 
 LOGGED_OF_A_CALL = ("model", "attempts", "repaired", "prompt_tokens", "completion_tokens")
 

@@ -12,10 +12,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from indexer.output_files import write_output
-from indexer.regular_files import read_regular
-from indexer.terminal import json_text
-from indexer.untrusted import read_json
+from base.files.output_files import write_output
+from base.files.regular_files import read_regular
+from base.terminal.output import json_text
+from base.untrusted import read_json
 
 TRACE_VERSION = 2
 FINDING_VERSION = 1  # of a search for papers

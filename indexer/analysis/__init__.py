@@ -6,9 +6,9 @@ An analyzer's module, and the dictionary with it, is loaded when one is made.
 from collections.abc import Callable
 from typing import Literal, get_args
 
+from base.errors import InvalidCall
 from indexer.analysis.tokens import Analyzer, Token
 from indexer.analysis.user_dictionary import UserDictionary
-from indexer.errors import InvalidCall
 
 Decompound = Literal["discard", "mixed", "none"]
 DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)

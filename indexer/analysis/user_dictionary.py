@@ -20,9 +20,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from indexer.errors import InvalidCall
-from indexer.regular_files import read_regular
-from indexer.terminal import STEERING
+from base.errors import InvalidCall
+from base.files.regular_files import read_regular
+from base.terminal.output import STEERING
 
 MOST_ENTRIES = 100_000
 LONGEST_TERM = 100  # characters

@@ -15,6 +15,9 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
 
+from base.errors import Remedy
+from base.logs import get_logger
+from base.progress import Progress
 from indexer.analysis.pool import WorkerEnded
 from indexer.building.claims import contested, without_claimed
 from indexer.building.passages import (
@@ -35,12 +38,10 @@ from indexer.building.records import (
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.damage import describing_damage
 from indexer.dead_letters import DeadLetterFile
-from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, Remedy, StrictRefusal
-from indexer.logs import get_logger
+from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
 from indexer.manifest import Manifest
 from indexer.readers import DeadLetter
 from indexer.readers.folders import ENDINGS
-from indexer.requests import Progress
 from indexer.settings import IndexerSettings
 from indexer.store import IndexStore
 from indexer.store.build_folder import DEAD_LETTERS

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
+from base.windows import windows
 from indexer.building.records import Record, Tally, contested_id
 from indexer.readers import DeadLetter
-from indexer.windows import windows
 from indexer.writers import Writer
 
 LOOKED_UP_AT_ONCE = 100  # records

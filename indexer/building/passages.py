@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
+from base.progress import Progress
 from indexer.analysed import AnalysedPassage
 from indexer.analysis.pool import analyse_in_order
 from indexer.building.plan import BuildPlan
@@ -11,7 +12,6 @@ from indexer.building.records import Record
 from indexer.building.summary import CorpusSummary
 from indexer.glossary.brackets import PassageMentions, passage_mentions
 from indexer.glossary.mining import texts_of
-from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.stored import key_field, key_of
 from indexer.writers import Writer

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from base.errors import InvalidCall, Remedy
 from indexer.analysis import UserDictionary
-from indexer.errors import InvalidCall, Remedy
 from indexer.fingerprint import Fingerprint, lexical_fingerprint
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from base.progress import Progress
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.writing import write_citations
@@ -20,7 +21,6 @@ from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import write_glossary
 from indexer.glossary.vocabulary import WordCounts
 from indexer.manifest import Manifest
-from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.store.build_folder import CITATIONS, GLOSSARY, LEXICON
 from indexer.writers import Writer

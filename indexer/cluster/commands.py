@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from indexer.errors import InvalidCall
+from base.amounts import counted
+from base.errors import InvalidCall
+from base.terminal.output import echo, echo_json, visible
 from indexer.options import json_option
-from indexer.requests import counted
 from indexer.settings import IndexerSettings
 from indexer.store import CAPABILITIES
-from indexer.terminal import echo, echo_json, visible
 
 if TYPE_CHECKING:
     from indexer.cluster.connection import Cluster
@@ -31,8 +31,8 @@ location_option = click.option(
 @json_option
 def backup(snapshot: str, location: str, as_json: bool) -> None:
     """Take a snapshot of all indexes, called SNAPSHOT or after the date and time."""
+    from base.terminal.progress_bar import progress_bar
     from indexer.cluster.snapshots import backup as take
-    from indexer.progress import progress_bar
 
     with _cluster() as cluster, progress_bar() as progress:
         taken = take(cluster, cluster.settings.prefix, snapshot, location=location, progress=progress)
@@ -69,8 +69,8 @@ def backups(location: str, as_json: bool) -> None:
 @json_option
 def restore(snapshot: str, location: str, yes: bool, as_json: bool) -> None:
     """Make all indexes what they were in SNAPSHOT; what is there now is deleted."""
+    from base.terminal.progress_bar import progress_bar
     from indexer.cluster import snapshots
-    from indexer.progress import progress_bar
 
     with _cluster() as cluster:
         prefix = cluster.settings.prefix

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple, TypedDict
 
 from elasticsearch import AsyncElasticsearch, NotFoundError
 
-from indexer.durable import temporary_path
-from indexer.errors import IndexDamaged, Remedy
+from base.errors import Remedy
+from base.files.durable import temporary_path
+from indexer.errors import IndexDamaged
 from indexer.store.build_folder import CITATIONS, COMPANIONS, GLOSSARY, LEXICON
 
 PIECE_BYTES = 4_000_000

@@ -26,7 +26,10 @@ from elastic_transport import (
 )
 from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
 
-from indexer import backoff
+from base.amounts import plain
+from base.errors import InvalidCall
+from base.net import backoff
+from base.untrusted import one_line
 from indexer.cluster.node import (
     PRODUCT,
     AnswerTooLong,
@@ -35,10 +38,8 @@ from indexer.cluster.node import (
     PlainServer,
     bounded_node,
 )
-from indexer.errors import EngineRefused, EngineUnreachable, InvalidCall
-from indexer.requests import plain
+from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.settings import ElasticsearchSettings
-from indexer.untrusted import one_line
 
 Result = TypeVar("Result")
 

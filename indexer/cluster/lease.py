@@ -15,8 +15,8 @@ from typing import Any
 
 from elasticsearch import AsyncElasticsearch, ConflictError, NotFoundError
 
+from base.files.durable import write_durably
 from indexer.cluster.connection import Cluster
-from indexer.durable import write_durably
 from indexer.errors import EngineRefused, EngineUnreachable, IndexBusy
 
 LASTS_S = 120

@@ -7,10 +7,11 @@ from typing import Any
 
 from elasticsearch import AsyncElasticsearch
 
+from base.errors import Remedy
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document
 from indexer.cluster.node import AnswerTooLong
-from indexer.errors import EngineRefused, IndexDamaged, Remedy
+from indexer.errors import EngineRefused, IndexDamaged
 from indexer.schema import StoredPassage
 from indexer.stored import place_in_paper
 

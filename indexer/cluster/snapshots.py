@@ -16,16 +16,17 @@ from typing import Any
 
 from elasticsearch import ApiError, NotFoundError
 
+from base.errors import InvalidCall, ResourceError
+from base.progress import Progress, no_progress
+from base.untrusted import one_line
 from indexer.cluster.connection import FORBIDDEN, Cluster, reason_of
 from indexer.cluster.names import glossaries, is_ours, is_version, leases
-from indexer.errors import EngineRefused, IndexBusy, IndexerError, IndexNotWritten, InvalidCall, UnknownIndex
-from indexer.requests import Progress, no_progress
-from indexer.untrusted import one_line
+from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, UnknownIndex
 
 POLL_S = 0.5
 WHOLE: dict[str, Any] = {"include_global_state": False, "partial": False}
 # What the server says of a repository or a snapshot, and what becomes of it; `{reason}` is in its own words.
-REFUSALS: dict[str, tuple[type[IndexerError], str]] = {
+REFUSALS: dict[str, tuple[type[ResourceError], str]] = {
     "already_in_use|already exists|same name": (
         InvalidCall,
         "the name {name!r} is taken; give another, or none",

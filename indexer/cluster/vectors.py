@@ -7,6 +7,7 @@ updates of the documents, which keep what else a document holds.
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from base.windows import windows
 from indexer.cluster.bulk import send_in_bulk
 from indexer.cluster.connection import Cluster, cause_in
 from indexer.cluster.documents import document_id
@@ -16,7 +17,6 @@ from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused
 from indexer.vectors.adding import row_of
 from indexer.vectors.store import VectorStore
-from indexer.windows import windows
 
 FIELD = "vector"
 WITH = {"exists": {"field": FIELD}}

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+from base.errors import InvalidCall
 from indexer.encoders.arrays import Vectors
-from indexer.errors import InvalidCall
 from indexer.settings import EncoderSettings, RerankerSettings, StorageType
 
 Progress = Callable[[int], None]  # told how many texts have been encoded so far

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from base.untrusted import read_json
 from indexer.encoders.arrays import Vectors
 from indexer.settings import EncoderSettings
-from indexer.untrusted import read_json
 
 
 def embeddings_body(settings: EncoderSettings, texts: Sequence[str]) -> dict[str, Any]:

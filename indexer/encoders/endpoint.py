@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexer.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
+from base.amounts import plain
+from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
+from base.untrusted import message_in, one_line
 from indexer.encoders import Progress, VectorFingerprint
 from indexer.encoders.answers import embeddings_body, vectors_of
 from indexer.encoders.arrays import Vectors
@@ -17,9 +19,7 @@ from indexer.encoders.batching import cut_into_batches
 from indexer.encoders.lengths import of_unit_length
 from indexer.encoders.texts import without_surrogates
 from indexer.errors import EncoderUnusable
-from indexer.requests import plain
 from indexer.settings import EncoderSettings
-from indexer.untrusted import message_in, one_line
 
 if TYPE_CHECKING:
     import httpx
@@ -73,7 +73,7 @@ class EndpointEncoder:
         """
         from anyio.from_thread import start_blocking_portal
 
-        from indexer.http_client import open_client
+        from base.net.http_client import open_client
 
         self._settings = settings
         self._url = f"{(settings.base_url or '').rstrip('/')}/embeddings"
@@ -199,7 +199,7 @@ class EndpointEncoder:
     async def _try(self, texts: Sequence[str], seconds: float) -> Vectors:
         import httpx
 
-        from indexer.http_client import exchange
+        from base.net.http_client import exchange
 
         body = json.dumps(embeddings_body(self._settings, texts)).encode()
         most, seconds = BYTES_BESIDE + BYTES_A_VECTOR * len(texts), min(seconds, self._settings.timeout_s)

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from indexer.errors import EncoderUnusable, InvalidCall, LibraryMissing
+from base.errors import InvalidCall, LibraryMissing
+from indexer.errors import EncoderUnusable
 from indexer.settings import Precision
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.durable import sync
+from base.files.durable import sync
 from indexer.forward.rows import PassageRows, Places, Words
 
 ROWS, ROW_LENGTHS, RUNS = "rows", "row_lengths", "runs"

@@ -14,12 +14,12 @@ from uuid import uuid4
 
 import httpx
 
-from indexer.backoff import growing_pauses
+from base.logs import get_logger
+from base.net.backoff import growing_pauses
+from base.net.http_client import exchange, open_client
+from base.untrusted import one_line
 from indexer.full_text.tei import record_of_tei
-from indexer.http_client import exchange, open_client
-from indexer.logs import get_logger
 from indexer.papers import language_of
-from indexer.untrusted import one_line
 
 SENT_BYTES = 64 << 20
 ANSWER_BYTES = 32 << 20

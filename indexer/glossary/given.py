@@ -17,11 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from base.errors import InvalidCall
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.analysis.porter import porter_stem
 from indexer.analysis.tokens import Analyzer
 from indexer.analysis.user_dictionary import decoded_lines, read_written
-from indexer.errors import InvalidCall
 from indexer.glossary.pairs import (
     LONGEST_TERM,
     Pair,

@@ -10,7 +10,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
-from indexer.errors import LibraryMissing, Remedy, UnknownFormat
+from base.errors import LibraryMissing, Remedy
+from indexer.errors import UnknownFormat
 from indexer.full_text.parser_pool import Complete
 from indexer.papers import Unit
 from indexer.readers import beir, hub, miracl, scienceon

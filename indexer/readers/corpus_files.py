@@ -8,7 +8,8 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from indexer.errors import Remedy, UnknownFormat, UnknownPath
+from base.errors import Remedy, UnknownPath
+from indexer.errors import UnknownFormat
 from indexer.readers import hub
 from indexer.readers.detection import (
     FORMAT_OF_ENDINGS,

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from indexer.errors import InvalidCall
+from base.errors import InvalidCall
 from indexer.papers import Paper
 from indexer.readers.cells import language_named, parts_of, year_in
 from indexer.readers.items import Item, admitted, dead_letter

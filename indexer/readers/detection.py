@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from indexer.errors import Remedy, UnknownFormat
+from base.errors import Remedy
+from indexer.errors import UnknownFormat
 from indexer.readers.folders import (
     JSON_ENDINGS,
     MARKDOWN_ENDINGS,

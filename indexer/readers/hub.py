@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count, islice
 from typing import Any
 
-from indexer.errors import IndexerError, LibraryMissing, UnknownPath
+from base.errors import LibraryMissing, ResourceError, UnknownPath
 from indexer.readers.items import Item, admitted, dead_letter
 from indexer.readers.jsonl import NoRecord, Renaming, parse_record
 from indexer.readers.lines import BYTE_ORDER_MARK
@@ -108,7 +108,7 @@ def read_rows(path: str, place: str, renamed: Renaming) -> Iterator[Item]:
     for number in count(1):
         try:
             line = next(lines, None)
-        except IndexerError:
+        except ResourceError:
             raise
         except Exception as error:  # noqa: BLE001  (as above; the rows that came are kept)
             yield dead_letter(path, number, f"the stream breaks off here: {_first_line(error)}")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
-from indexer.errors import LibraryMissing
+from base.errors import LibraryMissing
 from indexer.full_text.parser_pool import Complete, ParserPool
 from indexer.readers.documents import NoDocument, document_id, read_whole
 from indexer.readers.items import DeadLetter, Item, admitted, dead_letter

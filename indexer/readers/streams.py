@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
+from base.files.regular_files import open_descriptor
 from indexer.readers.folders import corpus_names, ending_of, is_archive
 from indexer.readers.items import DeadLetter, dead_letter
-from indexer.regular_files import open_descriptor
 
 BLOCK_BYTES = 1 << 18
 # Scholarly text packs to a third or a tenth; deflate goes to a thousandth with nothing but repetition.

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
 
+from base.errors import InvalidCall, Remedy, ResourceError
+from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
-from indexer.durable import describing_write_errors
-from indexer.errors import IndexDamaged, IndexerError, IndexMismatch, InvalidCall, Remedy, UnknownIndex
+from indexer.damage import describing_write_errors
+from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.manifest import Manifest
 from indexer.papers import Unit
-from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName
 from indexer.store.build_folder import BuildFolder
@@ -119,7 +120,7 @@ class IndexStore(Protocol):
     def unknown(self) -> UnknownIndex:
         """Return the error that says that there is no such index, and which there are."""
         there: list[str] = []
-        with suppress(IndexerError, OSError):
+        with suppress(ResourceError, OSError):
             there = self.all_names()
         return UnknownIndex(
             f"no index {self.name!r} {self.place}", remedy=Remedy.CREATE, index=self.name, there=there

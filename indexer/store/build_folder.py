@@ -27,8 +27,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from indexer.durable import TEMPORARY, describing_write_errors, sync, write_durably
-from indexer.errors import IndexBusy, IndexNotWritten, InvalidCall
+from base.errors import InvalidCall
+from base.files.durable import TEMPORARY, sync, write_durably
+from indexer.damage import describing_write_errors
+from indexer.errors import IndexBusy, IndexNotWritten
 from indexer.manifest import MANIFEST
 from indexer.sums import FileSum, sealed, unsealed
 

@@ -16,6 +16,9 @@ from typing import Any, TypeVar
 
 from elasticsearch import BadRequestError, NotFoundError
 
+from base.errors import Remedy
+from base.logs import get_logger
+from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.cluster import companions, copies, names, readers
@@ -24,14 +27,12 @@ from indexer.cluster.lease import Lease, held_lease, holder_at
 from indexer.cluster.loading import create_for_loading, create_placed, is_placed, start_from
 from indexer.cluster.mapping import LEASES_BODY, published_settings
 from indexer.cluster.reading import count, passages_of_version
-from indexer.durable import describing_write_errors
-from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, Remedy, VersionGone
+from indexer.damage import describing_write_errors
+from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, VersionGone
 from indexer.forward.building import BaseForward
-from indexer.logs import get_logger
 from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
 from indexer.readers import DeadLetter
-from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal

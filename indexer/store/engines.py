@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import Any
 from unicodedata import normalize
 
-from indexer.errors import InvalidCall, LibraryMissing
+from base.errors import InvalidCall, LibraryMissing
 from indexer.settings import IndexerSettings
 from indexer.store import IndexStore
 

@@ -31,14 +31,15 @@ from stat import S_ISREG
 from typing import TYPE_CHECKING
 from zlib import crc32
 
+from base.errors import Remedy
+from base.files.durable import SHORTAGES, cause_of, sync, write_durably
+from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.damage import describing_damage
-from indexer.durable import SHORTAGES, cause_of, describing_write_errors, sync, write_durably
-from indexer.errors import IndexDamaged, IndexMismatch, Remedy, VersionGone
+from indexer.damage import describing_damage, describing_write_errors
+from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
 from indexer.manifest import MANIFEST, Manifest
 from indexer.papers import Unit
-from indexer.requests import Progress, no_progress
 from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
 from indexer.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
+from base.progress import Progress
+from base.windows import windows
 from indexer.encoders import Encoder
 from indexer.encoders.arrays import Stored
 from indexer.encoders.rounding import rounded
 from indexer.errors import EncoderUnusable
-from indexer.requests import Progress
 from indexer.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
-from indexer.windows import windows
 
 WINDOW = 1_024  # passages that are encoded, sorted by length among themselves, between two commits
 COPIED_AT_ONCE = 4_096

@@ -3,10 +3,11 @@
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+from base.errors import InvalidCall, Remedy
+from base.progress import Progress
 from indexer.encoders import Encoder
-from indexer.errors import IndexDamaged, InvalidCall, Remedy
+from indexer.errors import IndexDamaged
 from indexer.manifest import Manifest
-from indexer.requests import Progress
 from indexer.store import IndexStore
 from indexer.vectors.adding import encode_missing
 from indexer.vectors.store import VectorStore

@@ -19,10 +19,11 @@ from typing import Any, BinaryIO, NamedTuple, Self
 
 import numpy as np
 
+from base.errors import Remedy
 from indexer.damage import describing_damage
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexDamaged, Remedy
+from indexer.errors import IndexDamaged
 from indexer.sqlite_files import SQLiteFile
 
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"

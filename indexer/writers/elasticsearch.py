@@ -19,6 +19,7 @@ from typing import Any, Self
 from elastic_transport import TransportError
 from elasticsearch import ApiError
 
+from base.files.durable import write_durably
 from indexer.analysed import AnalysedPassage
 from indexer.cluster import vectors
 from indexer.cluster.bulk import send_in_bulk
@@ -36,7 +37,6 @@ from indexer.cluster.connection import (
 from indexer.cluster.documents import document_id, to_document
 from indexer.cluster.loading import merge
 from indexer.cluster.reading import PAGE, count, page_of, passages_of_index, refresh
-from indexer.durable import write_durably
 from indexer.encoders import VectorFingerprint
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.forward.building import BaseForward, ForwardWriter

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from base.errors import Remedy
 from indexer.cluster.connection import Cluster
 from indexer.cluster.documents import from_document, row_of
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexDamaged, Remedy
+from indexer.errors import IndexDamaged
 from indexer.forward.lexicon import Lexicon
 from indexer.forward.rows import PassageRows
 from indexer.schema import StoredPassage

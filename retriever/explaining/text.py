@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 
-from indexer.columns import line_width, table, wrap, wrapped_table
-from indexer.requests import plain
-from indexer.terminal import shortened, visible
+from base.amounts import plain
+from base.terminal.columns import line_width, table, wrap, wrapped_table
+from base.terminal.output import shortened, visible
 from retriever.explaining.accounts import Account
 from retriever.explaining.words import ExplanationLanguage, Say, words_of
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from indexer.terminal import json_text
+from base.terminal.output import json_text
 from retriever.exports import Export, Record
 from retriever.papers.reference import Name, Reference, reference_of
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from indexer.terminal import json_text
+from base.terminal.output import json_text
 from retriever.exports import Export, Record
 
 

@@ -29,7 +29,7 @@ async def rank(
 
     Raises:
         BadFilter: the index has no vectors, or they cannot be compared with the question.
-        IndexerError: the encoder failed.
+        ResourceError: the encoder failed.
     """
     del question, chosen, planned
     if pool.vector is None:

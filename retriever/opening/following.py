@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from indexer.errors import EngineRefused, EngineUnreachable, IndexerError, UnknownIndex, VersionGone
+from base.errors import ResourceError
+from indexer.errors import EngineRefused, EngineUnreachable, UnknownIndex, VersionGone
 from indexer.manifest import Manifest
 from indexer.store import IndexStore, Pointer
 from retriever.opening.worker_threads import WorkerThreads
@@ -149,7 +150,7 @@ class FollowingIndex:
             pointer = self._store.pointer()
         except (EngineUnreachable, EngineRefused):  # the question will tell whether that is the end
             return
-        except (IndexerError, OSError) as error:
+        except (ResourceError, OSError) as error:
             reason = f"which one is the current cannot be told ({error})"
             if self._note(current, reason):
                 self._log("pointer not read", str(error))
@@ -165,7 +166,7 @@ class FollowingIndex:
             self._go_on()
         except UnknownIndex:
             raise
-        except (IndexerError, OSError) as error:
+        except (ResourceError, OSError) as error:
             self._refused = (pointer, time.monotonic() + TRIED_EVERY_S)
             self._note(current, f"the one published since cannot be opened ({error})")
             self._log("version not opened", str(error))
@@ -178,7 +179,7 @@ class FollowingIndex:
         return current.notes != before
 
     def _log(self, what: str, reason: str) -> None:
-        from indexer.logs import get_logger  # it loads what a search on the command line does not need
+        from base.logs import get_logger  # it loads what a search on the command line does not need
 
         get_logger("index").warning(what, index=self.manifest.name, reason=reason)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from copy import copy
 from typing import Generic, Protocol, TypeVar
 
-from indexer.errors import IndexerError
+from base.errors import ResourceError
 from retriever.opening.worker_threads import WorkerThreads
 
 COOLDOWN_S = 20.0  # after a failure
@@ -34,7 +34,7 @@ class LazyModel(Generic[Model]):
         self._threads = WorkerThreads(thread, 1)
         self._open = open_model
         self._model: Model | None = None
-        self._failure: IndexerError | None = None
+        self._failure: ResourceError | None = None
         self._retry_at = 0.0
 
     async def run(self, use: Callable[[Model], Result]) -> Result | None:
@@ -58,6 +58,6 @@ class LazyModel(Generic[Model]):
             if self._model is None:
                 self._model = self._open()
             return None if self._model is None else use(self._model)
-        except IndexerError as error:
+        except ResourceError as error:
             self._failure, self._retry_at = copy(error), time.monotonic() + COOLDOWN_S
             raise

@@ -8,7 +8,7 @@ from contextvars import ContextVar, copy_context
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from indexer.cores import usable_cores
+from base.cores import usable_cores
 from indexer.errors import IndexClosed
 
 Arguments = ParamSpec("Arguments")

@@ -12,10 +12,10 @@ from itertools import islice
 from typing import Any, Literal
 from unicodedata import normalize
 
+from base.untrusted import one_line
 from indexer.encoders.arrays import Stored
 from indexer.packing import GAP
 from indexer.schema import StoredPassage
-from indexer.untrusted import one_line
 from retriever.engines import EngineHit
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex

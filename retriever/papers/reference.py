@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from base.terminal.output import STEERING
 from indexer.normal_forms import DOI, DOI_PREFIX
-from indexer.terminal import STEERING
 
 # Here some reader, as Python's splitlines, ends a line.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from indexer.requests import plain
+from base.amounts import plain
 
 # A heading is a term of a source's thesaurus, such as MeSH; only a source that has one is asked for it.
 AnalysedField = Literal["text", "title", "heading"]

@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from base.errors import InvalidCall
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.user_dictionary import decoded_lines, read_written
-from indexer.errors import InvalidCall
 from indexer.papers import language_of
 from retriever.errors import BadQuestion
 from retriever.keywords.statistics import Keyword, Translation

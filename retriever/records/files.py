@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from indexer.errors import InvalidCall, UnknownPath
-from indexer.output_files import write_output
+from base.errors import InvalidCall, UnknownPath
+from base.files.output_files import write_output
+from base.files.regular_files import read_regular
+from base.terminal.output import json_text
+from base.untrusted import read_json
 from indexer.papers import language_of
-from indexer.regular_files import read_regular
-from indexer.terminal import json_text
-from indexer.untrusted import read_json
 from retriever.records.markdown import as_markdown
 from retriever.records.record import SearchRecord
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from indexer.errors import InvalidCall
+from base.errors import InvalidCall
+from base.terminal.output import json_text
+from base.versions import installed_version
 from indexer.manifest import Manifest
 from indexer.papers import FIRST_YEAR, LAST_YEAR
-from indexer.terminal import json_text
-from indexer.versions import installed_version
 from retriever.keywords.given import LONGEST_GIVEN, check_given
 from retriever.searching.hits import SearchResult
 from retriever.searching.request import SearchRequest

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from indexer.requests import counted
-from indexer.terminal import json_text
+from base.amounts import counted
+from base.terminal.output import json_text
 from retriever.records.record import SearchRecord
 
 SHOWN_CHARACTERS = 80  # of a value that changed

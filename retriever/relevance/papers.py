@@ -14,13 +14,13 @@ from statistics import fmean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from base.errors import ResourceError
+from base.untrusted import one_line
 from indexer.analysis import make_analyzer
-from indexer.errors import IndexerError
 from indexer.glossary.storage import Glossary
 from indexer.papers import Paper
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
-from indexer.untrusted import one_line
 from retriever.constraints.analysis import analyse_constraints
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import find_constraints
@@ -111,7 +111,7 @@ class PaperRelevance:
         for measure in (self._by_cross_encoder, self._by_cosine):
             try:
                 found = await measure(question, papers)
-            except IndexerError as error:
+            except ResourceError as error:
                 failures.append(one_line(str(error)))
                 continue
             if found:
@@ -163,7 +163,7 @@ class PaperRelevance:
         encoder, why = await self.models.vectors()
         if encoder is None:
             if why:
-                raise IndexerError(why)
+                raise ResourceError(why)
             return None
         import numpy as np
 
@@ -176,7 +176,7 @@ class PaperRelevance:
         unrelated = [_passage(f"-{number}", "", text) for number, text in enumerate(UNRELATED)]
         vectors, failure = await self.threads.run(encoder.of, [*passages, *unrelated])
         if failure:
-            raise IndexerError(failure)
+            raise ResourceError(failure)
         cosines = {
             passage.passage_id: _cosine(
                 np.asarray(asked, np.float64).ravel(),

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from indexer.errors import IndexerError
+from base.errors import ResourceError
 from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.keywords.choice import KeywordChoice
@@ -64,7 +64,7 @@ async def relevance(
     for measure in (_by_cross_encoder, _by_cosine):
         try:
             found = await measure(index, question, hits)
-        except IndexerError as error:
+        except ResourceError as error:
             failures.append(str(error))
             continue
         if found:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from indexer.requests import counted
+from base.amounts import counted
 from indexer.schema import StoredPassage
 from retriever.constraints.parsing import Constraints
 from retriever.explaining.highlights import MarkedText, Span

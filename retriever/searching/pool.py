@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from base.errors import ResourceError
 from indexer.encoders.arrays import Stored
-from indexer.errors import IndexerError
 from retriever.engines import EngineHit
 from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe
@@ -26,7 +26,7 @@ class CandidatePool:
     )  # scores of incomplete papers, by passage_id
     sent: Mapping[str, Query] = field(default_factory=dict)  # by name; the nearest passages have none
     vector: Stored | None = None  # the question's
-    encoder_failure: IndexerError | None = None
+    encoder_failure: ResourceError | None = None
 
     def with_hits(self, name: str, hits: Sequence[EngineHit]) -> "CandidatePool":
         """Return the pool with hits from elsewhere, under a new name."""
@@ -116,14 +116,14 @@ async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> dict[str,
 
 async def _find_nearest(
     context: SearchContext, k: int
-) -> tuple[Stored | None, IndexerError | None, list[EngineHit]]:
+) -> tuple[Stored | None, ResourceError | None, list[EngineHit]]:
     if not k:
         return None, None, []
     vector, failure = await encode_question(context)
     return vector, failure, [] if vector is None else await nearest_passages(context, vector, k)
 
 
-async def encode_question(context: SearchContext) -> tuple[Stored | None, IndexerError | None]:
+async def encode_question(context: SearchContext) -> tuple[Stored | None, ResourceError | None]:
     """Return the question's vector, or the encoder's failure; neither if the index has no vectors.
 
     A note says why vectors are not used.
@@ -135,7 +135,7 @@ async def encode_question(context: SearchContext) -> tuple[Stored | None, Indexe
     with context.recorder.timed("vector"):
         try:
             vector = await vectors.encode(context.request.question)
-        except IndexerError as error:
+        except ResourceError as error:
             failure = error
             context.recorder.failed("encoder", f"ranked without vectors, the encoder failed: {error}")
     if vectors.disabled_reason:

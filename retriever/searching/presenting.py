@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 
-from indexer.requests import counted
+from base.amounts import counted
 from retriever.duplicates.folding import without_duplicates
 from retriever.duplicates.repeated_questions import asked_question, only_repeats
 from retriever.duplicates.statements import states_something

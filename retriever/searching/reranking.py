@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from indexer.errors import IndexerError
+from base.errors import ResourceError
 from retriever.searching.context import SearchContext
 from retriever.searching.ranking import Ranking
 
@@ -23,7 +23,7 @@ async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:
     with context.recorder.timed("rerank"):
         try:
             scored_by = await encoder.scores(context.request.question, texts)
-        except IndexerError as error:
+        except ResourceError as error:
             context.recorder.failed("reranker", f"not re-ranked, the cross-encoder failed: {error}")
             return ranking
     if scored_by is None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from base.files.base_directories import base_directory
+from base.logs import get_logger
 from indexer.analysis import Decompound
-from indexer.base_directories import base_directory
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexNotWritten
@@ -18,7 +19,6 @@ from indexer.fingerprint import lexical_fingerprint
 from indexer.glossary.given import GENERAL, GivenPairs
 from indexer.glossary.storage import SCHEMA as GLOSSARY_SCHEMA
 from indexer.glossary.storage import write_glossary
-from indexer.logs import get_logger
 from indexer.sums import sum_of
 from indexer.vectors.store import DTYPES
 

@@ -25,13 +25,13 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 import retriever.sources
-from indexer.durable import cause_of
+from base.files.durable import cause_of
+from base.files.regular_files import read_secret
+from base.settings.fields import PREFIX, Setting, is_path, variable_at
+from base.settings.file import SettingsFile, read_settings_file, read_toml
+from base.settings.sources import ADDRESSES
 from indexer.papers import why_invalid
-from indexer.regular_files import read_secret
 from indexer.settings import IndexerSettings
-from indexer.settings_fields import PREFIX, Setting, is_path, variable_at
-from indexer.settings_file import SettingsFile, read_settings_file, read_toml
-from indexer.settings_sources import ADDRESSES
 from retriever.errors import InvalidSource, UnknownSource
 from retriever.settings import SourcesSettings
 from retriever.sources import Source

@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from pydantic import SecretStr
 
-from indexer.backoff import TRANSIENT_STATUSES
-from indexer.http_client import exchange, open_client
-from indexer.untrusted import message_in, message_of, one_line, without_key
+from base.net.backoff import TRANSIENT_STATUSES
+from base.net.http_client import exchange, open_client
+from base.untrusted import message_in, message_of, one_line, without_key
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.sources.elasticsearch_queries import Body
 from retriever.sources.elasticsearch_records import has_hits

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from base.errors import ResourceError
+from base.untrusted import one_line
 from indexer.analysis import make_analyzer
 from indexer.encoders import VectorFingerprint
-from indexer.errors import IndexerError
 from indexer.fingerprint import lexical_fingerprint
 from indexer.manifest import Manifest
 from indexer.settings import IndexerSettings
 from indexer.store import Pointer
-from indexer.untrusted import one_line
 from retriever.errors import SourceFailed
 from retriever.index import QuestionModels, SearchIndex
 from retriever.opening.lazy_model import COOLDOWN_S
@@ -50,7 +50,7 @@ class SharedModels:
             if self._vectors is None and time.monotonic() >= self._retry_at:
                 try:
                     self._vectors, self._failure = await PassageVectors.open(self._encoder), ""
-                except IndexerError as error:
+                except ResourceError as error:
                     self._failure = f"passages get no vectors: {one_line(str(error))}"
                     self._retry_at = time.monotonic() + COOLDOWN_S
                 if self._vectors:
@@ -83,7 +83,7 @@ async def open_declared(
     """Open sources, and close them behind.
 
     Raises:
-        SourceFailed, IndexerError: one of them cannot be opened.
+        SourceFailed, ResourceError: one of them cannot be opened.
     """
     async with AsyncExitStack() as opened:
         sources = []

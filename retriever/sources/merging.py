@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from indexer.errors import RemediableError
-from indexer.logs import get_logger
+from base.amounts import plain
+from base.errors import RemediableError
+from base.logs import get_logger
+from base.untrusted import one_line
 from indexer.papers import Paper
-from indexer.requests import plain
-from indexer.untrusted import one_line
 from retriever.duplicates.descriptions import Description
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query

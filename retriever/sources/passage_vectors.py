@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from threading import Lock
 
+from base.errors import ResourceError
+from base.untrusted import one_line
 from indexer.encoders import Encoder, Progress, VectorFingerprint, open_encoder
 from indexer.encoders.arrays import Stored, Vectors
 from indexer.encoders.rounding import rounded
-from indexer.errors import IndexerError
 from indexer.schema import StoredPassage
 from indexer.settings import EncoderSettings
-from indexer.untrusted import one_line
 from indexer.vectors.adding import row_of, text_to_encode
 from retriever.opening.question_vectors import QuestionVectors
 from retriever.sources.cache import VectorCache
@@ -41,7 +41,7 @@ class PassageVectors:
             return known, ""
         try:
             encoded = self._encoder.encode_passages([texts[text_hash] for text_hash in missing])
-        except IndexerError as error:
+        except ResourceError as error:
             return known, f"passages were not encoded: {one_line(str(error))}"
         new = dict(zip(missing, rounded(encoded, self.fingerprint.storage), strict=True))
         self._cache.keep(new)

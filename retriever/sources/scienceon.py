@@ -18,7 +18,7 @@ from urllib.parse import quote_plus
 
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
-from indexer.errors import LibraryMissing
+from base.errors import LibraryMissing
 from indexer.papers import FIRST_YEAR, LAST_YEAR
 from indexer.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
 from indexer.settings import IndexerSettings

@@ -4,12 +4,12 @@ from datetime import UTC, datetime
 
 import click
 
-from indexer.columns import table
-from indexer.errors import InvalidCall
+from base.errors import InvalidCall
+from base.terminal.columns import table
+from base.terminal.output import echo, echo_json, echo_lines
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import NAME
-from indexer.terminal import echo, echo_json, echo_lines
 from retriever.sources.configuration import NAME as SOURCE_NAME
 from server.access.key_store import KeyStore
 from server.access.keys import SCOPES, Key, KeyLimits, Scope, end_of, make_key

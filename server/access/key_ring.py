@@ -7,7 +7,7 @@ import time
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
-from indexer.logs import get_logger
+from base.logs import get_logger
 from server.access.key_store import Kept, KeyStore, Session
 from server.access.keys import Key, digest_of, id_of, opens
 from server.errors import KeysEmpty, KeysUnreadable

@@ -17,7 +17,7 @@ from datetime import UTC, date, datetime
 from itertools import chain
 from pathlib import Path
 
-from indexer.durable import cause_of, create_durably, disk_of
+from base.files.durable import cause_of, create_durably, disk_of
 from indexer.store.build_folder import KEYS
 from server.access.keys import SCOPES, Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey

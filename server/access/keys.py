@@ -13,7 +13,7 @@ from hashlib import sha256
 from hmac import compare_digest
 from typing import Any, Literal, TypeAlias
 
-from indexer.errors import InvalidCall
+from base.errors import InvalidCall
 
 Scope: TypeAlias = Literal["read", "admin"]
 SCOPES: tuple[Scope, ...] = ("read", "admin")

@@ -4,11 +4,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError
 
+from base.errors import InvalidCall
 from generator.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.finding.request import FindRequest
 from generator.llm.budgets import Budget
-from indexer.errors import InvalidCall
 from retriever.queries.filters import make_filters
 from retriever.searching.request import MOST_CHARACTERS
 from server.access.callers import current_visit

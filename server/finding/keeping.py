@@ -7,10 +7,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
+from base.files.durable import cause_of
+from base.logs import get_logger
 from generator.finding.state import FindingState
 from generator.tracing.following import ended
-from indexer.durable import cause_of
-from indexer.logs import get_logger
 from server.finding.kept_searches import LockedSearch
 from server.finding.search_file import SearchFile, order_of
 

@@ -19,9 +19,9 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-from indexer.durable import TEMPORARY, cause_of, write_durably
-from indexer.logs import get_logger
-from indexer.regular_files import open_regular, read_regular
+from base.files.durable import TEMPORARY, cause_of, write_durably
+from base.files.regular_files import open_regular, read_regular
+from base.logs import get_logger
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, UnknownSearch
 from server.finding.search_file import SearchFile, search_file_of

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
+from base.errors import RemediableError
 from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
-from indexer.errors import RemediableError
 from retriever.errors import SourceFailed
 from retriever.index import SearchIndex
 from retriever.opening.following import FollowingIndex

@@ -6,14 +6,14 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from base.files.durable import cause_of
+from base.logs import get_logger
 from generator.finding.events import stream_finding
 from generator.finding.request import FindRequest
 from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
 from generator.tracing.following import ended
 from generator.tracing.steps import StepEvent
-from indexer.durable import cause_of
-from indexer.logs import get_logger
 from server.access.callers import Caller
 from server.errors import Stopping, TooSlow
 from server.finding.keeping import Keeping

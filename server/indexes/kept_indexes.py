@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from unicodedata import normalize
 
-from indexer.errors import IndexerError
-from indexer.logs import get_logger
+from base.errors import ResourceError
+from base.logs import get_logger
 from retriever.opening.following import FollowingIndex
 from server.errors import Stopping
 from server.processes.stopping import STOPPING
@@ -48,7 +48,7 @@ class KeptIndexes:
         """Return an open index; those who ask at once wait for one opening.
 
         Raises:
-            IndexerError: as `open_index`.
+            ResourceError: as `open_index`.
             Stopping: the server stops before it is open.
         """
         name = normalize("NFC", name)
@@ -127,5 +127,5 @@ def _close_quietly(index: FollowingIndex) -> None:
     try:
         with index:
             pass
-    except (IndexerError, OSError) as error:
+    except (ResourceError, OSError) as error:
         log.warning("index not closed", index=index.manifest.name, reason=repr(error))

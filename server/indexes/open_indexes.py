@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from unicodedata import normalize
 
-from indexer.errors import IndexerError, InvalidCall, Remedy, UnknownIndex, first_names
-from indexer.logs import get_logger
+from base.errors import InvalidCall, Remedy, ResourceError, first_names
+from base.logs import get_logger
+from base.remedies import describe_error
+from indexer.errors import UnknownIndex
 from indexer.manifest import Manifest
-from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import BuildFolder
 from indexer.store.engines import index_names, open_store
@@ -70,7 +71,7 @@ class OpenIndexes:
                 names = await self._listed(anew=True)
                 await self._open_expected(names)
                 self._kept.close_all_but(names)
-            except (IndexerError, OSError) as error:  # calls will tell
+            except (ResourceError, OSError) as error:  # calls will tell
                 log.warning("indexes not listed", reason=describe_error(error))
             except Exception as error:
                 log.exception("indexes not looked at", reason=repr(error))
@@ -149,7 +150,7 @@ class OpenIndexes:
         """Return an open index; those who ask at once wait for one opening.
 
         Raises:
-            IndexerError: as `open_index`.
+            ResourceError: as `open_index`.
             Stopping: the server stops before it is open.
         """
         self._require(name)

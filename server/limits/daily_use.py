@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from indexer.durable import cause_of
-from indexer.logs import get_logger
+from base.files.durable import cause_of
+from base.logs import get_logger
 from server.limits.shared_table import SharedTable, read_whole_number
 
 FILE = ".calls-today"  # in the home folder; no index can have the name

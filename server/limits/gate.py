@@ -10,9 +10,9 @@ from typing import Annotated, Literal, TypeAlias
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from indexer.cores import usable_cores
-from indexer.logs import get_logger
-from indexer.requests import counted
+from base.amounts import counted
+from base.cores import usable_cores
+from base.logs import get_logger
 from server.access.callers import Caller, Visit, visit_of
 from server.errors import QuotaUsed, TooBusy, TooManyOpen, TooOften, TooSlow
 from server.limits.daily_use import DAY_S, DailyUse

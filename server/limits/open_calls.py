@@ -12,7 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Self
 
-from indexer.requests import counted
+from base.amounts import counted
 from server.errors import TooManyOpen
 
 MOST_PLACES = 1_000  # of a caller

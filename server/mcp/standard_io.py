@@ -26,7 +26,7 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
     """Answer until the client closes its end; a call that names no index asks `index`.
 
     Raises:
-        IndexerError: as opening the index.
+        ResourceError: as opening the index.
     """
     async with open_backends(settings, server) as backends:
         desk = Desk(backends, index=index)

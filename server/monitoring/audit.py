@@ -6,9 +6,9 @@ import stat
 from pathlib import Path
 from typing import Any, Self
 
-from indexer.durable import cause_of
-from indexer.logs import get_logger
-from indexer.terminal import json_text
+from base.files.durable import cause_of
+from base.logs import get_logger
+from base.terminal.output import json_text
 from server.monitoring import metrics
 
 log = get_logger("server")

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
-from indexer.logs import get_logger
+from base.logs import get_logger
 from server.monitoring.audit import AuditLog
 
 INTERVAL_S = 60.0

@@ -20,9 +20,9 @@ from prometheus_client import (
     multiprocess,
 )
 
+from base.logs import get_logger
 from generator.pipeline import AskResult
 from generator.tracing.steps import Step
-from indexer.logs import get_logger
 from retriever.searching.hits import SearchResult
 from server.access.callers import current_visit
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from unicodedata import normalize
 
-from indexer.errors import IndexerError
+from base.errors import ResourceError
 from server.openai.errors import CallRefused
 from server.services import Services
 from server.sources.as_index import as_index, sources_named
@@ -64,6 +64,6 @@ async def _described(services: Services, model: Model) -> dict[str, Any]:
         try:
             published = (await services.indexes.manifest(model.index)).published
             created = int(datetime.fromisoformat(published).timestamp())
-        except (IndexerError, OSError, ValueError):
+        except (ResourceError, OSError, ValueError):
             pass  # its questions will tell what is wrong
     return {"id": model.id, "object": "model", "created": created, "owned_by": "shrag"}

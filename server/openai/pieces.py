@@ -50,7 +50,7 @@ async def pieces_of(
 
     Raises:
         ServerError: the call is not admitted, or the server stops.
-        RetrieverError, IndexerError: a question that cannot be searched for, an index that cannot be opened.
+        RetrieverError, ResourceError: a question that cannot be searched for, an index that cannot be opened.
     """
     async with services.gate.admit(request, "ask"):
         if asked.housekeeping:

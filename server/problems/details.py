@@ -5,12 +5,14 @@ from typing import Any
 
 from fastapi.responses import JSONResponse
 
+from base import errors as base_errors
+from base.errors import Remedy
+from base.files.durable import CAUSES
+from base.logs import get_logger
+from base.remedies import describe_error
 from generator import errors as generator_errors
 from indexer import errors as indexer_errors
-from indexer.durable import CAUSES
-from indexer.errors import Remedy, UnknownIndex
-from indexer.logs import get_logger
-from indexer.remedies import describe_error
+from indexer.errors import UnknownIndex
 from retriever import errors as retriever_errors
 from server import errors as server_errors
 from server.access.callers import may_see
@@ -50,14 +52,14 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     retriever_errors.InvalidSource: (503, "invalid-source"),
     retriever_errors.SourceFailed: (502, "source-failed"),
     indexer_errors.UnknownIndex: (404, "unknown-index"),
-    indexer_errors.InvalidCall: (422, "invalid-call"),
+    base_errors.InvalidCall: (422, "invalid-call"),
     indexer_errors.IndexMismatch: (503, "index-mismatch"),
     indexer_errors.IndexDamaged: (503, "index-damaged"),
     indexer_errors.IndexBusy: (503, "index-busy"),
     indexer_errors.IndexClosed: (503, "stopping"),
     indexer_errors.EngineUnreachable: (503, "engine-unreachable"),
     indexer_errors.EngineRefused: (503, "engine-refused"),
-    indexer_errors.IndexerError: (500, "index"),
+    base_errors.ResourceError: (500, "index"),
     generator_errors.UnknownWay: (422, "unknown-way"),
     generator_errors.ModelFailed: (502, "model-failed"),
     generator_errors.GeneratorError: (500, "generator"),
@@ -72,7 +74,7 @@ WITHOUT_PLACES: dict[type[Exception], str] = {
     indexer_errors.IndexBusy: "{index} is being written to by another process; try again in a moment",
     indexer_errors.EngineUnreachable: "the search engine does not answer; the server's log says more",
     indexer_errors.EngineRefused: "the search engine refuses what it is asked; the server's log says why",
-    indexer_errors.IndexerError: "{index} cannot be used; the server's log says why",
+    base_errors.ResourceError: "{index} cannot be used; the server's log says why",
     retriever_errors.InvalidSource: "a source is not declared rightly; the server's log says how",
     generator_errors.ModelFailed: "the language model failed; the server's log says how",
 }
@@ -106,7 +108,7 @@ log = get_logger("server")
 def problem(error: Exception) -> dict[str, Any]:
     """Describe an error; what was not foreseen is logged, and nothing of it told."""
     if isinstance(error, OSError) and error.errno in CAUSES:  # a disk is full: no fault of the program
-        error = indexer_errors.IndexerError(describe_error(error))
+        error = base_errors.ResourceError(describe_error(error))
     for kind, (status, code) in PROBLEMS.items():
         if isinstance(error, kind):
             return _problem(status, code, detail_of(error), error)

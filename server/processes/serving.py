@@ -13,8 +13,8 @@ from typing import NoReturn
 import uvicorn
 from fastapi import FastAPI
 
+from base.logs import log_to_standard_error, verbosity
 from generator.request import Settings
-from indexer.logs import log_to_standard_error, verbosity
 from indexer.settings import IndexerSettings
 from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing

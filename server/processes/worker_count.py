@@ -6,7 +6,7 @@ gigabyte or more. The rate limit of a service on the network is counted by each 
 
 from collections.abc import Iterable
 
-from indexer.cores import usable_cores
+from base.cores import usable_cores
 from indexer.settings import IndexerSettings
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.web.settings import WebSettings

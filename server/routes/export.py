@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
-from indexer.errors import InvalidCall
+from base.errors import InvalidCall
 from retriever.errors import UnknownPaper
 from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 
+from base.errors import ResourceError
 from indexer.console import as_record, describe_vectors
-from indexer.errors import IndexerError
 from indexer.manifest import Manifest
 from server.api.shapes import Shaped
 from server.api.shapes.indexes import Index, Indexes
@@ -35,7 +35,7 @@ async def index(
 async def _described(services: Services, name: str) -> dict[str, Any]:
     try:
         return _of_manifest(services, await services.indexes.manifest(name))
-    except (IndexerError, OSError) as error:
+    except (ResourceError, OSError) as error:
         return {"name": name, "error": problem(error)["detail"]}
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from indexer.logs import get_logger
+from base.logs import get_logger
 from indexer.manifest import Manifest
 from retriever.index import OpenIndex
 from retriever.papers.embedded_metadata import coins

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter
 
+from base.errors import ResourceError
+from base.remedies import describe_error
+from base.versions import installed_version
 from indexer.console import as_record, describe_vectors
-from indexer.errors import IndexerError, UnknownIndex
-from indexer.remedies import describe_error
+from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.store.build_folder import COMMITTED, PLAN, BuildFolder, unfinished_builds
 from indexer.store.engines import index_names, open_store
-from indexer.versions import installed_version
 from server.access.key_store import KeyStore
 from server.api.shapes import Shaped
 from server.api.shapes.operation import Status
@@ -93,7 +94,7 @@ def _index(settings: IndexerSettings, name: str) -> dict[str, Any]:
                 **building,
                 "dead_letters": manifest.counts.get("dead_letters", 0),
             }
-    except (IndexerError, OSError) as error:
+    except (ResourceError, OSError) as error:
         return {"name": name, "error": describe_error(error)}
 
 

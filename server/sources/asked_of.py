@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from indexer.errors import InvalidCall
+from base.errors import InvalidCall
 from retriever.index import OpenIndex
 from server.services import Backends
 
@@ -28,7 +28,7 @@ async def asked_of(services: Backends, index: str | None, sources: Sequence[str]
     Raises:
         InvalidCall: it names both, or nothing where there are several indexes.
         UnknownSource: a source that is not offered to the caller.
-        IndexerError: as opening an index.
+        ResourceError: as opening an index.
     """
     if sources and index:
         raise InvalidCall("a call is asked of an index or of sources, not of both; leave one of them out")

@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
+from base.errors import RemediableError
+from base.logs import get_logger
+from base.remedies import describe_error
 from generator.tracing.following import ended
-from indexer.errors import RemediableError
-from indexer.logs import get_logger
-from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query

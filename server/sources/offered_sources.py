@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any, TypeVar
 
+from base.logs import get_logger
 from generator.request import Settings
-from indexer.logs import get_logger
 from retriever.errors import SourceFailed, UnknownSource
 from retriever.index import SearchIndex
 from retriever.sources.configuration import DeclaredSource

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import quote
 
-from indexer.durable import sync, write_durably
+from base.files.durable import sync, write_durably
 from stack.bundle.manifest import Image
 from stack.bundle.tools import run_tool
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from indexer.durable import write_durably
+from base.files.durable import write_durably
 from stack.bundle.images import collect_image, find_tool, why_not_here
 from stack.bundle.manifest import (
     IMAGES,

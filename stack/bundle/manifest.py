@@ -11,8 +11,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
-from indexer.durable import write_durably
-from indexer.regular_files import read_regular
+from base.files.durable import write_durably
+from base.files.regular_files import read_regular
 from stack.errors import BundleDamaged, BundleIncomplete
 
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from indexer.regular_files import read_regular
+from base.files.regular_files import read_regular
 from stack.bundle.manifest import DESCRIPTION_BYTES, Model
 from stack.errors import BundleCallError, BundleIncomplete
 

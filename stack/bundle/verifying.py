@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from indexer.regular_files import read_regular
+from base.files.regular_files import read_regular
 from stack.bundle.manifest import (
     DESCRIPTION_BYTES,
     MODELS,

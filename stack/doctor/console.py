@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from indexer.columns import wrapped_table
-from indexer.terminal import echo, echo_lines, styled
+from base.terminal.columns import wrapped_table
+from base.terminal.output import echo, echo_lines, styled
 from stack.doctor.findings import Finding, Status, all_is_well
 
 STYLES: dict[Status, dict[str, Any]] = {

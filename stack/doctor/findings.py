@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from base.errors import RemediableError
+from base.progress import Progress, no_progress
+from base.remedies import describe_remedies
 from generator.pipeline import Settings
-from indexer.errors import RemediableError
-from indexer.remedies import describe_remedies
-from indexer.requests import Progress, no_progress
 
 if TYPE_CHECKING:  # a check that asks no server does not wait for it
     import httpx

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from base.untrusted import one_line, read_json
 from generator.llm.chat import chat_request
 from generator.settings import LanguageModelSettings
-from indexer.untrusted import one_line, read_json
 from stack.doctor.findings import Finding
 
 TOKENS = 256  # the longest answer of the schema has some forty; a model may put blanks between

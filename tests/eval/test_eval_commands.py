@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from base.errors import InvalidCall, UnknownPath
 from eval.commands import evaluate
 from eval.errors import BadMeasure, BadTopics
 from generator.errors import ModelNotConfigured
-from indexer.errors import InvalidCall, UnknownPath
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from base.progress import no_progress
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING
 from eval.experiments.components import EVERY as EVERY_COMPONENT
@@ -26,7 +27,6 @@ from eval.experiments.golden import (
 )
 from eval.experiments.held_out import figures_by_kind
 from eval.experiments.rows import Row
-from indexer.requests import no_progress
 from tests.conftest import SHARED
 
 BY_NAME = {collection.name: collection for collection in (*COLLECTIONS, *TRAINING)}

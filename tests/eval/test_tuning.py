@@ -3,13 +3,13 @@ import asyncio
 import numpy as np
 import pytest
 
+from base.progress import no_progress
 from eval.experiments import semantic_tuning, tuning
 from eval.experiments.bench import Bench
 from eval.experiments.collections import questions
 from eval.experiments.sample import SAMPLE_COLLECTION
 from eval.experiments.weight_grid import candidates_of, grid, ndcg
 from eval.measures import evaluate
-from indexer.requests import no_progress
 from retriever.engines import EngineHit
 from retriever.order.scored import ScoredCandidates
 from retriever.searching.pool import CandidatePool

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import httpx
 import pytest
 
+from base.errors import InvalidCall
 from generator.agents import AGENTS, PURE
 from generator.agents.judgement import ComplexJudgement, complex_score
 from generator.finding.finding import find_in_sources, open_index_as_source
@@ -17,7 +18,6 @@ from generator.finding.state import FindingState, FoundBy
 from generator.llm.allowance import Allowance
 from generator.llm.budgets import Budget
 from generator.prompts import load_prompt
-from indexer.errors import InvalidCall
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Filters, Range
 from retriever.sources.index import IndexSource

@@ -12,11 +12,11 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from base.errors import InvalidCall
 from generator.agents import AGENTS, PURE
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
 from generator.llm.budgets import Budget
-from indexer.errors import InvalidCall
 from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of
 from tests.generator.language_model import says
 from tests.generator.sample_index import ENGLISH, NAME, shrag

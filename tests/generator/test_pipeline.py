@@ -7,10 +7,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from base.errors import InvalidCall
 from generator.finding.finding import find_papers
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
 from generator.tracing.trace import Trace
-from indexer.errors import InvalidCall
 from retriever.errors import BadQuestion
 from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, search

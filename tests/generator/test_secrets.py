@@ -11,13 +11,13 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from base.untrusted import without_key
 from generator.errors import ModelFailed, ModelUnreachable
 from generator.pipeline import run
 from generator.settings import GeneratorSettings, LanguageModelSettings
 from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import ElasticsearchSettings, EncoderSettings, IndexerSettings
-from indexer.untrusted import without_key
 from stack.doctor.checks.language_model import check_language_model
 from stack.doctor.findings import Examined
 from tests.generator.language_model import completion, events, says, streams

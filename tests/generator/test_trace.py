@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from base.errors import UnknownPath
 from generator.console import step_lines
 from generator.tracing.trace import Trace, differences
-from indexer.errors import UnknownPath
 from tests.generator.sample_index import shrag
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
 from indexer.analysis.dictionary import MARKS, open_tagger
 from indexer.analysis.porter import porter_stem
-from indexer.errors import InvalidCall
 from indexer.fingerprint import fixed_texts
 
 KOREAN = make_analyzer("korean")

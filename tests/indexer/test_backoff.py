@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from itertools import islice
 
-from indexer.backoff import growing_pauses, retry_after_s
+from base.net.backoff import growing_pauses, retry_after_s
 
 NOON = datetime(2024, 5, 1, 12, 0, 0, tzinfo=UTC)
 

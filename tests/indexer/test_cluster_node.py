@@ -135,7 +135,7 @@ ASK = """
 import re, sys
 from pathlib import Path
 from indexer.cluster.connection import Cluster
-from indexer.errors import IndexerError
+from indexer.errors import ResourceError
 from indexer.settings import ElasticsearchSettings
 
 def peak():
@@ -145,7 +145,7 @@ with Cluster(ElasticsearchSettings(url=sys.argv[1])) as cluster:
     before = peak()
     try:
         cluster.run(cluster.client.nodes.info())
-    except IndexerError as error:
+    except ResourceError as error:
         print((peak() - before) // 1024, error)
 """
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexer.columns import table, wrapped_table
-from indexer.requests import plain
+from base.amounts import plain
+from base.terminal.columns import table, wrapped_table
 
 
 def test_words_stand_to_the_left_and_numbers_to_the_right():

@@ -5,8 +5,9 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from base.errors import InvalidCall
 from indexer.commands import analyze, index
-from indexer.errors import InvalidCall, UnknownIndex
+from indexer.errors import UnknownIndex
 from indexer.index_commands import indexes
 from indexer.store.folder import FolderStore
 from tests.indexer.corpora import paper, write_jsonl

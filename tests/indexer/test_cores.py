@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from indexer.cores import usable_cores
+from base.cores import usable_cores
 
 CORES = 16
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.durable import create_durably
+from base.files.durable import create_durably
 
 
 @pytest.fixture

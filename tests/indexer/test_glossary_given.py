@@ -4,8 +4,8 @@ import os
 
 import pytest
 
+from base.errors import InvalidCall
 from indexer.analysis import ANALYZERS, Decompound, make_analyzer
-from indexer.errors import InvalidCall
 from indexer.glossary.given import GENERAL, Entry, GivenPairs, parse_glossary, read_glossary
 from indexer.glossary.pairs import Pair
 from indexer.glossary.terms import korean_tokens

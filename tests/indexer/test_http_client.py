@@ -10,9 +10,9 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
+from base.net.http_client import exchange, open_client
 from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
-from indexer.http_client import exchange, open_client
 from indexer.settings import EncoderSettings
 from tests.virtual_clock import run
 

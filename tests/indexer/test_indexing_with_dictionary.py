@@ -6,9 +6,10 @@ import json
 import pytest
 from click.testing import CliRunner
 
+from base.errors import InvalidCall
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.commands import analyze, index
-from indexer.errors import IndexDamaged, IndexMismatch, InvalidCall
+from indexer.errors import IndexDamaged, IndexMismatch
 from indexer.index_commands import indexes
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from indexer.errors import EmptyCorpus, IndexMismatch, InvalidCall, StrictRefusal
+from base.errors import InvalidCall
+from indexer.errors import EmptyCorpus, IndexMismatch, StrictRefusal
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore

@@ -7,7 +7,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from indexer.errors import InvalidCall, UnknownIndex
+from base.errors import InvalidCall
+from indexer.errors import UnknownIndex
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore

@@ -11,8 +11,8 @@ import tty
 
 import pytest
 
-from indexer.errors import InvalidCall, OutputNotWritten, UnknownPath
-from indexer.output_files import check_output, is_stream, output_file, write_output
+from base.errors import InvalidCall, OutputNotWritten, UnknownPath
+from base.files.output_files import check_output, is_stream, output_file, write_output
 from tests.indexer.corpora import ROOT, WITHOUT_COMPILING, as_others_may, limited
 
 
@@ -78,7 +78,7 @@ def test_what_fails_halfway_leaves_the_old_file_and_nothing_beside_it(tmp_path):
 def written_by_another(out, before=(), **options):
     """Write to `out` in a process of its own; return what it said."""
     code = (
-        "import pathlib, sys; from indexer.output_files import write_output\n"
+        "import pathlib, sys; from base.files.output_files import write_output\n"
         "write_output(pathlib.Path(sys.argv[1]), b'x' * 100_000)"
     )
     done = subprocess.run(
@@ -178,7 +178,7 @@ def test_a_descriptor_is_written_through_wherever_its_file_stands(tmp_path, dele
             folder.rmdir()
         else:
             folder.chmod(0o555)
-        code = "import pathlib; from indexer.output_files import write_output as w; "
+        code = "import pathlib; from base.files.output_files import write_output as w; "
         code += "w(pathlib.Path('/proc/self/fd/1'), b'run')"
         done = subprocess.run(
             [*as_others_may(), sys.executable, "-c", code],

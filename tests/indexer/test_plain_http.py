@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.plain_http import hosts_in_the_clear, refuse_plain_http
+from base.net.plain_http import hosts_in_the_clear, refuse_plain_http
 
 
 @pytest.mark.parametrize(

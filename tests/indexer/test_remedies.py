@@ -5,8 +5,9 @@ import sys
 
 import pytest
 
-from indexer.errors import IndexMismatch, InvalidCall, Remedy
-from indexer.remedies import describe_error
+from base.errors import InvalidCall, Remedy
+from base.remedies import describe_error
+from indexer.errors import IndexMismatch
 from indexer.settings import IndexerSettings
 from indexer.store.engines import open_store
 

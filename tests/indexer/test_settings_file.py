@@ -11,12 +11,12 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 from pydantic import SecretStr, ValidationError
 
+from base.errors import InvalidSettingsFile
+from base.files.toml_text import toml_value
+from base.settings.fields import prefix_of, settings_of
+from base.settings.sources import settings_classes, value_at
 from generator.settings import GeneratorSettings
-from indexer.errors import InvalidSettingsFile
 from indexer.settings import IndexerSettings
-from indexer.settings_fields import prefix_of, settings_of
-from indexer.settings_sources import settings_classes, value_at
-from indexer.toml_text import toml_value
 from retriever.settings import RetrieverSettings
 from server.settings import ServerSettings
 

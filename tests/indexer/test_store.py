@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from indexer.durable import write_durably
-from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, InvalidCall, Remedy, UnknownIndex
+from base.errors import InvalidCall, Remedy
+from base.files.durable import write_durably
+from base.remedies import describe_error
+from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.manifest import FORMAT, Manifest
-from indexer.remedies import describe_error
 from indexer.settings import IndexerSettings
 from indexer.store.folder import FolderStore, index_names
 from indexer.sums import FileSum, sum_of

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.output_files import write_output
+from base.files.output_files import write_output
 from indexer.store.build_folder import BuildFolder
 from indexer.store.folder import FolderStore
 from tests.indexer.corpora import ROOT, build, paper, write_jsonl
@@ -20,7 +20,7 @@ KILLS = 20
 WRITES = """
 import os, sys
 from pathlib import Path
-from indexer.durable import replacing
+from base.files.durable import replacing
 
 Path.replace = lambda *_: os._exit(9)  # the file has a name of its own by now
 with replacing(Path(sys.argv[1])) as file:
@@ -29,7 +29,7 @@ with replacing(Path(sys.argv[1])) as file:
 WRITES_HALF = """
 import os, sys
 from pathlib import Path
-from indexer.durable import replacing
+from base.files.durable import replacing
 
 with replacing(Path(sys.argv[1])) as file:
     file.write(b"half")
@@ -39,7 +39,7 @@ with replacing(Path(sys.argv[1])) as file:
 WRITES_ON = """
 import sys
 from pathlib import Path
-from indexer.durable import write_durably
+from base.files.durable import write_durably
 
 print("started", flush=True)
 while True:

@@ -1,6 +1,6 @@
 """Words of a server of somebody else's, as they are shown."""
 
-from indexer.untrusted import SHOWN_CHARACTERS, one_line
+from base.untrusted import SHOWN_CHARACTERS, one_line
 
 
 def test_addresses_are_shown_without_what_logs_in_there():

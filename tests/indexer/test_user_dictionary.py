@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
 from indexer.analysis.dictionary import mecab_lines
 from indexer.analysis.user_dictionary import Entry, parse_user_dictionary, read_user_dictionary
-from indexer.errors import InvalidCall
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 SENTENCES = [

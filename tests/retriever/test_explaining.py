@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from indexer.columns import WIDTH_OF_A_FILE, display_width
+from base.terminal.columns import WIDTH_OF_A_FILE, display_width
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.constraints.penalties import EXCLUDED_LOSS
 from retriever.explaining.passages import explain

@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from base.remedies import describe_error
 from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.remedies import describe_error
 from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
-from indexer.errors import InvalidCall
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Term

@@ -10,9 +10,10 @@ from math import sqrt
 
 import pytest
 
+from base.errors import InvalidCall
 from indexer.encoders import open_encoder
 from indexer.encoders.rounding import rounded
-from indexer.errors import EncoderUnusable, InvalidCall
+from indexer.errors import EncoderUnusable
 from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
 from indexer.settings import EncoderSettings
 from indexer.store.engines import open_store

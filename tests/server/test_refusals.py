@@ -7,7 +7,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from indexer.cores import usable_cores
+from base.cores import usable_cores
 from indexer.settings import IndexerSettings
 from retriever.sources.configuration import read_declared
 from server.monitoring.audit import AuditLog

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
+from base.settings.sources import all_settings
 from generator.request import Settings
-from indexer.settings_sources import all_settings
 from server.settings import ServerSettings
 
 ROOT = Path(__file__).parents[2]

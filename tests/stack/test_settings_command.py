@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from indexer.settings_sources import all_settings
+from base.settings.sources import all_settings
 from tests.generator.sample_index import shrag
 from tests.stack.asking_the_doctor import doctor
 

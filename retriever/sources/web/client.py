@@ -16,10 +16,10 @@ from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx
 
-from indexer.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
-from indexer.http_client import BOUND, CONNECT_S, BoundedTransport
-from indexer.requests import plain
-from indexer.untrusted import message_in, one_line
+from base.amounts import plain
+from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
+from base.net.http_client import BOUND, CONNECT_S, BoundedTransport
+from base.untrusted import message_in, one_line
 from retriever.sources.web.rates import bucket_of
 from retriever.sources.web.settings import WebSettings
 

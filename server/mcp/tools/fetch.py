@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from indexer.untrusted import one_line
+from base.untrusted import one_line
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex
 from retriever.papers.page import PaperPage, paper_page, passage

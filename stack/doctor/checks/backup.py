@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from indexer.errors import EngineRefused, IndexerError
+from base.errors import ResourceError
+from indexer.errors import EngineRefused
 from indexer.settings import ElasticsearchSettings
 from stack.doctor.findings import Examined, Finding, failed, without_engine
 
@@ -83,7 +84,7 @@ def _of_cluster(settings: ElasticsearchSettings) -> Finding:
             found = last_snapshot(cluster, settings.prefix)
     except EngineRefused as error:  # the key may not list snapshots
         return replace(failed(SUBJECT, error), status="warning")
-    except IndexerError as error:
+    except ResourceError as error:
         return failed(SUBJECT, error)
     taken = datetime.fromisoformat(found.taken) if found else None
     return _judged(taken, "shrag indexes backup")

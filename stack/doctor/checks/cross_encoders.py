@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from indexer.errors import IndexerError
+from base.errors import ResourceError
 from indexer.settings import CheckSettings, RerankerSettings
 from stack.doctor.findings import Examined, Finding, failed
 
@@ -22,7 +22,7 @@ def _opened(subject: str, settings: RerankerSettings | CheckSettings, read: Call
     configured = f"{settings.model}{'@' + settings.revision if settings.revision else ''}"
     try:
         return Finding(subject, "ok", read(), configured)
-    except IndexerError as error:
+    except ResourceError as error:
         return failed(subject, error, configured, "the message says how; see docs/settings.md")
 
 

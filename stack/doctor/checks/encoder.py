@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from indexer.errors import IndexerError
+from base.errors import ResourceError
 from indexer.settings import EncoderSettings
 from stack.doctor.encryption import check_encryption
 from stack.doctor.findings import Examined, Finding
@@ -33,7 +33,7 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
             vector = encoder.encode_queries([TEXT])[0]
         finally:
             encoder.close()
-    except IndexerError as error:
+    except ResourceError as error:
         yield Finding(
             settings.provider,
             "wrong",

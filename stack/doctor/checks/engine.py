@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexer.errors import IndexerError
+from base.errors import ResourceError
 from indexer.settings import ElasticsearchSettings, EngineName, IndexerSettings
 from stack.doctor.checks.disk import nearest_folder
 from stack.doctor.encryption import check_encryption
@@ -96,17 +96,19 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
     asked = [looked_at.model_copy(update={"url": url.strip()}) for url in own.url.split(",")]
     with ThreadPoolExecutor(len(asked)) as pool:  # each address, as those that are down take long
         answers = list(pool.map(_nodes, asked))
-    refusals = [answer for answer in answers if isinstance(answer, IndexerError)]
+    refusals = [answer for answer in answers if isinstance(answer, ResourceError)]
     if len(refusals) == len(answers):
         yield failed(REACHABLE, refusals[0], own.url, mend="docs/cluster.md tells how to start one")
         return
     there = zip(asked, answers, strict=True)
-    address, nodes = next((address, nodes) for address, nodes in there if not isinstance(nodes, IndexerError))
+    address, nodes = next(
+        (address, nodes) for address, nodes in there if not isinstance(nodes, ResourceError)
+    )
     with Cluster(address) as cluster:
         once = cluster.client.options(max_retries=0)
         try:
             health = cluster.run(once.cluster.health(master_timeout=f"{MASTER_S}s"))
-        except IndexerError as error:  # a cluster without a master
+        except ResourceError as error:  # a cluster without a master
             mend = "start the other nodes: GET _cluster/health tells of them"
             yield failed(REACHABLE, error, own.url, mend)
             return
@@ -118,19 +120,19 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
     yield Finding("health", status, found, mend=mend)
 
 
-def _nodes(address: ElasticsearchSettings) -> list[dict[str, Any]] | IndexerError:
+def _nodes(address: ElasticsearchSettings) -> list[dict[str, Any]] | ResourceError:
     """Ask at one address what nodes there are; return the error instead where it does not answer."""
     from indexer.cluster.connection import Cluster
 
     try:
         with Cluster(address) as cluster:
             found = cluster.run(cluster.client.options(max_retries=0).nodes.info(metric="plugins"))
-    except IndexerError as error:
+    except ResourceError as error:
         return error
     return list(found["nodes"].values())
 
 
-def _reachable(name: str, refusals: Sequence[IndexerError], configured: str) -> Finding:
+def _reachable(name: str, refusals: Sequence[ResourceError], configured: str) -> Finding:
     if not refusals:
         return Finding(REACHABLE, "ok", f"cluster {name!r} answers", configured=configured)
     found = (
@@ -164,7 +166,7 @@ def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
     try:
         once = cluster.client.options(max_retries=0)
         cluster.run(once.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀"))
-    except IndexerError as error:
+    except ResourceError as error:
         found = f"not by its name on {', '.join(without)}, and it cannot be tried"
         if getattr(error.__cause__, "status_code", 0) == FORBIDDEN:
             return Finding(

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from indexer.errors import IndexerError
+from base.amounts import counted
+from base.errors import ResourceError
 from indexer.manifest import Manifest
-from indexer.requests import counted
 from indexer.settings import EncoderSettings
 from indexer.store import CAPABILITIES
 from indexer.store.engines import index_names, open_store
@@ -23,7 +23,7 @@ def check_index(examined: Examined) -> Iterator[Finding]:
         return
     try:
         names = [examined.index] if examined.index else index_names(settings)
-    except (IndexerError, OSError) as error:
+    except (ResourceError, OSError) as error:
         yield failed(
             "list", error, str(settings.home), mend="let this user read the folder, or set SHRAG_HOME"
         )
@@ -41,7 +41,7 @@ def _looked_at(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[
     """Yield what is found, also that it cannot be looked at."""
     try:
         yield from look()
-    except (IndexerError, OSError) as error:
+    except (ResourceError, OSError) as error:
         yield failed(subject, error, mend="what is found tells it; the index itself need not be made anew")
 
 

@@ -4,12 +4,12 @@ from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
+from base.untrusted import one_line, read_json, without_key
 from generator.errors import ModelFailed
 from generator.llm.endpoint import Endpoint
 from generator.llm.server import is_count
 from generator.pipeline import run
 from generator.settings import LanguageModelSettings
-from indexer.untrusted import one_line, read_json, without_key
 from stack.doctor.encryption import check_encryption
 from stack.doctor.findings import Examined, Finding
 from stack.doctor.schema_probe import judge_probe, probe_request

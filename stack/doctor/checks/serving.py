@@ -8,11 +8,11 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+from base.net.plain_http import hosts_in_the_clear
+from base.settings.file import read_settings_file
+from base.untrusted import one_line, read_json
 from generator.pipeline import run
-from indexer.plain_http import hosts_in_the_clear
-from indexer.settings_file import read_settings_file
 from indexer.store.build_folder import KEYS
-from indexer.untrusted import one_line, read_json
 from stack.doctor.findings import Examined, Finding, failed
 from stack.settings_listing import settings_in_force
 
@@ -83,7 +83,7 @@ async def _ask(url: str, examined: Examined) -> Finding:
     """Ask for the health of the server at the address that readers type."""
     import httpx
 
-    from indexer.http_client import exchange, open_client
+    from base.net.http_client import exchange, open_client
 
     subject = "public address"
     try:

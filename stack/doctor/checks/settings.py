@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
-from indexer.settings_fields import PREFIX, variable_at
-from indexer.settings_file import CONFIG, NAME, distrusted, is_ones_own_group, read_settings_file
-from indexer.settings_sources import all_settings
-from indexer.toml_text import toml_value
+from base.files.toml_text import toml_value
+from base.settings.fields import PREFIX, variable_at
+from base.settings.file import CONFIG, NAME, distrusted, is_ones_own_group, read_settings_file
+from base.settings.sources import all_settings
 from stack.doctor.findings import Examined, Finding
 from stack.settings_listing import SettingInForce, settings_in_force
 

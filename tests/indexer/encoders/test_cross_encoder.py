@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from base.errors import InvalidCall
 from indexer.encoders import open_reranker
 from indexer.encoders.cross_encoder import CrossEncoderReranker
-from indexer.errors import EncoderUnusable, InvalidCall
+from indexer.errors import EncoderUnusable
 from indexer.settings import RerankerSettings
 
 pytestmark = pytest.mark.usefixtures("library")

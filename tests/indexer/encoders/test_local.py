@@ -7,8 +7,9 @@ import sys
 import numpy as np
 import pytest
 
+from base.errors import InvalidCall
 from indexer.encoders.local import LocalEncoder
-from indexer.errors import EncoderUnusable, InvalidCall
+from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
 pytestmark = pytest.mark.usefixtures("library")

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
+from base.errors import LibraryMissing
 from indexer.encoders.local import LocalEncoder
 from indexer.encoders.origin import mark_of
-from indexer.errors import LibraryMissing
 from indexer.settings import EncoderSettings
 
 

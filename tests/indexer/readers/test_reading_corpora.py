@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from indexer.errors import UnknownFormat, UnknownPath
+from base.errors import UnknownPath
+from indexer.errors import UnknownFormat
 from indexer.papers import Paper
 from indexer.readers import read_corpus
 from indexer.readers.folders import corpus_names

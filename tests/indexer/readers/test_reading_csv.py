@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.errors import InvalidCall, UnknownFormat
+from base.errors import InvalidCall
+from indexer.errors import UnknownFormat
 from indexer.papers import Paper
 from indexer.readers import DeadLetter, parse_columns, read_corpus
 from indexer.readers.csv import read_csv

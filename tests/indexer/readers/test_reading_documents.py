@@ -6,10 +6,11 @@ from typing import cast
 
 import pytest
 
+from base.errors import LibraryMissing, Remedy
 from benchmarks.generated_pdfs import HEADINGS, generated_pdfs
 from indexer.chunking import passages_of
 from indexer.citation_graph.graph import CitationGraph
-from indexer.errors import LibraryMissing, Remedy, UnknownFormat
+from indexer.errors import UnknownFormat
 from indexer.ingest import build_index
 from indexer.papers import Paper
 from indexer.readers import DeadLetter, read_corpus

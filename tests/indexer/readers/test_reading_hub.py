@@ -7,7 +7,8 @@ from decimal import Decimal
 
 import pytest
 
-from indexer.errors import EmptyCorpus, LibraryMissing, UnknownFormat, UnknownPath
+from base.errors import LibraryMissing, UnknownPath
+from indexer.errors import EmptyCorpus, UnknownFormat
 from indexer.ingest import IngestRequest, build_index
 from indexer.papers import Paper
 from indexer.readers import hub, miracl, read_corpus

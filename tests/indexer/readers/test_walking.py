@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from indexer import regular_files
-from indexer.errors import UnknownPath
+from base.errors import UnknownPath
+from base.files import regular_files
 from indexer.readers import read_corpus
 from indexer.readers.walking import is_kernels, kernel_devices, walk
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from indexer.settings_file import SettingsFile
+from base.settings.file import SettingsFile
 from retriever.errors import InvalidSource, UnknownSource
 from retriever.sources.configuration import declared, find_source, kinds, read_declared, source_tables
 from retriever.sources.settings import SourceSettings

@@ -9,8 +9,9 @@ from contextlib import closing
 import pytest
 from elasticsearch import Elasticsearch
 
+from base.errors import InvalidCall
 from indexer.cluster import names
-from indexer.errors import EmptyCorpus, InvalidCall, UnknownIndex
+from indexer.errors import EmptyCorpus, UnknownIndex
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.store.build_folder import GLOSSARY
 from indexer.store.engines import index_names, open_store

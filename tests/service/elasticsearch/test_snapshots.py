@@ -13,11 +13,12 @@ import pytest
 from click.testing import CliRunner
 from pydantic import SecretStr
 
+from base.errors import InvalidCall
 from indexer.cluster import commands, snapshots
 from indexer.cluster.connection import Cluster
 from indexer.cluster.mapping import index_body, published_settings
 from indexer.cluster.names import alias_of, glossaries, index_of, leases
-from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, InvalidCall, UnknownIndex
+from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, UnknownIndex
 from indexer.settings import ElasticsearchSettings
 from shrag import cli
 from tests.service.elasticsearch.server import Access, Server

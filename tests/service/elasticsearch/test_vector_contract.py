@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.errors import InvalidCall
+from base.errors import InvalidCall
 from indexer.ingest import encode_passages
 from tests.retriever.vector_contract import *  # noqa: F403
 from tests.retriever.vector_contract import PAPERS, build, found, with_encoder, without_encoder

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from indexer.terminal import visible
+from base.terminal.output import visible
 
 WIDTH_OF_A_FILE = 160  # characters of a table's line where nobody's terminal bounds it
 NARROWEST = 10  # columns that a column of a table keeps

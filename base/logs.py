@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import structlog
 
-from indexer.terminal import json_text
+from base.terminal.output import json_text
 
 ROOT = "shrag"
 PROCESSORS: tuple[structlog.typing.Processor, ...] = (

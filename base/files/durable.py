@@ -11,8 +11,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from indexer.errors import IndexNotWritten
-
 CAUSES = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
@@ -180,18 +178,3 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def describing_write_errors(name: str) -> Iterator[None]:
-    """Turn what the system refuses while an index is written into IndexNotWritten with the next step."""
-    try:
-        yield
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        raise IndexNotWritten(
-            f"index {name!r} was not written: {cause_of(error)}{where}. "
-            "What was published before still answers",
-            remedy="mend the cause and give the same command again, it goes on where it stopped",
-            index=name,
-        ) from error

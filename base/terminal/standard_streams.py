@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from indexer.durable import cause_of
-from indexer.errors import OutputNotWritten
-from indexer.terminal import echo
+from base.errors import OutputNotWritten
+from base.files.durable import cause_of
+from base.terminal.output import echo
 
 NAMES = ("stdout", "stderr")
 

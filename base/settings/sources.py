@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic_settings import BaseSettings, EnvSettingsSource, InitSettingsSource, PydanticBaseSettingsSource
 
-from indexer.errors import InvalidSettingsFile
-from indexer.settings_fields import (
+from base.errors import InvalidSettingsFile
+from base.settings.fields import (
     PREFIX,
     Place,
     Setting,
@@ -23,7 +23,7 @@ from indexer.settings_fields import (
     settings_of,
     variable_at,
 )
-from indexer.settings_file import CONFIG, SettingsFile, read_settings_file
+from base.settings.file import CONFIG, SettingsFile, read_settings_file
 
 # One file serves all packages, those above too; each has a module `settings`.
 PACKAGES = ("indexer", "retriever", "generator", "server")

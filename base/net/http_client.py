@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from pydantic import SecretStr
 
-from indexer.requests import plain
+from base.amounts import plain
 
 MOST_BYTES = 4_000_000  # of an answer, where a request says nothing else; none comes near it
 BOUND = "most_bytes"  # the name of what a request says

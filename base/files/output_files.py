@@ -15,8 +15,8 @@ from typing import BinaryIO
 
 import click
 
-from indexer.durable import cause_of, remove_leftovers, replacing
-from indexer.errors import InvalidCall, OutputNotWritten, UnknownPath
+from base.errors import InvalidCall, OutputNotWritten, UnknownPath
+from base.files.durable import cause_of, remove_leftovers, replacing
 
 LONGEST_CHAIN = 40  # of links, as Linux has it
 STANDARD_OUTPUT = 1

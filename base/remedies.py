@@ -1,7 +1,7 @@
 """What mends an error, as the command line says it."""
 
-from indexer.durable import cause_of
-from indexer.errors import RemediableError, Remedy, join_remedies
+from base.errors import RemediableError, Remedy, join_remedies
+from base.files.durable import cause_of
 
 INDEX_CALLED_FOR = "shrag.index"  # the key, in what click's contexts share, of the index that was named
 

@@ -17,8 +17,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from indexer.requests import Progress as ProgressCallback
-from indexer.requests import no_progress
+from base.progress import Progress as ProgressCallback
+from base.progress import no_progress
 
 SHOWN_EVERY = 0.1  # seconds
 STAGES_IN_BYTES = ("reading", "indexing")

@@ -17,10 +17,10 @@ from datetime import date, time
 from pathlib import Path
 from typing import Any
 
-from indexer.base_directories import base_directory, in_home
-from indexer.durable import cause_of
-from indexer.errors import InvalidSettingsFile
-from indexer.regular_files import open_regular
+from base.errors import InvalidSettingsFile
+from base.files.base_directories import base_directory, in_home
+from base.files.durable import cause_of
+from base.files.regular_files import open_regular
 
 CONFIG = "SHRAG_CONFIG"  # the variable that names the file; empty = none
 NAME = "shrag.toml"

@@ -1,0 +1,1 @@
+"""HTTP clients bounded in bytes and time, and waiting before a retry."""

@@ -1,0 +1,1 @@
+"""Output on a terminal: visible text, columns, progress, and parts of the command line."""
