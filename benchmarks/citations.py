@@ -18,7 +18,7 @@ from statistics import median
 import click
 
 from base.terminal.progress_bar import progress_bar
-from benchmarks.citation_corpus import PAPERS, SEED, CitationCorpus, write_corpus
+from benchmarks.corpora.citations import PAPERS, SEED, CitationCorpus, write_corpus
 from benchmarks.figures import Figure, machine, report, strict_option
 from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.writing import write_citations
@@ -26,8 +26,8 @@ from indexer.ingest import build_index
 from indexer.options import json_option
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import CITATIONS
-from indexer.store.engines import open_store
+from indexer.versions.store.build_folder import CITATIONS
+from indexer.versions.store.engines import open_store
 from retriever.index import SearchIndex, open_index
 from retriever.papers.citations import citation_counts, cited_layer, citing_layer, references
 

@@ -17,23 +17,23 @@ from typing import Any
 from elasticsearch import Elasticsearch
 from elasticsearch.helpers import parallel_bulk
 
-from benchmarks.corpus import documents
+from benchmarks.corpora.generated import documents
+from benchmarks.corpora.index import ANALYZER, passage_of, tokens_of
+from benchmarks.corpora.korean import write_copies
 from benchmarks.figures import Figure
-from benchmarks.generated_index import ANALYZER, passage_of, tokens_of
-from benchmarks.korean import write_copies
 from benchmarks.memory import GIGABYTE, peak_bytes
 from benchmarks.plan import Plan
 from benchmarks.progressive import CLUSTER_PART as PART
 from benchmarks.timing import seconds_of
-from indexer.analysed import AnalysedPassage
-from indexer.cluster import names
-from indexer.cluster.connection import Cluster
-from indexer.cluster.documents import document_id, to_document
-from indexer.cluster.loading import create_for_loading
+from indexer.analysis.analysed import AnalysedPassage
 from indexer.forward.building import ForwardWriter
 from indexer.settings import ElasticsearchSettings
-from indexer.store.build_folder import PARTS
-from indexer.writers.elasticsearch import ElasticsearchWriter
+from indexer.versions.cluster import names
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.documents import document_id, to_document
+from indexer.versions.cluster.loading import create_for_loading
+from indexer.versions.store.build_folder import PARTS
+from indexer.versions.writers.elasticsearch import ElasticsearchWriter
 
 RATE_BAR, MEMORY_BAR = 0.9, 0.5
 LOADED = 100_000  # documents of the comparison with a bare client

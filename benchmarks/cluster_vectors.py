@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 from base.progress import Progress
 from benchmarks.cluster_loading import bulk
-from benchmarks.corpus import SEED
+from benchmarks.corpora.generated import SEED
+from benchmarks.corpora.index import ANALYZER
 from benchmarks.figures import Figure
-from benchmarks.generated_index import ANALYZER
 from benchmarks.plan import Plan
 from benchmarks.progressive import CLUSTER_PART as PART
 from benchmarks.timing import latencies, measure_in_turn
-from indexer.cluster import names
-from indexer.cluster.connection import Cluster
-from indexer.cluster.loading import merge
-from indexer.cluster.mapping import VectorField, index_body, vector_field
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
+from indexer.versions.cluster import names
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.loading import merge
+from indexer.versions.cluster.mapping import VectorField, index_body, vector_field
 from retriever.engines.elasticsearch import ElasticsearchEngine
 
 VECTORS, DIMENSIONS, COMPARED, QUESTIONS = 200_000, 768, 100, 200

@@ -3,11 +3,11 @@
     python -m benchmarks.finding [--papers 20000] [--questions 50] [--delay-ms 500] [--home DIR] [--strict]
                                  [--engine elasticsearch]
 
-Over the generated corpus with citations (`benchmarks/citation_corpus.py`): recall and precision of the papers
-found, without a model, by how many layers of references are followed, in the paper's mode and with what the
-project adds; requests for each layer; the time of the whole loop. Then the same with a judge that knows the
-topics and errs in one of twenty papers, and the share of the loop that waits for a model which answers
-after a fixed delay.
+Over the generated corpus with citations (`benchmarks/corpora/citations.py`): recall and precision of the
+papers found, without a model, by how many layers of references are followed, in the paper's mode and
+with what the project adds; requests for each layer; the time of the whole loop. Then the same with a judge
+that knows the topics and errs in one of twenty papers, and the share of the loop that waits for a model
+which answers after a fixed delay.
 """
 
 import asyncio
@@ -28,10 +28,10 @@ from zlib import crc32
 import click
 
 from base.terminal.progress_bar import progress_bar
-from benchmarks.citation_corpus import PAPERS, SEED, CitationCorpus, write_corpus
+from benchmarks.corpora.citations import PAPERS, SEED, CitationCorpus, write_corpus
 from benchmarks.figures import Figure, machine, report, strict_option
 from benchmarks.timing import latencies
-from generator.agents import PURE
+from generator.finding.agents import PURE
 from generator.finding.finding import OpenedSources, find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers
@@ -42,7 +42,7 @@ from indexer.ingest import build_index
 from indexer.options import json_option
 from indexer.requests import IngestRequest
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 from retriever.settings import RetrieverSettings
 
 NAME = "finding"

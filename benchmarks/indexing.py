@@ -14,8 +14,8 @@ from statistics import fmean, median
 
 import _mecab
 
+from benchmarks.corpora.korean import texts_of, write_copies
 from benchmarks.figures import Figure
-from benchmarks.korean import texts_of, write_copies
 from benchmarks.plan import Plan
 from benchmarks.timing import seconds_of
 from indexer.analysis import make_analyzer

@@ -12,9 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from benchmarks.corpus import questions
+from benchmarks.corpora.generated import questions
+from benchmarks.corpora.index import ensure_index
 from benchmarks.figures import Figure
-from benchmarks.generated_index import ensure_index
 from benchmarks.plan import Plan
 from benchmarks.progressive import QUESTIONS, TOP, queries_of
 from indexer.settings import IndexerSettings

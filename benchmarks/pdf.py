@@ -2,7 +2,7 @@
 
     python -m benchmarks.pdf [--papers N] [--workers N] [--json]
 
-The papers are those of `benchmarks/generated_pdfs.py`. The time is that of reading them, with the start of
+The papers are those of `benchmarks/corpora/pdfs.py`. The time is that of reading them, with the start of
 the processes that do.
 """
 
@@ -17,12 +17,12 @@ from pathlib import Path
 import click
 from rapidfuzz.distance import LCSseq
 
+from benchmarks.corpora.pdfs import Typeset, generated_pdfs
 from benchmarks.figures import Figure, machine, report, strict_option
-from benchmarks.generated_pdfs import Typeset, generated_pdfs
-from indexer.cleaning import clean_body
+from indexer.corpora.cleaning import clean_body
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
 from indexer.options import json_option
-from indexer.papers import Paper
-from indexer.readers import read_corpus
 
 
 @dataclass(frozen=True, slots=True)

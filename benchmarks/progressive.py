@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from benchmarks.corpus import WARM_UP_STREAM, questions
+from benchmarks.corpora.generated import WARM_UP_STREAM, questions
+from benchmarks.corpora.index import ANALYZER, ensure_index
 from benchmarks.figures import Figure
-from benchmarks.generated_index import ANALYZER, ensure_index
 from benchmarks.plan import Plan
 from benchmarks.timing import Seconds, latencies_of_ways, measure_in_turn, ratio
 from indexer.analysis import make_analyzer
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.index import open_index

@@ -17,9 +17,9 @@ from statistics import mean
 import click
 
 from base.progress import Progress
-from benchmarks.corpus import questions as generated_questions
+from benchmarks.corpora.generated import questions as generated_questions
+from benchmarks.corpora.index import ensure_index
 from benchmarks.figures import Figure, machine, report, strict_option
-from benchmarks.generated_index import ensure_index
 from eval.progress import question_bar
 from eval.topics import read_topics
 from indexer.options import json_option

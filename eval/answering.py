@@ -4,7 +4,7 @@ from eval.ranking import NOTHING_FOUND, RankedTopic, without_hits
 from eval.runs import as_written
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings, answer_question
-from indexer.papers import Unit
+from indexer.corpora.papers import Unit
 from retriever.errors import BadExpression, BadQuestion
 from retriever.index import OpenIndex
 

@@ -11,7 +11,7 @@ from eval.manifest import index_record, sources_record
 from generator.finding.finding import OpenedSources, index_as_source
 from generator.pipeline import Settings
 from indexer.analysis import Analyzer, make_analyzer
-from indexer.papers import Unit
+from indexer.corpora.papers import Unit
 from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.configuration import read_declared

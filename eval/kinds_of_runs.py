@@ -17,7 +17,7 @@ from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings
 from generator.settings import HopsMode
-from indexer.papers import Unit
+from indexer.corpora.papers import Unit
 from retriever.errors import BadFilter, BadQuestion
 from retriever.hops.rounds import second_round_where_asked_for, with_second_round
 from retriever.methods import method_named

@@ -17,10 +17,10 @@ from generator.finding.finding import year_of
 from generator.prompts import prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
-from indexer.manifest import Manifest
 from indexer.settings import IndexerSettings
+from indexer.versions.manifest import Manifest
 from retriever.sources.configuration import DeclaredSource
-from retriever.sources.index import IndexSource
+from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 
 SUFFIX = ".manifest.json"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from eval.kinds_of_runs import KindOfRun
     from eval.making import MadeRun
     from generator.settings import HopsMode
-    from indexer.papers import Unit
+    from indexer.corpora.papers import Unit
 
 # Options of `eval run` that each kind of run takes, and those that a search or an answer takes.
 OF_ALL = frozenset("topics name sources k unit keywords find out restart as_json".split())

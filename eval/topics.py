@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from eval.errors import BadTopics
 from eval.files import numbered_lines
-from indexer.readers.jsonl import DECODER
+from indexer.corpora.readers.jsonl import DECODER
 
 if TYPE_CHECKING:
     from hashlib import _Hash

@@ -17,7 +17,7 @@ from generator.answers.streaming import readable
 from generator.pipeline import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
-from indexer.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of
 from retriever.question.unknown_words import unknown_words_note
 from retriever.searching.hits import Hit
 

@@ -14,7 +14,7 @@ from generator.llm.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.methods import method_named
 from retriever.searching.request import check_question
 

@@ -20,7 +20,7 @@ from generator.llm import LanguageModel, OnText
 from generator.llm.model_step import FromModel, model_step
 from generator.request import Turn
 from generator.tracing.steps import Step
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 
 FEWEST_SIGNS = 2
 # Of a request, that are read, and that the model is shown; the middle of a longer one is left out.

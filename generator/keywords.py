@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
+from base.letters import HANGUL, LATIN
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, OnText
 from generator.llm.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
-from indexer.papers import HANGUL, LATIN, language_of
+from indexer.corpora.papers import language_of
 from retriever.keywords.given import rank, words_of_each
 from retriever.keywords.statistics import KEYWORDS, Keyword, merge
 

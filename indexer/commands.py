@@ -91,8 +91,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     goes on where an interrupted one stopped; another corpus adds to the index, replacing records by id.
     """
     from base.terminal.progress_bar import progress_bar
+    from indexer.corpora.readers import parse_columns
     from indexer.ingest import IngestRequest, build_index
-    from indexer.readers import parse_columns
 
     settings = IndexerSettings()
     if bool(paths) == vectors_only:

@@ -9,7 +9,7 @@ from indexer.analysis import UserDictionary
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from indexer.manifest import Manifest
+    from indexer.versions.manifest import Manifest
 
 
 def describe_vectors(manifest: "Manifest") -> str:

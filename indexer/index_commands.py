@@ -14,7 +14,7 @@ from base.remedies import describe_error
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines, escaped_json
 from base.terminal.path_parameter import PathParameter
-from indexer.cluster.commands import backup, backups, restore
+from indexer.backup_commands import backup, backups, restore
 from indexer.console import (
     as_record,
     describe_citations,
@@ -35,9 +35,9 @@ from indexer.options import (
 from indexer.settings import IndexerSettings, named_paths
 
 if TYPE_CHECKING:
-    from indexer.manifest import Manifest
-    from indexer.schema import StoredPassage
-    from indexer.store import IndexStore
+    from indexer.files.schema import StoredPassage
+    from indexer.versions.manifest import Manifest
+    from indexer.versions.store import IndexStore
 
 
 LISTED = ("name", "version", "engine", "papers", "passages", "published", "counts", "analyzer")
@@ -52,7 +52,7 @@ def indexes() -> None:
 @json_option
 def list_command(as_json: bool) -> None:
     """List the indexes."""
-    from indexer.store.engines import index_names, open_store
+    from indexer.versions.store.engines import index_names, open_store
 
     settings = IndexerSettings()
     records: list[dict[str, Any]] = []
@@ -92,7 +92,7 @@ def show(name: str | None, as_json: bool) -> None:
 
     NAME may be left out where there is one index.
     """
-    from indexer.store.engines import open_store
+    from indexer.versions.store.engines import open_store
 
     settings = IndexerSettings()
     with open_store(settings, chosen_index(name, settings)) as store:
@@ -145,7 +145,7 @@ def show(name: str | None, as_json: bool) -> None:
 @json_option
 def delete(name: str, yes: bool, as_json: bool) -> None:
     """Delete an index with all of its versions."""
-    from indexer.store.engines import open_store
+    from indexer.versions.store.engines import open_store
 
     with open_store(IndexerSettings(), name) as store:
         content = _content_of(store)
@@ -176,7 +176,7 @@ def rollback(name: str, version: int | None, as_json: bool) -> None:
 
     With VERSION it mends an index of which nothing says any more which version answers.
     """
-    from indexer.store.engines import open_store
+    from indexer.versions.store.engines import open_store
 
     with open_store(IndexerSettings(), name) as store:
         version = store.rollback(version)
@@ -198,7 +198,7 @@ def verify(name: str | None, as_json: bool) -> None:
     from contextlib import ExitStack, suppress
 
     from base.terminal.progress_bar import progress_bar
-    from indexer.store.engines import open_store
+    from indexer.versions.store.engines import open_store
 
     settings = IndexerSettings()
     name, lost = chosen_index(name, settings), None
@@ -243,7 +243,7 @@ def export(name: str, out: Path | None) -> None:
 
     from base.files.output_files import check_output, output_file
     from base.terminal.progress_bar import progress_bar
-    from indexer.store.engines import open_store
+    from indexer.versions.store.engines import open_store
 
     settings = IndexerSettings()
     if out:

@@ -14,20 +14,20 @@ from indexer.analysis import UserDictionary
 from indexer.building import build_version
 from indexer.building.plan import own_entries, plan_build
 from indexer.building.summary import complete_manifest, publishing_time
-from indexer.damage import describing_write_errors
+from indexer.building.vector_stage import VectorStage
+from indexer.corpora.full_text.parser_pool import Complete
+from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
-from indexer.full_text.parser_pool import Complete
+from indexer.files.damage import describing_write_errors
+from indexer.files.stored import key_field
 from indexer.glossary.given import GivenPairs
-from indexer.manifest import Manifest, check_analysis
-from indexer.readers import DeadLetter, LeftOut, read_corpus
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
-from indexer.store import IndexStore
-from indexer.store.build_folder import COMPANIONS
-from indexer.store.engines import open_store
-from indexer.stored import key_field
-from indexer.vectors.stage import VectorStage
+from indexer.versions.manifest import Manifest, check_analysis
+from indexer.versions.store import IndexStore
+from indexer.versions.store.build_folder import COMPANIONS
+from indexer.versions.store.engines import open_store
 
 __all__ = [
     "IngestReport",
@@ -103,7 +103,7 @@ def build_index(
 def _grobid(settings: IndexerSettings) -> Complete | None:
     if not settings.grobid_url:
         return None
-    from indexer.full_text.grobid import GrobidServer
+    from indexer.corpora.full_text.grobid import GrobidServer
 
     return GrobidServer(settings.grobid_url, settings.grobid_timeout_s).completed
 

@@ -38,7 +38,7 @@ def _keep_index(context: click.Context, name: str) -> str:
 
 def _index_names() -> list[str]:
     from indexer.settings import IndexerSettings
-    from indexer.store.engines import index_names
+    from indexer.versions.store.engines import index_names
 
     settings = IndexerSettings()
     hurried = settings.elasticsearch.model_copy(update={"timeout_s": COMPLETION_S})
@@ -75,7 +75,7 @@ def chosen_index(name: str | None, settings: "IndexerSettings") -> str:
 
 
 def _only_index(settings: "IndexerSettings") -> str:
-    from indexer.store.engines import index_names
+    from indexer.versions.store.engines import index_names
 
     names = index_names(settings)
     if not names:

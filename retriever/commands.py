@@ -13,8 +13,8 @@ from base.terminal.columns import display_width, line_width, table, wrap, wrappe
 from base.terminal.option_sections import SectionedCommand, option_section
 from base.terminal.output import echo, echo_json, echo_lines, shortened, styled, visible
 from base.terminal.path_parameter import PathParameter
+from indexer.corpora.papers import language_of
 from indexer.options import chosen_index, json_option, name_option
-from indexer.papers import language_of
 from indexer.settings import IndexerSettings, named_paths
 from retriever.export_files import check_export, write_export
 from retriever.options import (
@@ -93,7 +93,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     With --method boolean QUESTION is an expression:
     제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
     """
-    from indexer.manifest import Manifest
+    from indexer.versions.manifest import Manifest
     from retriever.constraints.parsing import chosen_constraints
     from retriever.index import SearchIndex, open_index
     from retriever.queries.filters import make_filters

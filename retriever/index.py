@@ -8,19 +8,19 @@ from typing import Any, Literal, Protocol, Self, TypeVar, overload
 
 from base.errors import InvalidCall, Remedy
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
+from indexer.analysis.packing import PassageTokens
 from indexer.citation_graph.graph import CitationGraph
-from indexer.damage import describing_damage
 from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexClosed, IndexDamaged
+from indexer.files.damage import describing_damage
+from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon
 from indexer.glossary.storage import Glossary
-from indexer.manifest import Manifest, check_analysis
-from indexer.packing import PassageTokens
-from indexer.schema import StoredPassage
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store import IndexStore, Pointer
-from indexer.store.build_folder import CITATIONS, GLOSSARY, LEXICON
-from indexer.store.engines import open_store
+from indexer.versions.manifest import Manifest, check_analysis
+from indexer.versions.store import IndexStore, Pointer
+from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
+from indexer.versions.store.engines import open_store
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.opening.cross_encoder import CrossEncoder

@@ -14,7 +14,7 @@ from typing import Any
 from generator.answers.answer import EXTRACTIVE, HEADINGS, abstention, likelihood_line
 from generator.answers.events import AnswerEvent
 from generator.answers.quoting import CHECK_WORDS, quoted
-from indexer.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of
 from server.addresses import known_by
 from server.korean_notes import in_korean
 

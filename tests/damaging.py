@@ -18,9 +18,9 @@ from typing import IO, Any
 
 import click
 
-import indexer.store.folder
+import indexer.versions.store.folder
 import shrag
-from indexer.fingerprint import lexical_fingerprint
+from indexer.versions.fingerprint import lexical_fingerprint
 
 LOADED = (
     *(module.partition(":")[0] for module, _ in shrag.COMMANDS.values()),
@@ -123,7 +123,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     home = Path(sys.argv[1])
     if len(sys.argv) > 2:
-        vars(indexer.store.folder)["READ_ON_OPENING"] = int(sys.argv[2])
+        vars(indexer.versions.store.folder)["READ_ON_OPENING"] = int(sys.argv[2])
     lexical_fingerprint("bilingual", "discard")  # loads what analyses, once
     for module in LOADED:
         import_module(module)

@@ -16,7 +16,7 @@ import pytest
 
 import shrag
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.corpora import (
     WITHOUT_COMPILING,
     as_others_may,
@@ -507,7 +507,7 @@ def test_a_decomposed_name_names_the_same_index(call, index, tmp_path):
 def test_the_file_of_dead_letters_is_bounded_and_says_how_many_more_there_were(
     index, call, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("indexer.dead_letters.MOST_BYTES", 2_000)
+    monkeypatch.setattr("indexer.corpora.dead_letters.MOST_BYTES", 2_000)
     corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD, *["{}"] * 100])
 
     assert index(corpus)["counts"]["dead_letters"] == 100
@@ -520,7 +520,7 @@ def test_the_file_of_dead_letters_is_bounded_and_says_how_many_more_there_were(
 
 
 def test_a_gzip_file_that_unpacks_without_end_is_read_no_further(index, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.readers.streams.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("indexer.corpora.readers.streams.BOMB_BYTES", 1 << 20)
     corpus = tmp_path / "c.jsonl.gz"
     corpus.write_bytes(gzip.compress(json.dumps(GOOD).encode() + b"\n" * (8 << 20)))
 
@@ -531,7 +531,7 @@ def test_a_gzip_file_that_unpacks_without_end_is_read_no_further(index, tmp_path
 
 
 def test_a_row_of_a_table_that_never_ends_is_a_dead_letter(index, tmp_path, monkeypatch):
-    monkeypatch.setattr("indexer.readers.csv.LINE_BYTES", 1_000)
+    monkeypatch.setattr("indexer.corpora.readers.csv.LINE_BYTES", 1_000)
     corpus = tmp_path / "c.csv"
     corpus.write_text('id,title\nGOOD,methane\nX,"' + 'a","b\n' * 500 + '"\n')
 

@@ -18,7 +18,7 @@ from indexer.forward.columns import COLUMNS
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import dictionary_of
 from indexer.settings import EncoderSettings, IndexerSettings
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from tests.conftest import BY_NIGHT
 from tests.damaging import DAMAGES
 from tests.indexer.corpora import ROOT, environment_of, paper, write_jsonl

@@ -16,8 +16,8 @@ import pytest
 
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import CITATIONS
-from indexer.store.folder import FolderStore
+from indexer.versions.store.build_folder import CITATIONS
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.corpora import answers, environment_of, forward_files, paper, stored_records, write_jsonl
 
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the settings of the user are hidden
@@ -28,7 +28,7 @@ INDEXER = """
 import os, signal, sys
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 
 shown = ""
 def show(stage, done, total):

@@ -9,12 +9,12 @@ import time
 import pytest
 
 from indexer.analysis import make_analyzer
-from indexer.chunking import chunk_text
-from indexer.glossary.abbreviations import Abbreviation
+from indexer.analysis.names import names_in
+from indexer.corpora.chunking import chunk_text
 from indexer.glossary.forms import Forms
 from indexer.glossary.pairs import Pair
+from indexer.glossary.patterns.abbreviations import Abbreviation
 from indexer.glossary.storage import Glossary, write_glossary
-from indexer.names import names_in
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.word_forms import form_translations
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from indexer.chunking import split_sentences
-from indexer.papers import language_of
+from indexer.corpora.chunking import split_sentences
+from indexer.corpora.papers import language_of
 
 HOSTILE = "HOSTILE"  # the beginning of a hostile record's id
 COPY_OF = "copy_of"  # the key of a copy's record that names the copied paper

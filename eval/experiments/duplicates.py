@@ -18,8 +18,8 @@ from eval.experiments.collections import TRAINING, Collection, present, records
 from eval.experiments.options import DATA, names_option
 from eval.experiments.rows import Row, echo_rows
 from eval.experiments.sample import SAMPLE, read_lines
+from indexer.files.schema import StoredPassage
 from indexer.options import json_option
-from indexer.schema import StoredPassage
 from retriever.duplicates.folding import without_duplicates
 from retriever.searching.hits import Hit
 

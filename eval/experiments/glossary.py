@@ -26,8 +26,8 @@ from indexer.glossary.storage import TIER_OF, Glossary
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import GLOSSARY
-from indexer.store.engines import open_store
+from indexer.versions.store.build_folder import GLOSSARY
+from indexer.versions.store.engines import open_store
 
 TRAINING = ("autorag-ko", "belebele-ko", "korquad-500", "welfare-ko")
 NAMES = ("sample", *TRAINING)

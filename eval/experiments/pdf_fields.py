@@ -28,10 +28,10 @@ import click
 
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
-from indexer.full_text.heading_words import is_front_heading
+from indexer.corpora.full_text.heading_words import is_front_heading
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
 from indexer.options import json_option
-from indexer.papers import Paper
-from indexer.readers import read_corpus
 
 DATA = Path("../shared/data/pdfs")
 TOLERANCE = 20

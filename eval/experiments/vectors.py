@@ -27,8 +27,8 @@ from eval.progress import question_bar
 from indexer.ingest import Progress
 from indexer.options import json_option
 from indexer.settings import EngineName, IndexerSettings
-from indexer.store.build_folder import VECTORS
-from indexer.store.engines import open_store
+from indexer.versions.store.build_folder import VECTORS
+from indexer.versions.store.engines import open_store
 from retriever.settings import Candidates, RetrieverSettings
 
 MEASURES = ("nDCG@10", "Success@5", "R@100")

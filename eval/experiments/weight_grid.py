@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from base.progress import Progress
 from eval.qrels import Qrels
-from indexer.papers import Unit
+from indexer.corpora.papers import Unit
 from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
 from retriever.order.scored import DECIMALS, ScoredCandidates

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from generator.answers.citations import Check, Reason
 from generator.answers.quoting import CHECK_WORDS, cited, quoted
-from indexer.papers import Language
+from indexer.corpora.papers import Language
 from retriever.question.unknown_words import unknown_words_note
 
 Section = Literal["introduction", "body", "conclusion", "passages"]

@@ -16,9 +16,9 @@ from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
 from generator.checking.reading import Reading
 from generator.checking.reading import read as read_once
 from generator.checking.signs import SIGNS, Compared, Sign
+from indexer.corpora.papers import Language, language_of
+from indexer.files.schema import StoredPassage
 from indexer.glossary.transliteration import sounds_like
-from indexer.papers import Language, language_of
-from indexer.schema import StoredPassage
 from retriever.index import SearchIndex
 
 # quoted: the words of the paper itself, which are not checked.

@@ -7,8 +7,8 @@ from typing import Any
 
 from generator.errors import ContextExceeded, ContextTooSmall
 from generator.llm import Count, LanguageModel, Limit, Message, at_most
-from indexer.chunking import split_sentences
-from indexer.schema import StoredPassage
+from indexer.corpora.chunking import split_sentences
+from indexer.files.schema import StoredPassage
 
 RETRY_SHARE = 0.75  # of the tokens of a prompt that the server refused as too long
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from generator.answers.answer import Answer, Sentence
 from generator.prompts import load_prompt
-from indexer.papers import Language
+from indexer.corpora.papers import Language
 from retriever.constraints.exclusions import Writing
 from retriever.constraints.parsing import Constraints
 from retriever.index import SearchIndex

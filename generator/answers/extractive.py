@@ -11,8 +11,8 @@ from generator.answers.answer import EXTRACTIVE, Answer, Sentence, no_answer, qu
 from generator.answers.quotable import quotable_sentences
 from indexer.analysis.tokens import as_indexed
 from indexer.analysis.word_roles import SUBJECT_ROLES, roles_of
-from indexer.papers import language_of
-from indexer.schema import StoredPassage
+from indexer.corpora.papers import language_of
+from indexer.files.schema import StoredPassage
 from retriever.constraints.exclusions import Writing
 from retriever.index import SearchIndex
 from retriever.keywords.concepts import question_concepts

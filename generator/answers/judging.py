@@ -21,7 +21,7 @@ from generator.llm.structured import CutAt
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, described
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 
 FALLBACK = "check by rules"
 CHECKS: dict[str, Check] = {

@@ -20,8 +20,8 @@ from generator.errors import ContextExceeded
 from generator.llm import LanguageModel, Message, OnText, Reply
 from generator.llm.model_step import FromModel
 from generator.prompts import load_prompt
-from indexer.papers import Language, language_of
-from indexer.schema import StoredPassage
+from indexer.corpora.papers import Language, language_of
+from indexer.files.schema import StoredPassage
 from retriever.constraints.parsing import Constraints
 from retriever.index import SearchIndex
 

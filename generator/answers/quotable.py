@@ -5,9 +5,9 @@ import unicodedata
 from collections import Counter
 
 from generator.answers.markup import LIST_SIGN
-from indexer.chunking import split_sentences
-from indexer.cleaning import heading_kind
-from indexer.papers import language_of
+from indexer.corpora.chunking import split_sentences
+from indexer.corpora.cleaning import heading_kind
+from indexer.corpora.papers import language_of
 from retriever.duplicates.repeated_questions import asked_question, repeats_question
 from retriever.duplicates.statements import asks, is_separated
 

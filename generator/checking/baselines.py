@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from generator.checking.clauses import Bridge, Text, start_of_token, starting_in, terms_of
 from generator.checking.exchanged_roles import Comparison
-from generator.checking.number_directions import AMOUNTS
+from generator.checking.numbers.directions import AMOUNTS
+from generator.checking.numbers.quantities import Quantity
 from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS, MOST_PAIRS, Direction
-from generator.checking.quantities import Quantity
 
 TOPIC = re.compile(r"[가-힣)][은는이가] ")  # what is measured, before what it is measured of
 NO_LABEL = FUNCTION_WORDS | AXIS_WORDS.keys()

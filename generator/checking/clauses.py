@@ -9,9 +9,9 @@ from functools import cached_property
 from itertools import chain, pairwise
 from typing import TypeVar
 
-from generator.checking.quantities import Quantity, quantities
+from generator.checking.numbers.quantities import Quantity, quantities
 from indexer.analysis.tokens import Analyzer, TaggedWord, Token
-from indexer.chunking import split_sentences
+from indexer.corpora.chunking import split_sentences
 from indexer.glossary.pairs import HANGUL
 from indexer.glossary.storage import Glossary
 

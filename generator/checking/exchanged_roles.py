@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.checking.clauses import Bridge, Clause, Text, start_of_token, starting_in, terms_of
-from generator.checking.numerals import TIMES
+from generator.checking.numbers.numerals import TIMES
+from generator.checking.numbers.quantities import Quantity
 from generator.checking.opposites import COMPARED, FUNCTION_WORDS, MOST_PAIRS, Direction
-from generator.checking.quantities import Quantity
 from indexer.analysis.english import english_term
 from indexer.analysis.tokens import Token
 

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from generator.checking.substances import drugs, substances
 from indexer.analysis.tokens import TaggedWord
-from indexer.glossary.abbreviations import LONGEST_SHORT_FORM
+from indexer.corpora.papers import Language
+from indexer.glossary.patterns.abbreviations import LONGEST_SHORT_FORM
 from indexer.glossary.transliteration import SOUNDS_MUCH_ALIKE, sounds_like
-from indexer.papers import Language
 
 # Capitals after the first letter, or a capital and a digit.
 ABBREVIATION = re.compile(r"(?<![A-Za-z0-9.])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*")

@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from generator.checking.baselines import Baseline, baselines
-from generator.checking.belonging import Placed, placed
-from generator.checking.bounds import Bound, bounds
-from generator.checking.by_and_to import Extent, extents
 from generator.checking.clauses import Text, Translation, read_text, translations_of
 from generator.checking.denials import Statement, statements
-from generator.checking.exchanged_numbers import Labelled, labelled
 from generator.checking.exchanged_roles import Action, Comparison, actions, comparisons
-from generator.checking.multiples import Difference, Multiples, differences_of, multiples_of
-from generator.checking.number_directions import Change, directed
+from generator.checking.numbers.belonging import Placed, placed
+from generator.checking.numbers.bounds import Bound, bounds
+from generator.checking.numbers.by_and_to import Extent, extents
+from generator.checking.numbers.directions import Change, directed
+from generator.checking.numbers.exchanged import Labelled, labelled
+from generator.checking.numbers.multiples import Difference, Multiples, differences_of, multiples_of
+from generator.checking.numbers.quantities import Quantity
 from generator.checking.opposites import Direction, directions
-from generator.checking.quantities import Quantity
 from generator.checking.reversed_changes import changes
 from indexer.analysis.tokens import Analyzer
 from indexer.glossary.storage import Glossary

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from generator.checking.clauses import Text
-from generator.checking.quantities import Quantity
+from generator.checking.numbers.quantities import Quantity
 
 LONGEST_BETWEEN = 30  # characters from what was to what became
 SHORTLY_BEFORE = 40  # characters, more than FROM takes

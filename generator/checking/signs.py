@@ -6,20 +6,20 @@ from functools import cache, cached_property, partial
 from typing import Literal
 
 from generator.checking.baselines import better_baselines
-from generator.checking.belonging import MOST_QUANTITIES, of_another
-from generator.checking.bounds import other_bounds
-from generator.checking.by_and_to import confused_extents
 from generator.checking.clauses import Bridge, Text, nearest_sentences
 from generator.checking.denials import denials
-from generator.checking.exchanged_numbers import exchanged_numbers, lent_numbers
 from generator.checking.exchanged_roles import exchanged_roles, exchanged_sides
 from generator.checking.lone_clauses import lone_clauses
-from generator.checking.multiples import NEAR_A_MULTIPLE, Multiples, is_difference, is_said, joined
 from generator.checking.names import same_name
 from generator.checking.negating_prefixes import turned_prefixes
-from generator.checking.number_directions import turned_changes
+from generator.checking.numbers.belonging import MOST_QUANTITIES, of_another
+from generator.checking.numbers.bounds import other_bounds
+from generator.checking.numbers.by_and_to import confused_extents
+from generator.checking.numbers.directions import turned_changes
+from generator.checking.numbers.exchanged import exchanged_numbers, lent_numbers
+from generator.checking.numbers.multiples import NEAR_A_MULTIPLE, Multiples, is_difference, is_said, joined
+from generator.checking.numbers.quantities import Quantity, spans_years
 from generator.checking.opposites import contradictions
-from generator.checking.quantities import Quantity, spans_years
 from generator.checking.reading import Reading
 from generator.checking.replaced_actors import replaced_actors
 from generator.checking.reversed_changes import reversed_changes

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from generator.checking.clauses import Bridge, Text, terms_of
-from generator.checking.exchanged_numbers import Labelled
+from generator.checking.numbers.exchanged import Labelled
 from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
 from indexer.analysis.english import english_term
 

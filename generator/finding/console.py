@@ -6,8 +6,8 @@ from typing import Any
 
 from base.amounts import counted
 from base.terminal.output import echo, echo_lines, shortened, styled
-from generator.agents.reranking import LONGEST_WHY
 from generator.console import step_lines
+from generator.finding.agents.reranking import LONGEST_WHY
 from generator.finding.events import STEPS
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState, FoundBy

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from base.errors import InvalidCall
 from base.logs import request_id
 from base.untrusted import one_line
-from generator.agents.asking import agent_prompts
+from generator.finding.agents.asking import agent_prompts
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
@@ -64,7 +64,7 @@ async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[O
 
 def index_as_source(name: str, index: "SearchIndex") -> OpenedSources:
     """Take an open index, which stays the caller's, as the only source."""
-    from retriever.sources.index import IndexSource
+    from retriever.sources.kinds.index import IndexSource
 
     same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
     source = LimitedSource(IndexSource(name, index), INDEX_SECONDS)

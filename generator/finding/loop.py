@@ -6,12 +6,12 @@ in the state, and the same loop goes on with it.
 
 from dataclasses import replace
 
-from generator.agents.evolver import evolve
-from generator.agents.judgement import judge
-from generator.agents.refchain import follow
-from generator.agents.reranking import RankedPaper, rerank
-from generator.agents.retrieval import retrieve
-from generator.agents.understanding import understand
+from generator.finding.agents.evolver import evolve
+from generator.finding.agents.judgement import judge
+from generator.finding.agents.refchain import follow
+from generator.finding.agents.reranking import RankedPaper, rerank
+from generator.finding.agents.retrieval import retrieve
+from generator.finding.agents.understanding import understand
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, SearchQuery
 from generator.tracing.steps import Step

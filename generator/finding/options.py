@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from generator.agents import ADDITIONS, AGENTS, PURE
+from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from pydantic import PlainSerializer
 
 from base.errors import InvalidCall
-from generator.agents import ADDITIONS, AGENTS
+from generator.finding.agents import ADDITIONS, AGENTS
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.llm import LanguageModel
 from generator.llm.allowance import Allowance
 from generator.llm.budgets import Budget
-from indexer.papers import Language, language_of
+from indexer.corpora.papers import Language, language_of
 from retriever.constraints.exclusions import Exclusion
 from retriever.queries.boolean import Filters
 from retriever.relevance.papers import PaperRelevance

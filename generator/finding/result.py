@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from generator.agents.reranking import RankedPaper, order_by_rules
+from generator.finding.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, KnownPaper, SearchQuery
 from generator.tracing.steps import Step
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from retriever.papers.reference import web_address
 
 NEAR = 5  # papers below the threshold that are told where fewer are relevant than were asked for

@@ -19,7 +19,7 @@ from base.files.regular_files import read_regular
 from generator.finding.request import FindRequest
 from generator.finding.understood import Understanding
 from generator.llm.budgets import Spent
-from indexer.papers import Paper, why_invalid
+from indexer.corpora.papers import Paper, why_invalid
 from retriever.sources.merging import MergedPaper
 
 MOST_BYTES = 256_000_000  # of a saved state

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from indexer.papers import FIRST_YEAR, LAST_YEAR
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from retriever.queries.boolean import Range
 
 Intent = Literal["survey", "recent", "comparison", "specific", "other"]

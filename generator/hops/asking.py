@@ -10,8 +10,8 @@ from generator.llm import LanguageModel, Message, OnText
 from generator.llm.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
-from indexer.papers import language_of
-from indexer.schema import StoredPassage
+from indexer.corpora.papers import language_of
+from indexer.files.schema import StoredPassage
 
 MOST_STEPS = 6  # of a chain (SHRAG, appendix A.3)
 

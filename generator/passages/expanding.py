@@ -20,7 +20,7 @@ from generator.passages.retrieving import QueryText
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.keywords.further_queries import further_queries_from_statistics
 from retriever.searching.passage_search import search_passages
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import resources
 from string import Template
 
-from indexer.papers import Language
+from indexer.corpora.papers import Language
 
 VERSION_LINE = re.compile(r"version: (\d+)")
 # What chat templates mark turns with: some servers read these as marks even inside a question.

@@ -17,8 +17,8 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Protocol, TypeVar
 
-from indexer.analysed import AnalysedPassage
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
+from indexer.analysis.analysed import AnalysedPassage
 
 # What a process is handed at a time: so many items, or fewer that have so many characters together.
 BATCH = 64

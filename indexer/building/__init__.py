@@ -36,17 +36,17 @@ from indexer.building.records import (
     replaced_by_later,
 )
 from indexer.building.summary import CorpusSummary, complete_manifest
-from indexer.damage import describing_damage
-from indexer.dead_letters import DeadLetterFile
+from indexer.building.vector_stage import VectorStage
+from indexer.corpora.dead_letters import DeadLetterFile
+from indexer.corpora.readers import DeadLetter
+from indexer.corpora.readers.folders import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
-from indexer.manifest import Manifest
-from indexer.readers import DeadLetter
-from indexer.readers.folders import ENDINGS
+from indexer.files.damage import describing_damage
 from indexer.settings import IndexerSettings
-from indexer.store import IndexStore
-from indexer.store.build_folder import DEAD_LETTERS
-from indexer.vectors.stage import VectorStage
-from indexer.writers import Writer
+from indexer.versions.manifest import Manifest
+from indexer.versions.store import IndexStore
+from indexer.versions.store.build_folder import DEAD_LETTERS
+from indexer.versions.writers import Writer
 
 log = get_logger("build")
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from base.windows import windows
 from indexer.building.records import Record, Tally, contested_id
-from indexer.readers import DeadLetter
-from indexer.writers import Writer
+from indexer.corpora.readers import DeadLetter
+from indexer.versions.writers import Writer
 
 LOOKED_UP_AT_ONCE = 100  # records
 

@@ -5,16 +5,16 @@ from contextlib import closing
 from typing import NamedTuple
 
 from base.progress import Progress
-from indexer.analysed import AnalysedPassage
+from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.pool import analyse_in_order
 from indexer.building.plan import BuildPlan
 from indexer.building.records import Record
 from indexer.building.summary import CorpusSummary
-from indexer.glossary.brackets import PassageMentions, passage_mentions
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import key_field, key_of
 from indexer.glossary.mining import texts_of
-from indexer.schema import StoredPassage
-from indexer.stored import key_field, key_of
-from indexer.writers import Writer
+from indexer.glossary.patterns.brackets import PassageMentions, passage_mentions
+from indexer.versions.writers import Writer
 
 Numbered = tuple[int, StoredPassage]  # with the record's number
 Prepared = tuple[Numbered, AnalysedPassage, PassageMentions]

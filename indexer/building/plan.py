@@ -6,14 +6,14 @@ from typing import Any
 
 from base.errors import InvalidCall, Remedy
 from indexer.analysis import UserDictionary
-from indexer.fingerprint import Fingerprint, lexical_fingerprint
+from indexer.corpora.readers import Corpus
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary
-from indexer.manifest import Manifest, check_analysis
-from indexer.readers import Corpus
 from indexer.requests import IngestRequest
-from indexer.store import IndexStore
-from indexer.store.build_folder import GLOSSARY
+from indexer.versions.fingerprint import Fingerprint, lexical_fingerprint
+from indexer.versions.manifest import Manifest, check_analysis
+from indexer.versions.store import IndexStore
+from indexer.versions.store.build_folder import GLOSSARY
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from indexer.building.plan import BuildPlan
-from indexer.chunking import cut_text
-from indexer.papers import Origin, Paper
-from indexer.readers import DeadLetter
-from indexer.readers.items import dead_letter
-from indexer.schema import StoredPassage
-from indexer.stored import stored_passages
+from indexer.corpora.chunking import cut_text
+from indexer.corpora.papers import Origin, Paper
+from indexer.corpora.readers import DeadLetter
+from indexer.corpora.readers.items import dead_letter
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import stored_passages
 
 # What a manifest counts, and in which order it says so.
 COUNTED = ("records", "replaced", "duplicates", "incomplete", "cut", "dead_letters")

@@ -12,18 +12,18 @@ from base.progress import Progress
 from indexer.analysis import Decompound, UserDictionary, make_analyzer
 from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.writing import write_citations
+from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import TokenCounts, write_lexicon
-from indexer.glossary.brackets import PassageMentions, passage_mentions
 from indexer.glossary.forms import FormMiner, Forms
 from indexer.glossary.given import GivenPairs
 from indexer.glossary.mining import GlossaryMiner, passage_text, texts_of
 from indexer.glossary.pairs import Pair
+from indexer.glossary.patterns.brackets import PassageMentions, passage_mentions
 from indexer.glossary.storage import write_glossary
 from indexer.glossary.vocabulary import WordCounts
-from indexer.manifest import Manifest
-from indexer.schema import StoredPassage
-from indexer.store.build_folder import CITATIONS, GLOSSARY, LEXICON
-from indexer.writers import Writer
+from indexer.versions.manifest import Manifest
+from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
+from indexer.versions.writers import Writer
 
 
 class CorpusSummary:

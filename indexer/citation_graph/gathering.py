@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from indexer.citation_graph.references import entries, reference_ids
-from indexer.normal_forms import SHORTEST_TITLE, normal_title, whole_doi
-from indexer.schema import StoredPassage
+from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_title, whole_doi
+from indexer.files.schema import StoredPassage
 
 LONGEST_TITLE = 1_000  # characters that are compared
 MOST_AUTHORS, LONGEST_NAMES = 30, 2_000  # characters of all names

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from base.windows import windows
-from indexer.damage import describing_damage
-from indexer.sqlite_files import SQLiteFile
+from indexer.files.damage import describing_damage
+from indexer.files.sqlite_files import SQLiteFile
 
 ASKED_AT_ONCE = 10_000  # values of a statement; SQLite takes 32,766
 NUMBER_BYTES = 4

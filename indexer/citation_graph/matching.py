@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from indexer.citation_graph.gathering import AUTHOR_SEPARATOR, NONE, Gathered
 from indexer.citation_graph.graph import AMBIGUOUS, DUPLICATE, ITSELF, UNMATCHED
-from indexer.normal_forms import ASCII_LOWERCASE, ASCII_NO_LETTERS, NOT_A_LETTER
+from indexer.corpora.normal_forms import ASCII_LOWERCASE, ASCII_NO_LETTERS, NOT_A_LETTER
 
 Numbers = NDArray[np.int64]
 OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}

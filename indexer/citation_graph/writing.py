@@ -15,7 +15,7 @@ import numpy as np
 from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.graph import NUMBER_BYTES
 from indexer.citation_graph.matching import PAPER_BITS, Matched, Numbers, match_references
-from indexer.sqlite_files import writing_sqlite
+from indexer.files.sqlite_files import writing_sqlite
 
 SCHEMA = "CREATE TABLE papers (number INTEGER PRIMARY KEY, doc_id TEXT, links BLOB, cited_by BLOB);"
 BY_ID = "CREATE UNIQUE INDEX by_id ON papers (doc_id)"

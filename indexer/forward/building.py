@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer.analysed import AnalysedPassage
+from indexer.analysis.analysed import AnalysedPassage
+from indexer.analysis.packing import TERM_SEPARATOR
+from indexer.files.schema import StoredPassage
 from indexer.forward.columns import ForwardColumns, ForwardPart, join_columns
 from indexer.forward.lexicon import Lexicon, LexiconBuilder
 from indexer.forward.rows import RowTokens, pack_row
-from indexer.packing import TERM_SEPARATOR
-from indexer.schema import StoredPassage
 
 TERMS = "terms"
 PART_BYTES = 32_000_000  # of rows; a larger part is written to disk

@@ -21,9 +21,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.damage import describing_damage
+from indexer.analysis.packing import GAP
+from indexer.files.damage import describing_damage
 from indexer.forward.rows import LONGEST_NAME, PassageRows
-from indexer.packing import GAP
 
 HEADER = np.dtype("<i8")
 COLUMNS = 4  # order, frequency, lengths, named

@@ -20,10 +20,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.names import Name
-from indexer.packing import TERM_SEPARATOR, PassageTokens
-from indexer.papers import Language
-from indexer.schema import StoredPassage
+from indexer.analysis.names import Name
+from indexer.analysis.packing import TERM_SEPARATOR, PassageTokens
+from indexer.corpora.papers import Language
+from indexer.files.schema import StoredPassage
 
 GAPS = 3  # after the text and after the other title; neighbouring words are less far apart
 HEADER = 11

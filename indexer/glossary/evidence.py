@@ -5,10 +5,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from indexer.analysis.porter import porter_stem
-from indexer.glossary.english_terms import FORMULA, is_abbreviation
 from indexer.glossary.given import general_stems
-from indexer.glossary.korean_side import sounds_alike
 from indexer.glossary.pairs import HANGUL, LATIN
+from indexer.glossary.patterns.english_terms import FORMULA, is_abbreviation
+from indexer.glossary.patterns.korean_side import sounds_alike
 from indexer.glossary.vocabulary import Frequencies
 
 FEWEST_LETTERS = 2

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from indexer.analysis.tokens import Analyzer
-from indexer.glossary.abbreviations import Abbreviation, Expanded, choose_long_forms
-from indexer.glossary.brackets import PassageMentions
+from indexer.files.schema import StoredPassage
 from indexer.glossary.loanwords import MOST_WORDS, SpeltWord, spelt_words
+from indexer.glossary.patterns.abbreviations import Abbreviation, Expanded, choose_long_forms
+from indexer.glossary.patterns.brackets import PassageMentions
 from indexer.glossary.sightings import Sightings
 from indexer.glossary.vocabulary import WordCounts, commonest
-from indexer.schema import StoredPassage
 
 MOST_EXPANDED = 300_000  # beyond them rare and early ones are dropped
 

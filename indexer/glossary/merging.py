@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.tokens import Analyzer
-from indexer.glossary.english_terms import is_abbreviation, is_grammatical
 from indexer.glossary.evidence import Evidence, is_believed, is_long_enough
 from indexer.glossary.pairs import LONGEST_TERM, Pair, Source, Target, Tokens, contains
+from indexer.glossary.patterns.english_terms import is_abbreviation, is_grammatical
+from indexer.glossary.patterns.titles import TitlePair, title_links
 from indexer.glossary.rivals import without_rivals
 from indexer.glossary.sightings import Sighting, Sightings
 from indexer.glossary.terms import korean_tokens, with_targets
-from indexer.glossary.titles import TitlePair, title_links
 from indexer.glossary.vocabulary import Frequencies
 
 # Papers with the same English term that are needed to choose another start of the Korean term.

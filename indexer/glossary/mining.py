@@ -4,15 +4,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from indexer.analysis.tokens import Analyzer
-from indexer.glossary.brackets import Mention, PassageMentions, PassageTexts, passage_mentions
-from indexer.glossary.english_terms import is_english_term
-from indexer.glossary.keywords import keyword_pairs
+from indexer.files.schema import StoredPassage
 from indexer.glossary.merging import merged_pairs
 from indexer.glossary.pairs import HANGUL, Pair, term_language
+from indexer.glossary.patterns.brackets import Mention, PassageMentions, PassageTexts, passage_mentions
+from indexer.glossary.patterns.english_terms import is_english_term
+from indexer.glossary.patterns.keywords import keyword_pairs
+from indexer.glossary.patterns.titles import TitlePair
 from indexer.glossary.sightings import Sighting, Sightings
-from indexer.glossary.titles import TitlePair
 from indexer.glossary.vocabulary import Frequencies, WordCounts
-from indexer.schema import StoredPassage
 
 # Bounds on memory; beyond them rare and early items are dropped first.
 MOST_MENTIONS = 1_000_000

@@ -7,14 +7,14 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from indexer.damage import describing_damage
-from indexer.glossary.abbreviations import LONGEST_TOKENS as LONGEST_FORM
-from indexer.glossary.abbreviations import Abbreviation
+from indexer.files.damage import describing_damage
+from indexer.files.sqlite_files import SQLiteFile, writing_sqlite
 from indexer.glossary.columns import SEPARATOR, packed_tokens, tokens_number, unpacked_tokens
 from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import SpeltWord, loanword
 from indexer.glossary.pairs import Pair, Target, Tokens
-from indexer.sqlite_files import SQLiteFile, writing_sqlite
+from indexer.glossary.patterns.abbreviations import LONGEST_TOKENS as LONGEST_FORM
+from indexer.glossary.patterns.abbreviations import Abbreviation
 
 Unit = tuple[int, int]  # the first and last of tokens that are one term
 TARGETS: tuple[Target, Target] = ("en", "ko")

@@ -19,7 +19,7 @@ from indexer.encoders import Encoder
 from indexer.encoders.arrays import Stored
 from indexer.encoders.rounding import rounded
 from indexer.errors import EncoderUnusable
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
 
 WINDOW = 1_024  # passages that are encoded, sorted by length among themselves, between two commits

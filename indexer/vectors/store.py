@@ -20,11 +20,11 @@ from typing import Any, BinaryIO, NamedTuple, Self
 import numpy as np
 
 from base.errors import Remedy
-from indexer.damage import describing_damage
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexDamaged
-from indexer.sqlite_files import SQLiteFile
+from indexer.files.damage import describing_damage
+from indexer.files.sqlite_files import SQLiteFile
 
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"
 DTYPES: dict[str, np.dtype[Any]] = {"float32": np.dtype("<f4"), "int8": np.dtype("i1")}

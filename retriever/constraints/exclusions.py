@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
-from indexer.packing import GAP, PackedTokens
+from indexer.analysis.packing import GAP, PackedTokens
 
 ROOM = " * "  # in a name: a word may stand here
 # Words around a name in a text that does without the thing: "X-free", "beyond X", "X 없이".

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from indexer.analysis import Analyzer
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.constraints.exclusions import Exclusion, Writing
 from retriever.constraints.parsing import Constraints
 from retriever.engines import EngineHit

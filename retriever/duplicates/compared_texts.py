@@ -3,7 +3,7 @@
 from collections.abc import Set
 from typing import Literal, NamedTuple, Self, TypeAlias
 
-from indexer.normal_forms import normal_letters, normal_words, numbers_in
+from indexer.corpora.normal_forms import normal_letters, normal_words, numbers_in
 from retriever.duplicates.shingles import marks_of, shingles_of
 
 SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)

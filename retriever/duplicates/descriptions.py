@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
-from indexer.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, normal_words
+from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, normal_words
 from retriever.duplicates.compared_texts import SHORTER_SHARE, Likeness, Text
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from indexer.normal_forms import normal_doi
+from indexer.corpora.normal_forms import normal_doi
 from retriever.duplicates.compared_texts import Likeness, Text
 from retriever.duplicates.descriptions import Description
 from retriever.duplicates.grouping import Compared, Groups, grouped

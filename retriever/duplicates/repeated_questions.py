@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from indexer.chunking import split_sentences
-from indexer.normal_forms import COMPARED_CHARACTERS, normal_words, words_in_order
-from indexer.papers import language_of
+from indexer.corpora.chunking import split_sentences
+from indexer.corpora.normal_forms import COMPARED_CHARACTERS, normal_words, words_in_order
+from indexer.corpora.papers import language_of
 from retriever.duplicates.statements import CHARACTERS, asks
 
 FEWEST_WORDS, MOST_WORDS = 6, 40  # of a question; a longer one is a text, of which the paper itself is wanted

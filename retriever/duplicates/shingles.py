@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.normal_forms import REMEMBERED_TEXTS, normal_letters, normal_words
+from indexer.corpora.normal_forms import REMEMBERED_TEXTS, normal_letters, normal_words
 
 # Five letters or more, none of them frequent. Of English, Korean, Japanese and Chinese one of eight is.
 PIECE = re.compile("[^e이는의다에을고한のはにい的是在]{5,}")

@@ -8,8 +8,8 @@ import re
 
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.word_roles import ENGLISH
-from indexer.chunking import split_sentences
-from indexer.papers import language_of
+from indexer.corpora.chunking import split_sentences
+from indexer.corpora.papers import language_of
 
 MOST_UNSTATED = 0.5  # share of a text that questions and lists may take up
 CHARACTERS = 10_000  # of a text that are read

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 from indexer.encoders.arrays import Stored
+from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
-from indexer.schema import StoredPassage
 from retriever.engines.facets import FacetCounts, FacetField
 from retriever.queries.boolean import Exact, Filters, Query
 

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from base.errors import Remedy
-from indexer.cluster.connection import Cluster
-from indexer.cluster.documents import from_document, row_of
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexDamaged
+from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon
 from indexer.forward.rows import PassageRows
-from indexer.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.documents import from_document, row_of
 from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T, TermScore, numbered_rows
 from retriever.engines.explaining import Leaf, contributions, in_order, leaves, value_in
 from retriever.engines.facets import FacetCounts, FacetField, count_papers

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from elasticsearch import NotFoundError
 
-from indexer.cluster.connection import TRANSPORT_RETRIES, Cluster, cause_in, growing_pauses
 from indexer.errors import EngineRefused, VersionGone
+from indexer.versions.cluster.connection import TRANSPORT_RETRIES, Cluster, cause_in, growing_pauses
 
 # Of a search whose node died under it: the cluster itself asks another copy, but not in the middle of a
 # search, which goes on where it began.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from indexer.schema import BM25_K1
+from indexer.files.schema import BM25_K1
 from retriever.queries.boolean import Or, Query, Term
 
 # For fewer postings, pruning costs more than reading them.

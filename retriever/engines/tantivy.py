@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from indexer.damage import describing_damage
 from indexer.encoders.arrays import Stored
+from indexer.files.damage import describing_damage
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import open_searcher
 from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import Lexicon
-from indexer.schema import StoredPassage
-from indexer.store.build_folder import FORWARD, LEXICON
-from indexer.stored import open_searcher
+from indexer.versions.store.build_folder import FORWARD, LEXICON
 from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
 from retriever.engines.facets import FacetCounts, FacetField, count_papers
 from retriever.engines.tantivy_explaining import explain, term_frequencies

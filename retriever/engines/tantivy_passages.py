@@ -8,11 +8,11 @@ import numpy as np
 import tantivy
 from tantivy import Occur
 
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import passage_numbers, passage_of
 from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import Lexicon
 from indexer.forward.rows import tokens_of_row
-from indexer.schema import StoredPassage
-from indexer.stored import passage_numbers, passage_of
 from retriever.engines import EngineHit, NumberedRows, numbered_rows
 from retriever.engines.tantivy_queries import SCHEMA, compiled
 from retriever.queries.boolean import Exact

@@ -6,7 +6,7 @@ from functools import lru_cache
 import tantivy
 from tantivy import Occur
 
-from indexer.schema import tantivy_schema
+from indexer.files.schema import tantivy_schema
 from retriever.engines.pruning import Posting
 from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import regex
 
-from indexer.chunking import split_sentences
-from indexer.schema import StoredPassage
+from indexer.corpora.chunking import split_sentences
+from indexer.files.schema import StoredPassage
 
 # Of a text, sentences are looked for in so many characters from its beginning, and behind them in so many on
 # both sides of the first place of each token that the beginning does not hold.

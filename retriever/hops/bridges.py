@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from indexer.analysis.names import LONGEST_READ, names_in
 from indexer.analysis.tokens import as_indexed
 from indexer.analysis.word_roles import role_of
-from indexer.names import LONGEST_READ, names_in
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.keywords.term_statistics import TermStatistics
 from retriever.queries.boolean import Or, Term, or_query

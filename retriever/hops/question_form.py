@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from base.letters import HANGUL
 from indexer.analysis import Analyzer
+from indexer.analysis.names import names_in
 from indexer.analysis.tokens import TaggedWord
-from indexer.names import names_in
-from indexer.papers import HANGUL
 from retriever.relevance.logistic import likelihood
 
 # Found on HotpotQA's hundred questions and the training questions of tydi's English; the threshold is the

@@ -1,6 +1,6 @@
 """Further queries without a language model: a question's strongest keywords, the other language's words."""
 
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.index import SearchIndex
 from retriever.search import open_ranking, run_stages
 from retriever.searching.request import SearchRequest

@@ -5,7 +5,7 @@ from dataclasses import replace
 from unicodedata import normalize
 
 from indexer.analysis import Analyzer
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
 from retriever.keywords.statistics import KEYWORDS, WORD, Keyword, merge
 

@@ -15,9 +15,9 @@ from operator import attrgetter, itemgetter
 from typing import Any, Literal
 
 from indexer.analysis import Analyzer, Token
+from indexer.corpora.papers import Language, language_of
 from indexer.forward.lexicon import Lexicon
 from indexer.glossary.storage import Glossary, Unit
-from indexer.papers import Language, language_of
 from retriever.queries.boolean import Pattern, Term
 
 KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.engines import EngineHit
 from retriever.keywords.choice import KeywordChoice, choose_keywords
 from retriever.methods import Method

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from base.errors import ResourceError
 from indexer.errors import EngineRefused, EngineUnreachable, UnknownIndex, VersionGone
-from indexer.manifest import Manifest
-from indexer.store import IndexStore, Pointer
+from indexer.versions.manifest import Manifest
+from indexer.versions.store import IndexStore, Pointer
 from retriever.opening.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.schema import BM25_B
+from indexer.files.schema import BM25_B
 from retriever.order.patterns import Counts, Occurrences
 from retriever.queries.boolean import Pattern
 

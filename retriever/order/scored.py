@@ -8,8 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer.corpora.papers import Language
 from indexer.forward.rows import LANGUAGES
-from indexer.papers import Language
 from retriever.order.bm25 import Scores
 
 LOWEST_OF_OTHER = 4  # rank to which the best paper in the other language is lifted

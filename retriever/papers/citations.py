@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from indexer.citation_graph.graph import ALL, DUPLICATE, ITSELF, CitationCounts
 from indexer.citation_graph.references import labels, reference_ids
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Exact, Filters
 

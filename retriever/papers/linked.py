@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from indexer.citation_graph.graph import CitationCounts
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.papers.citations import citation_counts, cited_by, named_references
 from retriever.searching.hits import listed_authors

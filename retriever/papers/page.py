@@ -13,9 +13,9 @@ from typing import Any, Literal
 from unicodedata import normalize
 
 from base.untrusted import one_line
+from indexer.analysis.packing import GAP
 from indexer.encoders.arrays import Stored
-from indexer.packing import GAP
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from indexer.chunking import CHUNK_CHARACTERS, OVERLAP_CHARACTERS
-from indexer.schema import StoredPassage
+from indexer.corpora.chunking import CHUNK_CHARACTERS, OVERLAP_CHARACTERS
+from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.searching.hits import Hit
 

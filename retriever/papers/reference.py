@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from base.terminal.output import STEERING
-from indexer.normal_forms import DOI, DOI_PREFIX
+from indexer.corpora.normal_forms import DOI, DOI_PREFIX
 
 # Here some reader, as Python's splitlines, ends a line.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from unicodedata import normalize
 
 from base.untrusted import one_line
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.index import SearchIndex
 from retriever.papers.page import may_be_id

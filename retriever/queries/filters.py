@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 from base.untrusted import one_line
-from indexer.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
 from retriever.errors import BadFilter
 from retriever.queries.boolean import Filters, Range
 

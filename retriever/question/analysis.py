@@ -5,10 +5,10 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from indexer.analysis.names import names_in
 from indexer.analysis.tokens import TaggedToken, Token
 from indexer.analysis.word_roles import Role, roles_of
 from indexer.glossary.storage import Unit
-from indexer.names import names_in
 from retriever.constraints.analysis import analyse_constraints
 from retriever.constraints.parsing import Constraints
 from retriever.hops.question_form import relates_things

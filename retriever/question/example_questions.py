@@ -6,8 +6,8 @@ from itertools import zip_longest
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from indexer.papers import Unit, language_of
-from indexer.schema import StoredPassage
+from indexer.corpora.papers import Unit, language_of
+from indexer.files.schema import StoredPassage
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords.term_statistics import term_statistics
 from retriever.queries.boolean import EVERYTHING, Exact, Filters, Query, Range

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from indexer.analysis.tokens import as_indexed
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.order.second_search import Bridge
 from retriever.queries.names import BRIDGES, FEEDBACK
 from retriever.searching.context import SearchContext

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from base.errors import InvalidCall
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.user_dictionary import decoded_lines, read_written
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
 from retriever.keywords.statistics import Keyword, Translation
 from retriever.queries.boolean import AnalysedField, And, Not, Or, Phrase, Query, Term

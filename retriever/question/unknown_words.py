@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from indexer.papers import Language
+from indexer.corpora.papers import Language
 from retriever.keywords.statistics import words_of
 from retriever.order.concepts import Concept
 from retriever.question.analysis import AnalysedQuestion

@@ -8,7 +8,7 @@ from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from base.terminal.output import json_text
 from base.untrusted import read_json
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.records.markdown import as_markdown
 from retriever.records.record import SearchRecord
 

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from base.errors import InvalidCall
 from base.terminal.output import json_text
 from base.versions import installed_version
-from indexer.manifest import Manifest
-from indexer.papers import FIRST_YEAR, LAST_YEAR
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.versions.manifest import Manifest
 from retriever.keywords.given import LONGEST_GIVEN, check_given
 from retriever.searching.hits import SearchResult
 from retriever.searching.request import SearchRequest

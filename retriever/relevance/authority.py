@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 
 UNKNOWN_AGE = 10  # years, of a paper without a year
 HALF_LIFE = 6.0  # years after which a paper is half as timely

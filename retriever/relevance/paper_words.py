@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from indexer.analysis import Analyzer
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from retriever.constraints.exclusions import Writing
 from retriever.question.asked_words import AskedWord
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from base.errors import ResourceError
 from base.untrusted import one_line
 from indexer.analysis import make_analyzer
+from indexer.corpora.papers import Paper
+from indexer.files.schema import StoredPassage
 from indexer.glossary.storage import Glossary
-from indexer.papers import Paper
-from indexer.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.constraints.analysis import analyse_constraints
 from retriever.constraints.exclusions import Exclusion

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit, NumberedRows, T
 from retriever.searching.context import SearchContext
 

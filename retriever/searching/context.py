@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self
 
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 from retriever.keywords.statistics import Keyword

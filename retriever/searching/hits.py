@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from base.amounts import counted
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.constraints.parsing import Constraints
 from retriever.explaining.highlights import MarkedText, Span
 from retriever.keywords.statistics import Keyword

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from indexer.analysis import Decompound
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from retriever.queries.boolean import Filters, Query
 
 ANALYZER = "bilingual"  # of the tokens in queries, and of what is made of the papers found

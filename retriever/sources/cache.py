@@ -15,12 +15,12 @@ from indexer.analysis import Decompound
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexNotWritten
-from indexer.fingerprint import lexical_fingerprint
+from indexer.files.sums import sum_of
 from indexer.glossary.given import GENERAL, GivenPairs
 from indexer.glossary.storage import SCHEMA as GLOSSARY_SCHEMA
 from indexer.glossary.storage import write_glossary
-from indexer.sums import sum_of
 from indexer.vectors.store import DTYPES
+from indexer.versions.fingerprint import lexical_fingerprint
 
 MOST_VECTORS = 200_000  # of one encoder; the oldest go first
 WAIT_S = 5.0  # for another process that writes

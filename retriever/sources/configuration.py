@@ -4,7 +4,7 @@
     kind = "elasticsearch"
     url = "https://search.example.org:9200"
 
-A kind is a module of this package that holds `Settings` (a `SourceSettings`) and
+A kind is a module of `retriever.sources.kinds` that holds `Settings` (a `SourceSettings`) and
 
     def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source
 
@@ -24,13 +24,13 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-import retriever.sources
+import retriever.sources.kinds
 from base.files.durable import cause_of
 from base.files.regular_files import read_secret
 from base.settings.fields import PREFIX, Setting, is_path, variable_at
 from base.settings.file import SettingsFile, read_settings_file, read_toml
 from base.settings.sources import ADDRESSES
-from indexer.papers import why_invalid
+from indexer.corpora.papers import why_invalid
 from indexer.settings import IndexerSettings
 from retriever.errors import InvalidSource, UnknownSource
 from retriever.settings import SourcesSettings
@@ -179,17 +179,12 @@ def declared(table: SourceTable) -> DeclaredSource:
 
 def kinds() -> list[str]:
     """Name the kinds of sources, in alphabetical order."""
-    return sorted(filter(_module_of, _modules()))
-
-
-def _modules() -> set[str]:
-    return {module.name for module in iter_modules(retriever.sources.__path__)}
+    return sorted(module.name for module in iter_modules(retriever.sources.kinds.__path__))
 
 
 def _module_of(kind: str) -> Any | None:
-    """Return the module of a kind; other modules of the package hold no `open_source`."""
-    module: Any = import_module(f"retriever.sources.{kind}") if kind in _modules() else None
-    return module if hasattr(module, "open_source") else None
+    """Return the module of a kind, None if there is no such kind."""
+    return import_module(f"retriever.sources.kinds.{kind}") if kind in kinds() else None
 
 
 def _is_secret(field: FieldInfo) -> bool:

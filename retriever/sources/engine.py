@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from indexer.analysed import AnalysedPassage
 from indexer.analysis import Analyzer
+from indexer.analysis.analysed import AnalysedPassage
 from indexer.encoders.arrays import Stored
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T, no_rows
 from retriever.engines.facets import FacetCounts, FacetField
 from retriever.engines.tantivy import TantivyEngine

@@ -12,10 +12,10 @@ from base.errors import ResourceError
 from base.untrusted import one_line
 from indexer.analysis import make_analyzer
 from indexer.encoders import VectorFingerprint
-from indexer.fingerprint import lexical_fingerprint
-from indexer.manifest import Manifest
 from indexer.settings import IndexerSettings
-from indexer.store import Pointer
+from indexer.versions.fingerprint import lexical_fingerprint
+from indexer.versions.manifest import Manifest
+from indexer.versions.store import Pointer
 from retriever.errors import SourceFailed
 from retriever.index import QuestionModels, SearchIndex
 from retriever.opening.lazy_model import COOLDOWN_S

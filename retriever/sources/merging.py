@@ -15,7 +15,7 @@ from base.amounts import plain
 from base.errors import RemediableError
 from base.logs import get_logger
 from base.untrusted import one_line
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from retriever.duplicates.descriptions import Description
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query

@@ -9,7 +9,7 @@ from base.untrusted import one_line
 from indexer.encoders import Encoder, Progress, VectorFingerprint, open_encoder
 from indexer.encoders.arrays import Stored, Vectors
 from indexer.encoders.rounding import rounded
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from indexer.settings import EncoderSettings
 from indexer.vectors.adding import row_of, text_to_encode
 from retriever.opening.question_vectors import QuestionVectors

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer.analysed import AnalysedPassage
 from indexer.analysis import Analyzer
+from indexer.analysis.analysed import AnalysedPassage
+from indexer.corpora.papers import Paper
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import stored_passages
 from indexer.forward.lexicon import TokenCounts, write_lexicon
-from indexer.papers import Paper
-from indexer.schema import StoredPassage
-from indexer.store.build_folder import LEXICON
-from indexer.stored import stored_passages
 from indexer.vectors.adding import row_of
 from indexer.vectors.store import VectorStore
-from indexer.writers.tantivy import TantivyWriter
+from indexer.versions.store.build_folder import LEXICON
+from indexer.versions.writers.tantivy import TantivyWriter
 from retriever.engines.tantivy import TantivyEngine
 
 WRITER_MEMORY_MB = 15  # the least there is; a question brings some hundreds of papers

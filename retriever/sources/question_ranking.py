@@ -18,7 +18,7 @@ from retriever.settings import RetrieverSettings
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.gathered import SharedModels, index_of_sources
-from retriever.sources.index import IndexSource
+from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_sources, merge
 
 T = TypeVar("T")

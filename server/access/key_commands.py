@@ -9,7 +9,7 @@ from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import NAME
+from indexer.versions.store.build_folder import NAME
 from retriever.sources.configuration import NAME as SOURCE_NAME
 from server.access.key_store import KeyStore
 from server.access.keys import SCOPES, Key, KeyLimits, Scope, end_of, make_key

@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from base.files.durable import cause_of, create_durably, disk_of
-from indexer.store.build_folder import KEYS
+from indexer.versions.store.build_folder import KEYS
 from server.access.keys import SCOPES, Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
 from server.sources.as_index import as_index, sources_named

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, ValidationError
 
 from base.errors import InvalidCall
-from generator.agents import ADDITIONS, AGENTS, PURE
+from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.finding.request import FindRequest
 from generator.llm.budgets import Budget

@@ -10,7 +10,7 @@ from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_sou
 from retriever.errors import SourceFailed
 from retriever.index import SearchIndex
 from retriever.opening.following import FollowingIndex
-from retriever.sources.index import IndexSource
+from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from server.problems.details import detail_of
 from server.services import Backends

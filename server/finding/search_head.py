@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from generator.finding.state import FindingState, SavedSpent
 from generator.llm.budgets import Spent
-from indexer.readers.jsonl import parse_record
+from indexer.corpora.readers.jsonl import parse_record
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from generator.agents import ADDITIONS, AGENTS
+from generator.finding.agents import ADDITIONS, AGENTS
 from server.api.find_requests import FindCall
 from server.html.markup import Markup, element, html
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.exports import export_names
 from retriever.papers.embedded_metadata import WEB, citation_tags, coins
 from server.addresses import paper_address

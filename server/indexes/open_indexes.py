@@ -12,10 +12,10 @@ from base.errors import InvalidCall, Remedy, ResourceError, first_names
 from base.logs import get_logger
 from base.remedies import describe_error
 from indexer.errors import UnknownIndex
-from indexer.manifest import Manifest
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import BuildFolder
-from indexer.store.engines import index_names, open_store
+from indexer.versions.manifest import Manifest
+from indexer.versions.store.build_folder import BuildFolder
+from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
 from retriever.opening.following import FollowingIndex
 from server.access.callers import current_visit, may_see

@@ -2,7 +2,7 @@
 
 from fastapi import Request
 
-from indexer.manifest import Manifest
+from indexer.versions.manifest import Manifest
 from retriever.index import SearchIndex
 from retriever.search import search
 from retriever.searching.hits import SearchResult

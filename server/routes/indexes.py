@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path
 
 from base.errors import ResourceError
 from indexer.console import as_record, describe_vectors
-from indexer.manifest import Manifest
+from indexer.versions.manifest import Manifest
 from server.api.shapes import Shaped
 from server.api.shapes.indexes import Index, Indexes
 from server.limits.gate import Read

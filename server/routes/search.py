@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from base.logs import get_logger
-from indexer.manifest import Manifest
+from indexer.versions.manifest import Manifest
 from retriever.index import OpenIndex
 from retriever.papers.embedded_metadata import coins
 from retriever.searching.hits import SearchResult as Found

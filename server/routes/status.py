@@ -14,8 +14,8 @@ from base.versions import installed_version
 from indexer.console import as_record, describe_vectors
 from indexer.errors import UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import COMMITTED, PLAN, BuildFolder, unfinished_builds
-from indexer.store.engines import index_names, open_store
+from indexer.versions.store.build_folder import COMMITTED, PLAN, BuildFolder, unfinished_builds
+from indexer.versions.store.engines import index_names, open_store
 from server.access.key_store import KeyStore
 from server.api.shapes import Shaped
 from server.api.shapes.operation import Status

@@ -3,7 +3,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.corpus import DOCUMENT_TOKENS, QUESTION_TERMS, VOCABULARY, documents, draw, questions, word
+from benchmarks.corpora.generated import (
+    DOCUMENT_TOKENS,
+    QUESTION_TERMS,
+    VOCABULARY,
+    documents,
+    draw,
+    questions,
+    word,
+)
 
 
 def test_a_word_is_its_rank_in_base_36():

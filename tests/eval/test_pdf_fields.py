@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from eval.experiments.pdf_fields import begins, f1, main, main_headings, names, scores
-from indexer.papers import Paper
-from indexer.readers import read_corpus
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
 from tests.indexer.full_text.pdf_files import SENTENCE, page_of, text
 
 GOLD = {

@@ -14,7 +14,7 @@ import pytest
 
 from generator.pipeline import Settings, answer_question
 from generator.settings import EVIDENCE, GeneratorSettings
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.keywords.statistics import token_weights

@@ -7,7 +7,7 @@ from datetime import datetime
 import httpx
 import pytest
 
-from generator.agents.query_writing import write_queries
+from generator.finding.agents.query_writing import write_queries
 from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery

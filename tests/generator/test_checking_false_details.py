@@ -5,7 +5,7 @@ import json
 import pytest
 
 from generator.answers.citations import check_sentence
-from generator.checking.quantities import quantities
+from generator.checking.numbers.quantities import quantities
 from tests.generator.sample_index import passage
 from tests.indexer.corpora import ROOT
 

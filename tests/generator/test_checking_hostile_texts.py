@@ -11,7 +11,7 @@ import pytest
 
 from generator.answers.citations import LONGEST_PASSAGE, check_sentence
 from generator.answers.model_answer import WrittenAnswer, checked_answer, sentence_check
-from generator.checking.quantities import quantities
+from generator.checking.numbers.quantities import quantities
 from generator.checking.substances import substances
 from indexer.settings import IndexerSettings
 from retriever.constraints.parsing import Constraints

@@ -7,12 +7,12 @@ import unicodedata
 import pytest
 
 from generator.answers.citations import Reason, check_sentence, cited
-from generator.checking.belonging import placed
 from generator.checking.clauses import read_text
-from generator.checking.exchanged_numbers import labelled
-from generator.checking.quantities import quantities
+from generator.checking.numbers.belonging import placed
+from generator.checking.numbers.exchanged import labelled
+from generator.checking.numbers.quantities import quantities
 from generator.checking.substances import drugs
-from indexer.chunking import split_sentences
+from indexer.corpora.chunking import split_sentences
 from tests.generator.claims import ACROSS, WITHIN
 from tests.generator.sample_index import passage
 from tests.indexer.corpora import ROOT

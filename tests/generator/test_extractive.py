@@ -5,7 +5,7 @@ import json
 import pytest
 
 from generator.answers.extractive import extractive_answer
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.keywords.statistics import Keyword
 from retriever.order.concepts import Concept, Counterpart, Word
 from retriever.queries.boolean import single

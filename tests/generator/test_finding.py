@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from base.errors import InvalidCall
-from generator.agents import AGENTS, PURE
-from generator.agents.judgement import ComplexJudgement, complex_score
+from generator.finding.agents import AGENTS, PURE
+from generator.finding.agents.judgement import ComplexJudgement, complex_score
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import tree
@@ -20,7 +20,7 @@ from generator.llm.budgets import Budget
 from generator.prompts import load_prompt
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Filters, Range
-from retriever.sources.index import IndexSource
+from retriever.sources.kinds.index import IndexSource
 from tests.generator.finding_model import FindingModel, understanding
 from tests.generator.language_model import says
 from tests.generator.language_model import settings as model_settings

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from base.errors import InvalidCall
-from generator.agents import AGENTS, PURE
+from generator.finding.agents import AGENTS, PURE
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
 from generator.llm.budgets import Budget

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from generator.agents import ADDITIONS, AGENTS, PURE
+from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.request import FindRequest
 from generator.llm.budgets import Spent
 from tests.generator.finding_model import (

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from generator.agents.refchain import doi_of
+from generator.finding.agents.refchain import doi_of
 from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers
 from generator.finding.state import FoundBy, KnownPaper
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from retriever.index import open_index
-from retriever.sources.index import IndexSource
+from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource, MergedPaper
 from tests.generator.finding_model import FindingModel, value_of
 from tests.generator.language_model import settings as model_settings

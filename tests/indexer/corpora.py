@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 import tantivy
 
+from indexer.files.schema import tantivy_schema
+from indexer.files.stored import read_stored
 from indexer.ingest import IngestRequest, build_index
-from indexer.manifest import Manifest
-from indexer.schema import tantivy_schema
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import FORWARD, LEXICON
-from indexer.store.folder import TANTIVY, FolderStore
-from indexer.stored import read_stored
+from indexer.versions.manifest import Manifest
+from indexer.versions.store.build_folder import FORWARD, LEXICON
+from indexer.versions.store.folder import TANTIVY, FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings

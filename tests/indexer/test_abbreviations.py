@@ -3,13 +3,13 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from indexer.glossary.abbreviations import Abbreviation, Expanded, expanded_abbreviations
-from indexer.glossary.brackets import passage_mentions
+from indexer.files.schema import StoredPassage
 from indexer.glossary.forms import FormMiner, Forms
 from indexer.glossary.mining import texts_of
+from indexer.glossary.patterns.abbreviations import Abbreviation, Expanded, expanded_abbreviations
+from indexer.glossary.patterns.brackets import passage_mentions
 from indexer.glossary.storage import FormMatch, Glossary, write_glossary
 from indexer.glossary.vocabulary import WordCounts
-from indexer.schema import StoredPassage
 
 BILINGUAL = make_analyzer("bilingual")
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.analysed import AnalysedPassage
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
+from indexer.analysis.analysed import AnalysedPassage
+from indexer.analysis.names import LONGEST_READ, find_names
+from indexer.analysis.packing import PassageTokens
 from indexer.analysis.tokens import as_indexed
-from indexer.names import LONGEST_READ, find_names
-from indexer.packing import PassageTokens
 
 ANALYZER = make_analyzer("bilingual")
 FILLING = "some plain words of a text that goes on "

@@ -13,7 +13,7 @@ from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
 from indexer.analysis.dictionary import MARKS, open_tagger
 from indexer.analysis.porter import porter_stem
-from indexer.fingerprint import fixed_texts
+from indexer.versions.fingerprint import fixed_texts
 
 KOREAN = make_analyzer("korean")
 BILINGUAL = make_analyzer("bilingual")

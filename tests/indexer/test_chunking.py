@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.chunking import Passage, chunk_spans, chunk_text, cut_text, passages_of, split_sentences
-from indexer.papers import Paper
+from indexer.corpora.chunking import Passage, chunk_spans, chunk_text, cut_text, passages_of, split_sentences
+from indexer.corpora.papers import Paper
 
 TEXTS = st.text() | st.text(alphabet='가다요a B1.,?!。…"”()[]-\n\t ', max_size=300).map(lambda text: text * 8)
 

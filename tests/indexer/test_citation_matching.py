@@ -9,9 +9,9 @@ from indexer.citation_graph.gathering import Gathered
 from indexer.citation_graph.graph import CitationCounts, CitationGraph
 from indexer.citation_graph.references import labels
 from indexer.citation_graph.writing import write_citations
+from indexer.corpora.papers import Paper
 from indexer.errors import IndexClosed, IndexDamaged
-from indexer.papers import Paper
-from indexer.stored import stored_passages
+from indexer.files.stored import stored_passages
 
 OLD = {
     "id": "OLD",

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.cleaning import Section, clean_body, split_sections
+from indexer.corpora.cleaning import Section, clean_body, split_sections
 
 
 def test_the_reference_list_is_dropped_to_its_end_though_its_entries_are_numbered():

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 
 import pytest
 
+from indexer.analysis.packing import PassageTokens
 from indexer.errors import EngineRefused, IndexDamaged
-from indexer.packing import PassageTokens
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from indexer.settings import ElasticsearchSettings
 from tests.http_server import Handler, serving
 
 pytest.importorskip("elasticsearch")
-from indexer.cluster import companions
-from indexer.cluster.connection import Cluster
-from indexer.cluster.documents import to_document
-from indexer.cluster.reading import passages_of_index, passages_of_version
+from indexer.versions.cluster import companions
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.documents import to_document
+from indexer.versions.cluster.reading import passages_of_index, passages_of_version
 
 PASSAGES = 5
 

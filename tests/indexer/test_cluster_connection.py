@@ -6,8 +6,8 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from indexer.cluster.connection import Cluster
 from indexer.settings import ElasticsearchSettings
+from indexer.versions.cluster.connection import Cluster
 
 
 def test_what_is_under_way_when_it_is_closed_is_given_up_without_a_word(caplog):

@@ -3,9 +3,9 @@
 import pytest
 
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
-from indexer.cluster.documents import from_document, line_of, to_document
-from indexer.packing import GAP, PackedTokens, PassageTokens
-from indexer.schema import StoredPassage
+from indexer.analysis.packing import GAP, PackedTokens, PassageTokens
+from indexer.files.schema import StoredPassage
+from indexer.versions.cluster.documents import from_document, line_of, to_document
 
 PASSAGE = StoredPassage(
     passage_id="P1",

@@ -18,7 +18,7 @@ from indexer.settings import ElasticsearchSettings
 from tests.http_server import Handler, certificate_for, serving
 
 pytest.importorskip("elasticsearch")
-from indexer.cluster.connection import Cluster
+from indexer.versions.cluster.connection import Cluster
 
 PRODUCT = {"X-Elastic-Product": "Elasticsearch"}
 KEY = SecretStr("c2VjcmV0OmtleQ==")
@@ -134,7 +134,7 @@ ENDLESS: dict[str, dict[str, Any]] = {
 ASK = """
 import re, sys
 from pathlib import Path
-from indexer.cluster.connection import Cluster
+from indexer.versions.cluster.connection import Cluster
 from indexer.errors import ResourceError
 from indexer.settings import ElasticsearchSettings
 
@@ -205,7 +205,7 @@ def test_what_does_not_say_that_it_is_elasticsearch_is_no_cluster_that_is_red():
 
 
 def test_of_several_nodes_one_that_takes_no_connection_is_passed_over(monkeypatch):
-    monkeypatch.setattr("indexer.cluster.node.CONNECT_S", 2)
+    monkeypatch.setattr("indexer.versions.cluster.node.CONNECT_S", 2)
     with socket.socket() as full:
         full.bind(("127.0.0.1", 0))
         full.listen(0)

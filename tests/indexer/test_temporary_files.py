@@ -12,8 +12,8 @@ from dataclasses import replace
 import pytest
 
 from base.files.output_files import write_output
-from indexer.store.build_folder import BuildFolder
-from indexer.store.folder import FolderStore
+from indexer.versions.store.build_folder import BuildFolder
+from indexer.versions.store.folder import FolderStore
 from tests.indexer.corpora import ROOT, build, paper, write_jsonl
 
 KILLS = 20
@@ -59,7 +59,7 @@ write_glossary(Path(sys.argv[1]), pairs())
 FETCHES_A_GLOSSARY = """
 import asyncio, os, sys
 from pathlib import Path
-from indexer.cluster.companions import Companion, download
+from indexer.versions.cluster.companions import Companion, download
 
 class EndsWhenAsked:
     async def get(self, **asked):

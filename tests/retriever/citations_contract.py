@@ -11,8 +11,8 @@ import pytest
 
 from indexer.citation_graph.graph import CitationCounts
 from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
-from indexer.store.build_folder import CITATIONS
-from indexer.store.engines import open_store
+from indexer.versions.store.build_folder import CITATIONS
+from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from retriever.papers.citations import (
     NamedReference,
@@ -23,7 +23,7 @@ from retriever.papers.citations import (
     named_references,
     references,
 )
-from retriever.sources.index import IndexSource
+from retriever.sources.kinds.index import IndexSource
 from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server
 from tests.retriever.papers import indexed

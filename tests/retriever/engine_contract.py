@@ -10,8 +10,8 @@ from contextlib import ExitStack
 import pytest
 
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
+from indexer.analysis.packing import PassageTokens
 from indexer.forward.rows import LANGUAGES
-from indexer.packing import PassageTokens
 from retriever.queries.boolean import And, Exact, Filters, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
 from tests.retriever.papers import PAPERS, indexed

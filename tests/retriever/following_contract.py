@@ -13,7 +13,7 @@ import pytest
 
 from indexer.errors import IndexClosed, UnknownIndex, VersionGone
 from indexer.ingest import IngestRequest, build_index
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import CITATIONS
-from indexer.store.folder import FolderStore
+from indexer.versions.store.build_folder import CITATIONS
+from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 
 pytest.register_assert_rewrite("tests.retriever.citations_contract")

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.normal_forms import normal_doi, normal_title
-from indexer.schema import StoredPassage
+from indexer.corpora.normal_forms import normal_doi, normal_title
+from indexer.files.schema import StoredPassage
 from retriever.duplicates.folding import without_duplicates
 from retriever.searching.hits import Hit
 from retriever.settings import RetrieverSettings

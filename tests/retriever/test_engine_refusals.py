@@ -9,7 +9,7 @@ from indexer.settings import ElasticsearchSettings
 from tests.http_server import Handler, serving
 
 pytest.importorskip("elasticsearch")
-from indexer.cluster.connection import Cluster
+from indexer.versions.cluster.connection import Cluster
 from retriever.engines.msearch import ManySearches
 
 

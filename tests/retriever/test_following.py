@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from indexer.settings import IndexerSettings
-from indexer.store import CAPABILITIES
-from indexer.store.folder import FolderStore
+from indexer.versions.store import CAPABILITIES
+from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.opening import following
 from tests.indexer.corpora import ROOT, as_others_may, edit_manifest, environment_of
@@ -20,7 +20,7 @@ from tests.retriever.following_contract import NAME, PATIENCE_S, answered, ask, 
 
 SEARCH = """
 from indexer.settings import IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from tests.retriever.following_contract import NAME, answered
 

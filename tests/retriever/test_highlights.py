@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.analysis import make_analyzer
-from indexer.packing import PassageTokens
-from indexer.schema import StoredPassage
+from indexer.analysis.packing import PassageTokens
+from indexer.files.schema import StoredPassage
 from retriever.explaining.highlights import found_in, snippet, title_spans
 
 BILINGUAL = make_analyzer("bilingual")

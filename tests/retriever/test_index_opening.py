@@ -6,7 +6,7 @@ import pytest
 
 from base.remedies import describe_error
 from indexer.errors import IndexClosed, IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.schema import StoredPassage
+from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.indexer.corpora import edit_manifest

@@ -2,7 +2,7 @@
 
 import pytest
 
-from indexer.papers import language_of
+from indexer.corpora.papers import language_of
 from retriever.keywords.statistics import Keyword
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, index_of

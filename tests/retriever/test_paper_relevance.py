@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from indexer.settings import IndexerSettings
 from retriever.question.asked_words import subject_text
 from retriever.relevance.authority import Cited, authorities, citations, timeliness

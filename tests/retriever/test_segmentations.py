@@ -3,9 +3,9 @@
 import pytest
 
 from indexer.analysis import make_analyzer
+from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import RowTokens, pack_row
-from indexer.schema import StoredPassage
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.segmentations import noun_parts, segmentations
 

@@ -3,8 +3,8 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from indexer.packing import PassageTokens
-from indexer.schema import StoredPassage
+from indexer.analysis.packing import PassageTokens
+from indexer.files.schema import StoredPassage
 from retriever.question.surface_words import TERMS_SHOWN, surface_words
 from tests.retriever.order.test_order import ENGLISH, HOPS, papers
 from tests.retriever.papers import found, index_of

@@ -7,7 +7,7 @@ import pytest
 from indexer.errors import IndexDamaged
 from indexer.ingest import encode_passages
 from indexer.settings import EncoderSettings, IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 from retriever.queries.boolean import Range
 from tests.retriever.vector_contract import *  # noqa: F403
 from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder, without_encoder

@@ -16,7 +16,7 @@ from indexer.encoders.rounding import rounded
 from indexer.errors import EncoderUnusable
 from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
 from indexer.settings import EncoderSettings
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 from retriever.errors import BadFilter
 from retriever.index import open_index
 from retriever.queries.boolean import Filters, Range

@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from indexer.errors import IndexClosed, UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.store.engines import open_store
-from indexer.store.folder import FolderStore
+from indexer.versions.store.engines import open_store
+from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings

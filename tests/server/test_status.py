@@ -6,7 +6,7 @@ import shutil
 import pytest
 from starlette.testclient import TestClient
 
-from indexer.store.build_folder import BuildFolder
+from indexer.versions.store.build_folder import BuildFolder
 from server.app import create_app
 from server.settings import ServerSettings
 from tests.generator.sample_index import NAME, settings_of, shrag

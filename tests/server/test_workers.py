@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 
 from indexer.settings import IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.store.engines import open_store
 from server.access.key_store import FILE
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME

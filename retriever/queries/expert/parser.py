@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import get_args
 
 from indexer.analysis import Analyzer
-from indexer.chunking import Part
+from indexer.corpora.chunking import Part
 from retriever.errors import BadExpression, BadFilter
 from retriever.queries.boolean import (
     AnalysedField,

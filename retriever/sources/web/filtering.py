@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from indexer.papers import FIRST_YEAR, LAST_YEAR
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from retriever.queries.boolean import And, Exact, Filters, Query, Range
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from base.untrusted import read_json
-from indexer.normal_forms import whole_doi
-from indexer.papers import FIRST_YEAR, LAST_YEAR, MOST_CITATIONS, Paper
-from indexer.readers.cells import language_named, without_markup, year_in
+from indexer.corpora.normal_forms import whole_doi
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, MOST_CITATIONS, Paper
+from indexer.corpora.readers.cells import language_named, without_markup, year_in
 from retriever.sources import SourcePaper
 
 SURROGATE = re.compile("[\ud800-\udfff]")

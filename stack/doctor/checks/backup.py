@@ -76,8 +76,8 @@ def _read_status(entries: Iterable[Path]) -> dict[Path, os.stat_result]:
 
 
 def _of_cluster(settings: ElasticsearchSettings) -> Finding:
-    from indexer.cluster.connection import Cluster
-    from indexer.cluster.snapshots import last_snapshot
+    from indexer.versions.cluster.connection import Cluster
+    from indexer.versions.cluster.snapshots import last_snapshot
 
     try:
         with Cluster(settings) as cluster:

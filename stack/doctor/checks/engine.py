@@ -15,7 +15,7 @@ from stack.doctor.encryption import check_encryption
 from stack.doctor.findings import Examined, Finding, Status, failed
 
 if TYPE_CHECKING:
-    from indexer.cluster.connection import Cluster
+    from indexer.versions.cluster.connection import Cluster
 
 NORI = "analysis-nori"
 REACHABLE = "reachable"
@@ -69,7 +69,7 @@ def _why_not_writable(folder: Path) -> str:
 def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
     own = settings.elasticsearch
     try:
-        import indexer.cluster.connection  # noqa: F401 - whether it can be
+        import indexer.versions.cluster.connection  # noqa: F401 - whether it can be
     except ModuleNotFoundError as error:
         yield Finding(
             "client",
@@ -90,7 +90,7 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
 
 def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
     """Ask every address, and tell what is read of the answers."""
-    from indexer.cluster.connection import Cluster
+    from indexer.versions.cluster.connection import Cluster
 
     looked_at = own.model_copy(update={"timeout_s": min(own.timeout_s, LOOK_S)})
     asked = [looked_at.model_copy(update={"url": url.strip()}) for url in own.url.split(",")]
@@ -122,7 +122,7 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
 
 def _nodes(address: ElasticsearchSettings) -> list[dict[str, Any]] | ResourceError:
     """Ask at one address what nodes there are; return the error instead where it does not answer."""
-    from indexer.cluster.connection import Cluster
+    from indexer.versions.cluster.connection import Cluster
 
     try:
         with Cluster(address) as cluster:

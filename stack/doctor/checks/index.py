@@ -5,10 +5,10 @@ from functools import partial
 
 from base.amounts import counted
 from base.errors import ResourceError
-from indexer.manifest import Manifest
 from indexer.settings import EncoderSettings
-from indexer.store import CAPABILITIES
-from indexer.store.engines import index_names, open_store
+from indexer.versions.manifest import Manifest
+from indexer.versions.store import CAPABILITIES
+from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding, failed, without_engine
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from indexer.analysed import AnalysedPassage
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
+from indexer.analysis.analysed import AnalysedPassage
+from indexer.analysis.packing import GAP
+from indexer.files.schema import StoredPassage
 from indexer.forward import building
 from indexer.forward.building import BaseForward, ForwardWriter
 from indexer.forward.columns import ForwardColumns
 from indexer.forward.lexicon import TokenCounts, write_lexicon
 from indexer.forward.rows import PassageRows, tokens_of_row
-from indexer.packing import GAP
-from indexer.schema import StoredPassage
 
 ANALYZER = make_analyzer("bilingual")
 

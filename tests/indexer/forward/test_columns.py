@@ -5,9 +5,9 @@ import shutil
 import numpy as np
 import pytest
 
+from indexer.files.schema import StoredPassage
 from indexer.forward.columns import COLUMNS, ForwardColumns, ForwardPart, join_columns
 from indexer.forward.rows import GAPS, RowTokens, pack_row
-from indexer.schema import StoredPassage
 
 
 def row(*body):

@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexer.analysis.names import Name
+from indexer.analysis.packing import GAP
 from indexer.errors import IndexDamaged
+from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import (
     REMEMBERED,
     ROWS_AT_ONCE,
@@ -16,9 +19,6 @@ from indexer.forward.lexicon import (
     write_lexicon,
 )
 from indexer.forward.rows import RowTokens, pack_row
-from indexer.names import Name
-from indexer.packing import GAP
-from indexer.schema import StoredPassage
 
 TERMS = ["그래프", "graph", "naïve", "graphs", "가", "b", "\U0001f600", "gra"]
 

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexer.analysis.names import Name
+from indexer.analysis.packing import PassageTokens
+from indexer.files.schema import StoredPassage
 from indexer.forward.rows import (
     GAPS,
     HEADER,
@@ -20,9 +23,6 @@ from indexer.forward.rows import (
     pack_row,
     tokens_of_row,
 )
-from indexer.names import Name
-from indexer.packing import PassageTokens
-from indexer.schema import StoredPassage
 
 PASSAGE = StoredPassage("P1", "P1", "A title", "A text", "en", "abstract", 2024)
 NO_TOKENS = RowTokens(body=[], other_title=[], title=[], names=[])

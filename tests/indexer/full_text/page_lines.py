@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
-from indexer.full_text.article import article_of
-from indexer.full_text.layout import Line
-from indexer.full_text.margins import Page
+from indexer.corpora.full_text.article import article_of
+from indexer.corpora.full_text.lines.layout import Line
+from indexer.corpora.full_text.lines.margins import Page
 
 Set: TypeAlias = str | tuple[str, dict[str, Any]]
 HEIGHT, WIDTH = 800.0, 600.0

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.full_text.authors import names_in
-from indexer.full_text.layout import Line, regions_of
-from indexer.full_text.margins import Page
-from indexer.full_text.publication import year_of
+from indexer.corpora.full_text.lines.layout import Line, regions_of
+from indexer.corpora.full_text.lines.margins import Page
+from indexer.corpora.full_text.title_page.authors import names_in
+from indexer.corpora.full_text.title_page.publication import year_of
 from tests.indexer.full_text.page_lines import (
     HEIGHT,
     WIDTH,

@@ -6,10 +6,10 @@ By night they are 200.
 import pytest
 from rapidfuzz.distance import LCSseq
 
-from benchmarks.generated_pdfs import generated_pdfs
+from benchmarks.corpora.pdfs import generated_pdfs
 from benchmarks.pdf import body_of, letters_of, measure
-from indexer.papers import Paper
-from indexer.readers import read_corpus
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
 from tests.conftest import BY_NIGHT
 
 

@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.full_text import grobid
-from indexer.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
-from indexer.full_text.parser_pool import ParserPool
-from indexer.full_text.tei import record_of_tei
+from indexer.corpora.full_text import grobid
+from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
+from indexer.corpora.full_text.parser_pool import ParserPool
+from indexer.corpora.full_text.tei import record_of_tei
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
 from indexer.ingest import build_index
-from indexer.papers import Paper
-from indexer.readers import read_corpus
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
 from tests.http_server import Handler, serving

@@ -9,9 +9,9 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
-from indexer.full_text.parser_pool import ParserPool
-from indexer.full_text.parser_process import Limits
-from indexer.readers import DeadLetter, read_corpus
+from indexer.corpora.full_text.parser_pool import ParserPool
+from indexer.corpora.full_text.parser_process import Limits
+from indexer.corpora.readers import DeadLetter, read_corpus
 from tests.indexer.full_text.pdf_files import CATALOG, PAGE, SENTENCE, page_of, pdf, stream, text
 
 GOOD = page_of(text(b"Methane and Water", SENTENCE))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexer.full_text.joining import Usage, join_lines, readable, usage_of
-from indexer.full_text.layout import Line
+from indexer.corpora.full_text.lines.joining import Usage, join_lines, readable, usage_of
+from indexer.corpora.full_text.lines.layout import Line
 
 PARTING = Usage(parts_korean=True)
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexer.full_text.reference_fields import doi_in, parse_reference, parse_references
-from indexer.full_text.reference_list import entries_in
+from indexer.corpora.full_text.reference_fields import doi_in, parse_reference, parse_references
+from indexer.corpora.full_text.reference_list import entries_in
 from tests.indexer.full_text.page_lines import Set, heading, headings, paragraph, record_of, set_page, title
 
 IEEE = "[1] J. Kim, S. Lee, and H. Park, “A study of rice paddies,” J. Agric., vol. 3, pp. 1–10, 2019."

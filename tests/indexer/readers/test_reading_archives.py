@@ -11,9 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import DeadLetter, read_corpus, streams
 from indexer.errors import UnknownFormat
-from indexer.papers import Paper
-from indexer.readers import DeadLetter, read_corpus, streams
 
 
 def items_of(corpus):
@@ -215,7 +215,7 @@ def test_all_pdfs_of_archives_share_one_pool_of_processes(tmp_path, monkeypatch)
         pools.append([stream.name_in_corpus for stream in streams])
         return iter(())
 
-    monkeypatch.setattr("indexer.readers.read_pdfs", read_pdfs)
+    monkeypatch.setattr("indexer.corpora.readers.read_pdfs", read_pdfs)
     for name in ("1.zip", "2.zip"):
         packed(tmp_path / name, {"a.pdf": b"%PDF-", "b.md": "# B", "c.pdf": b"%PDF-"})
 

@@ -5,10 +5,10 @@ import os
 import pytest
 
 from base.errors import UnknownPath
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
+from indexer.corpora.readers.folders import corpus_names
 from indexer.errors import UnknownFormat
-from indexer.papers import Paper
-from indexer.readers import read_corpus
-from indexer.readers.folders import corpus_names
 
 
 def write(folder, **files):

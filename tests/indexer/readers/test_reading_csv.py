@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from base.errors import InvalidCall
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import DeadLetter, parse_columns, read_corpus
+from indexer.corpora.readers.csv import read_csv
+from indexer.corpora.readers.streams import Stream
 from indexer.errors import UnknownFormat
-from indexer.papers import Paper
-from indexer.readers import DeadLetter, parse_columns, read_corpus
-from indexer.readers.csv import read_csv
-from indexer.readers.streams import Stream
 
 
 class Bytes:

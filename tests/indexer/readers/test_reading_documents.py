@@ -7,18 +7,18 @@ from typing import cast
 import pytest
 
 from base.errors import LibraryMissing, Remedy
-from benchmarks.generated_pdfs import HEADINGS, generated_pdfs
-from indexer.chunking import passages_of
+from benchmarks.corpora.pdfs import HEADINGS, generated_pdfs
 from indexer.citation_graph.graph import CitationGraph
+from indexer.corpora.chunking import passages_of
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import DeadLetter, read_corpus
+from indexer.corpora.readers.markdown import markdown_record
 from indexer.errors import UnknownFormat
 from indexer.ingest import build_index
-from indexer.papers import Paper
-from indexer.readers import DeadLetter, read_corpus
-from indexer.readers.markdown import markdown_record
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
-from indexer.store.build_folder import CITATIONS
-from indexer.store.engines import open_store
+from indexer.versions.store.build_folder import CITATIONS
+from indexer.versions.store.engines import open_store
 from tests.indexer.full_text.pdf_files import SENTENCE, page_of, text
 
 MARKDOWN = """---
@@ -213,7 +213,7 @@ def test_a_text_made_to_be_slow_is_read_in_time(tmp_path, piece, joint):
 
 def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tmp_path, monkeypatch):
     (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
-    monkeypatch.setattr("indexer.readers.pdf.find_spec", lambda _: None)
+    monkeypatch.setattr("indexer.corpora.readers.pdf.find_spec", lambda _: None)
 
     with pytest.raises(LibraryMissing, match="make install-pdf") as alone:
         read_corpus([tmp_path])

@@ -8,10 +8,10 @@ from decimal import Decimal
 import pytest
 
 from base.errors import LibraryMissing, UnknownPath
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import hub, miracl, read_corpus
 from indexer.errors import EmptyCorpus, UnknownFormat
 from indexer.ingest import IngestRequest, build_index
-from indexer.papers import Paper
-from indexer.readers import hub, miracl, read_corpus
 from indexer.settings import IndexerSettings
 from tests.indexer.corpora import answers, paper, write_jsonl
 

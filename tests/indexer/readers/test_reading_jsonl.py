@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.papers import Paper
-from indexer.readers import DeadLetter, read_corpus
-from indexer.readers.jsonl import read_jsonl
-from indexer.readers.lines import LINE_BYTES
-from indexer.readers.streams import Stream
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import DeadLetter, read_corpus
+from indexer.corpora.readers.jsonl import read_jsonl
+from indexer.corpora.readers.lines import LINE_BYTES
+from indexer.corpora.readers.streams import Stream
 
 
 class Bytes:

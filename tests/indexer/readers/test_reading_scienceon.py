@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexer.papers import Paper
-from indexer.readers import DeadLetter, read_corpus
-from indexer.readers.cells import without_markup, year_in
-from indexer.readers.scienceon import named_as_paper, read_scienceon
-from indexer.readers.streams import Stream
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import DeadLetter, read_corpus
+from indexer.corpora.readers.cells import without_markup, year_in
+from indexer.corpora.readers.scienceon import named_as_paper, read_scienceon
+from indexer.corpora.readers.streams import Stream
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<MetaData>'

@@ -8,8 +8,8 @@ import pytest
 
 from base.errors import UnknownPath
 from base.files import regular_files
-from indexer.readers import read_corpus
-from indexer.readers.walking import is_kernels, kernel_devices, walk
+from indexer.corpora.readers import read_corpus
+from indexer.corpora.readers.walking import is_kernels, kernel_devices, walk
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_opened_is_not_counted_among_those_read(corpus, mo
             raise PermissionError(errno.EACCES, "Permission denied")
         return regular_files.open_descriptor(path)
 
-    monkeypatch.setattr("indexer.readers.streams.open_descriptor", open_descriptor)
+    monkeypatch.setattr("indexer.corpora.readers.streams.open_descriptor", open_descriptor)
     found = read_corpus([corpus])
 
     assert found.formats == {"jsonl": 1}

@@ -3,13 +3,13 @@
 import re
 from pathlib import Path
 
-from indexer.analysed import AnalysedPassage
+from indexer.analysis.analysed import AnalysedPassage
+from indexer.analysis.names import Name
+from indexer.analysis.packing import PassageTokens
+from indexer.files.schema import StoredPassage
 from indexer.forward.building import ForwardWriter
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
-from indexer.names import Name
-from indexer.packing import PassageTokens
-from indexer.schema import StoredPassage
 from retriever.engines import NumberedRows
 from retriever.keywords.term_statistics import TermStatistics
 from retriever.order.bm25 import Scale

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from indexer.schema import BM25_B
+from indexer.files.schema import BM25_B
 from retriever.order.bm25 import K1, Scale
 from retriever.queries.boolean import single
 from tests.retriever.order.by_hand import FOUR_LONG, passage, places, read, together

@@ -64,7 +64,7 @@ def service(reply: Replier) -> Iterator[tuple[str, list[Asked]]]:
 
 def open_kind(kind: str, address: str, **settings: Any) -> WebSource:
     """Open a source of a kind that asks the service at an address."""
-    module = import_module(f"retriever.sources.{kind}")
+    module = import_module(f"retriever.sources.kinds.{kind}")
     given = {
         "kind": kind,
         "url": address,

@@ -206,7 +206,7 @@ def test_a_file_named_without_its_ending_is_pointed_out(tmp_path, monkeypatch):
 def test_every_kind_forbids_what_it_does_not_know():
     assert {"index", "elasticsearch"} <= set(kinds())
     for kind in kinds():
-        settings = import_module(f"retriever.sources.{kind}").Settings
+        settings = import_module(f"retriever.sources.kinds.{kind}").Settings
         assert issubclass(settings, SourceSettings)
         with pytest.raises(ValidationError, match="unheard_of"):
             settings(kind=kind, unheard_of=1)

@@ -11,10 +11,11 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from retriever.queries.boolean import And, Filters, Not, Or, Phrase, Range, Term
-from retriever.sources import SourceAnswer, scienceon
+from retriever.sources import SourceAnswer
+from retriever.sources.kinds import scienceon
+from retriever.sources.kinds.wikipedia import Settings
 from retriever.sources.web.rates import TokenBucket
 from retriever.sources.web.source import WebSource
-from retriever.sources.wikipedia import Settings
 from tests.retriever.sources.exchanges import (
     CONTACT,
     EXCHANGES,

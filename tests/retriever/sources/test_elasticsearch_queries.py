@@ -3,8 +3,8 @@
 import pytest
 
 from retriever.queries.boolean import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Range, Term
-from retriever.sources.elasticsearch_queries import count_body, records_body, search_body, written
-from retriever.sources.elasticsearch_settings import Settings
+from retriever.sources.foreign_index.queries import count_body, records_body, search_body, written
+from retriever.sources.foreign_index.settings import Settings
 
 FIELDS = {
     "title": {"name.full": 2.0},

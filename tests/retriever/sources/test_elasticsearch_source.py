@@ -11,8 +11,8 @@ import pytest
 
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Filters, Or, Range, Term
-from retriever.sources.elasticsearch import open_source
-from retriever.sources.elasticsearch_settings import Settings
+from retriever.sources.foreign_index.settings import Settings
+from retriever.sources.kinds.elasticsearch import open_source
 from retriever.sources.merging import LimitedSource, ask_sources
 from tests.virtual_clock import run
 

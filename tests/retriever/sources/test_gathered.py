@@ -17,10 +17,10 @@ from retriever.queries.boolean import Filters, Range
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures
-from retriever.sources.elasticsearch import open_source
-from retriever.sources.elasticsearch_settings import Settings
+from retriever.sources.foreign_index.settings import Settings
 from retriever.sources.gathered import SharedModels, index_of_sources
-from retriever.sources.index import IndexSource
+from retriever.sources.kinds.elasticsearch import open_source
+from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from tests.generator.language_model import Scripted, says
 from tests.generator.language_model import settings as settings_of_model

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Filters, Term
 from retriever.sources import SourceAnswer, SourcePaper

@@ -21,7 +21,7 @@ def phrase(text: str) -> Phrase:
 
 
 def syntax_of(kind: str) -> Syntax:
-    syntax: Syntax = import_module(f"retriever.sources.{kind}").SYNTAX
+    syntax: Syntax = import_module(f"retriever.sources.kinds.{kind}").SYNTAX
     return syntax
 
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retriever.sources import SourcePaper, arxiv, openalex, pubmed, scienceon, semantic_scholar, wikipedia
+from retriever.sources import SourcePaper
+from retriever.sources.kinds import arxiv, openalex, pubmed, scienceon, semantic_scholar, wikipedia
 from retriever.sources.web.records import Unreadable, json_in
 from retriever.sources.web.xml import xml_in
 from tests.hostile import TEXTS, VALUES

@@ -15,11 +15,11 @@ from pydantic import SecretStr
 
 import shrag
 from base.progress import Progress, no_progress
-from indexer.cluster.connection import Cluster
-from indexer.cluster.names import every_index, index_of
 from indexer.ingest import IngestReport, IngestRequest, build_index
 from indexer.settings import ElasticsearchSettings, IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.names import every_index, index_of
+from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings

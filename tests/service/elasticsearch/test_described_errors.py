@@ -4,9 +4,9 @@ import pytest
 from elastic_transport import ApiResponseMeta, HttpHeaders, NodeConfig
 from elasticsearch import ApiError
 
-from indexer.cluster.connection import describing_errors
 from indexer.errors import EngineRefused
 from indexer.settings import ElasticsearchSettings
+from indexer.versions.cluster.connection import describing_errors
 
 
 def refusal(status: int, reason: str) -> ApiError:

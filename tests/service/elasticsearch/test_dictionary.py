@@ -8,10 +8,10 @@ from elasticsearch import AsyncElasticsearch, Elasticsearch
 
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.user_dictionary import parse_user_dictionary
-from indexer.cluster.loading import first_difference
-from indexer.cluster.mapping import index_body
-from indexer.fingerprint import fixed_texts
 from indexer.ingest import IngestRequest, build_index
+from indexer.versions.cluster.loading import first_difference
+from indexer.versions.cluster.mapping import index_body
+from indexer.versions.fingerprint import fixed_texts
 from retriever.index import open_index
 from tests.indexer.corpora import write_jsonl
 from tests.service.elasticsearch.own_prefix import own_prefix

@@ -8,10 +8,10 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from indexer.cluster import loading
 from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch
-from indexer.manifest import Manifest
 from indexer.settings import IndexerSettings
+from indexer.versions.cluster import loading
+from indexer.versions.manifest import Manifest
 from retriever.index import open_index
 from tests.service.elasticsearch.faults import (
     NAME,

@@ -8,9 +8,9 @@ import time
 
 import pytest
 
-from indexer.cluster.connection import Cluster
 from indexer.errors import EngineUnreachable
-from indexer.store.engines import open_store
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.store.engines import open_store
 from tests.indexer.corpora import ROOT
 from tests.indexer.corpora import command as shrag
 from tests.interrupts import interrupts_heeded

@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from indexer.cluster import lease, names
-from indexer.cluster.connection import Cluster
-from indexer.cluster.lease import Lease
 from indexer.errors import IndexBusy
 from indexer.settings import IndexerSettings
+from indexer.versions.cluster import lease, names
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.lease import Lease
 from tests.indexer.corpora import ROOT
 from tests.service.elasticsearch.faults import (
     NAME,

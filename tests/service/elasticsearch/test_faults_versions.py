@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from indexer.cluster.connection import Cluster
 from indexer.errors import IndexDamaged
 from indexer.settings import IndexerSettings
-from indexer.store.engines import open_store
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.citation_corpus import CitationCorpus, write_corpus
-from generator.agents import PURE
+from benchmarks.corpora.citations import CitationCorpus, write_corpus
+from generator.finding.agents import PURE
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.pipeline import answer_question

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from indexer.cluster import readers
-from indexer.cluster.connection import Cluster
-from indexer.cluster.names import version_of
 from indexer.errors import EngineRefused, VersionGone
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
-from indexer.store.elasticsearch import ElasticsearchStore
+from indexer.versions.cluster import readers
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.names import version_of
+from indexer.versions.store.elasticsearch import ElasticsearchStore
 from retriever.index import open_index
 from tests.retriever.following_contract import *  # noqa: F403
 from tests.retriever.following_contract import NAME, answered, publish

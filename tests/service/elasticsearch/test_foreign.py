@@ -2,11 +2,11 @@
 
 import pytest
 
-from indexer.cluster.connection import Cluster
 from indexer.errors import IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.store.elasticsearch import index_names
-from indexer.store.engines import open_store
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.store.elasticsearch import index_names
+from indexer.versions.store.engines import open_store
 from tests.service.elasticsearch.faults import NAME, build, clean, corpus, settings_for
 from tests.service.elasticsearch.server import Access
 

@@ -10,11 +10,11 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from base.errors import InvalidCall
-from indexer.cluster import names
 from indexer.errors import EmptyCorpus, UnknownIndex
 from indexer.ingest import IngestRequest, build_index, remove_records
-from indexer.store.build_folder import GLOSSARY
-from indexer.store.engines import index_names, open_store
+from indexer.versions.cluster import names
+from indexer.versions.store.build_folder import GLOSSARY
+from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
 from tests.indexer.corpora import ROOT, answers, paper, write_jsonl
 from tests.indexer.corpora import environment_of as hidden_environment
@@ -336,7 +336,7 @@ def show(now, done, total):
         os.kill(os.getpid(), signal.SIGKILL)
 
 if stage == "pointing":
-    from indexer.store.elasticsearch import ElasticsearchStore
+    from indexer.versions.store.elasticsearch import ElasticsearchStore
     ElasticsearchStore.point_to = lambda self, version: show("pointing", 0, 0)
 build_index(IngestRequest("papers", [path]), IndexerSettings(), show)
 """

@@ -6,9 +6,9 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from indexer.analysis import DECOMPOUND_MODES
-from indexer.cluster import names
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
+from indexer.versions.cluster import names
 from retriever.index import open_index
 from retriever.search import SearchRequest, rank
 from retriever.settings import RetrieverSettings

@@ -4,13 +4,13 @@ import sys
 
 import pytest
 
-from indexer.cluster import lease
-from indexer.cluster.connection import Cluster
-from indexer.cluster.documents import document_id
 from indexer.errors import IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
-from indexer.store.elasticsearch import ElasticsearchStore, index_names
-from indexer.store.engines import open_store
+from indexer.versions.cluster import lease
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.documents import document_id
+from indexer.versions.store.elasticsearch import ElasticsearchStore, index_names
+from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from tests.service.elasticsearch.faults import NAME, build, clean, corpus, settings_for
 from tests.service.elasticsearch.server import Access

@@ -14,12 +14,13 @@ from click.testing import CliRunner
 from pydantic import SecretStr
 
 from base.errors import InvalidCall
-from indexer.cluster import commands, snapshots
-from indexer.cluster.connection import Cluster
-from indexer.cluster.mapping import index_body, published_settings
-from indexer.cluster.names import alias_of, glossaries, index_of, leases
+from indexer import backup_commands as commands
 from indexer.errors import EngineRefused, IndexBusy, IndexNotWritten, UnknownIndex
 from indexer.settings import ElasticsearchSettings
+from indexer.versions.cluster import snapshots
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.mapping import index_body, published_settings
+from indexer.versions.cluster.names import alias_of, glossaries, index_of, leases
 from shrag import cli
 from tests.service.elasticsearch.server import Access, Server
 

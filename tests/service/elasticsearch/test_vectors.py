@@ -7,10 +7,10 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from indexer.cluster import names
-from indexer.cluster.connection import Cluster
-from indexer.cluster.mapping import VectorField, index_body, vector_field
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
+from indexer.versions.cluster import names
+from indexer.versions.cluster.connection import Cluster
+from indexer.versions.cluster.mapping import VectorField, index_body, vector_field
 from retriever.engines.elasticsearch import ElasticsearchEngine
 from retriever.queries.boolean import Filters
 from tests.service.elasticsearch.own_prefix import own_prefix

@@ -1,0 +1,1 @@
+"""Generated corpora and papers, and their indexes."""

@@ -1,0 +1,48 @@
+"""Clients of a server that is measured: processes that search, and what they measured."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from benchmarks.server.served import ROOT, Served
+
+OK, REFUSED = 200, 429
+
+Measured = list[tuple[float, float, int]]  # when a call was due, seconds until its answer, status
+
+
+def started(
+    served: Served, rate: float, seconds: float, questions: Sequence[str], **options: object
+) -> "subprocess.Popen[str]":
+    """Start a client in another process: calls at a rate; rate 0 is as many as are answered."""
+    given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks.server.open_loop",
+        *map(str, (served.port, rate, seconds)),
+        *given,
+    ]
+    client = subprocess.Popen(  # noqa: S603 - own module
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert client.stdin is not None  # noqa: S101 - piped above
+    client.stdin.write("\n".join(json.dumps({"question": question}) for question in questions))
+    client.stdin.close()
+    return client
+
+
+def measured_by(client: "subprocess.Popen[str]") -> Measured:
+    """Wait for a client, and return its calls."""
+    assert client.stdout is not None  # noqa: S101 - piped where it was started
+    with client.stdout:
+        calls = [(due, took, status) for due, took, status in json.loads(client.stdout.read())]
+    if client.wait():
+        raise RuntimeError("the client failed")
+    return calls
+
+
+def send(served: Served, rate: float, seconds: float, questions: Sequence[str]) -> Measured:
+    """Search at a rate from another process."""
+    return measured_by(started(served, rate, seconds, questions))

@@ -1,0 +1,68 @@
+"""Bounds of numbers: "at least three paths" for "at least two paths", 세 개 이상 for 두 개 이상."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from generator.checking.clauses import Bridge, Text, start_of_token, starting_in, terms_of
+from generator.checking.numbers.belonging import alike
+from generator.checking.numbers.quantities import Quantity
+from indexer.analysis.tokens import Token
+
+LEAST = re.compile(
+    r"(?:\bat (?:the very )?least|\bno (?:fewer|less) than|\ba minimum of|적어도|최소(?:한)?)\s$",
+    re.IGNORECASE,
+)
+MOST = re.compile(
+    r"(?:\bat (?:the very )?most|\bno more than|\bup to|\ba maximum of|많아야|최대(?:한)?)\s$", re.IGNORECASE
+)
+BEHIND_LEAST = re.compile(r"\s?[가-힣]{0,3}\s?이상| or more\b")
+BEHIND_MOST = re.compile(r"\s?[가-힣]{0,3}\s?이하| or (?:fewer|less)\b")
+SHORTLY_BEFORE, SHORTLY_BEHIND, NEAR = 20, 12, 40  # characters
+COUNTED = 2  # words behind a number that may name what it counts
+MOST_PAIRS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A number that is the least or the most of what it counts."""
+
+    quantity: Quantity
+    least: bool
+    counted: tuple[Token, ...]
+
+
+def bounds(text: Text) -> Iterator[Bound]:
+    """Yield the numbers of a text that are bounds."""
+    for clause in text.clauses:
+        for quantity in text.quantities_in(clause.start, clause.end):
+            before = text.text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
+            end = quantity.start + len(quantity.text)
+            behind = text.text[end : end + SHORTLY_BEHIND]
+            least = bool(LEAST.search(before) or BEHIND_LEAST.match(behind))
+            if least or MOST.search(before) or BEHIND_MOST.match(behind):
+                after = [
+                    token
+                    for token in starting_in(clause.tokens, start_of_token, end, min(end + NEAR, clause.end))
+                    if len(token[0]) > 1 and token[0] not in BOUND_WORDS
+                ]
+                begin = max(clause.start, quantity.start - NEAR) if text.tagged else quantity.start
+                near = starting_in(clause.tokens, start_of_token, begin, quantity.start)[-1:]
+                yield Bound(quantity, least, (*near, *after[:COUNTED]))
+
+
+BOUND_WORDS = frozenset("or more fewer less 이상 이하".split())
+
+
+def other_bounds(own: Sequence[Bound], said: Sequence[Bound], bridge: Bridge) -> Iterator[tuple[str, str]]:
+    """Yield bounds of a sentence for which its sources have another number of the same things."""
+    if len(own) * len(said) > MOST_PAIRS:
+        return
+    for mine in own:
+        of_it = [
+            other
+            for other in said
+            if other.least == mine.least and bridge.shared(mine.counted, terms_of(other.counted))
+        ]
+        if of_it and all(alike(mine.quantity, other.quantity) for other in of_it):
+            yield mine.quantity.text, of_it[0].quantity.text

@@ -1,0 +1,153 @@
+"""Multiples and shares in words, and their counterparts in the sources: doubled, half, two thirds, 세 배.
+
+"Doubled" matches "twice", "a rise by 100 %" and "from 0.5 to 1.0", but not "from 0.5 to 1.8".
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import chain, combinations
+
+from generator.checking.clauses import Text
+from generator.checking.numbers.numerals import TIMES
+from generator.checking.numbers.quantities import Quantity
+
+RATIO_MARGIN, MARGIN = Decimal("0.08"), Decimal("0.05")  # of a ratio of two numbers; of a number
+NEAR_A_MULTIPLE = 0.5  # of what the best sentence of the sources shares with the clause of a multiple
+MORE_BY_HALF = Decimal("1.5")  # what is "more than half" or "over three times"
+MORE = re.compile(r"\b(?:more than|over|above|exceed\w*)\s$", re.IGNORECASE)
+LESS = re.compile(r"\b(?:less than|under|below|not even)\s$", re.IGNORECASE)
+BEHIND_MORE = re.compile(r"^(?:를|을|가|이)?\s?(?:넘|이상|웃도|남짓|초과)")
+BEHIND_LESS = re.compile(r"^(?:에|도)?\s?(?:못 미|미치지 못|미만|이하|되지 않)")
+SHORTLY_BEFORE, SHORTLY_BEHIND = 12, 10  # characters
+MOST_IN_A_SENTENCE = 12  # numbers whose ratios are taken
+HUNDRED = Decimal(100)
+CHANGES = re.compile(r"doubl|halv|tripl|quadrupl|[가-힣\d ]{1,4}으?로 (?:늘|줄|증가|감소|커|작|높|낮|올|떨)")
+COUNTER = re.compile(r"\s?[가-힣]")  # the first syllable of what is counted: 80마리
+DIFFERS = re.compile(
+    r"\bthan\b|\b\w+er (?:with|in|for)\b|\bdiffer|보다|차이|\b(?:by|gap of)\b", re.IGNORECASE
+)
+SUBTRACTED = {"share in points": "share"}  # what is subtracted: of 5 % and 3 % that is 2 percentage points
+
+
+@dataclass(frozen=True, slots=True)
+class Multiples:
+    """Multiples in sentences, as numbers."""
+
+    in_words: Sequence[Decimal]  # half, 세 배
+    shares: Sequence[Decimal]  # 50 %, as 0.5
+    ratios: Sequence[Decimal]  # of two numbers of a sentence, the smaller by the larger
+
+
+def multiples_of(text: Text) -> dict[int, Multiples]:
+    """Multiples of each sentence of a text, by the number of the sentence."""
+    by_sentence: dict[int, list[Quantity]] = defaultdict(list)
+    for quantity, sentence in zip(text.quantities, text.sentences_of_quantities, strict=True):
+        by_sentence[sentence].append(quantity)
+    return {number: _of_sentence(text.text, counted) for number, counted in by_sentence.items()}
+
+
+def _of_sentence(text: str, counted: Sequence[Quantity]) -> Multiples:
+    factors = [each.value for each in counted if each.value and each.unit == TIMES]
+    shares = [each for each in counted if each.value and each.unit and each.unit.dimension == "share"]
+    return Multiples(
+        [*factors, *(each.value / HUNDRED for each in shares if each.multiple)],
+        [each.value / HUNDRED for each in shares if not each.multiple],
+        [min(pair) / max(pair) for pair in _pairs(text, counted)],
+    )
+
+
+def joined(multiples: Collection[Multiples]) -> Multiples:
+    """Multiples of several sentences, in the ascending order that `is_said` needs."""
+    return Multiples(
+        sorted(chain.from_iterable(each.in_words for each in multiples)),
+        sorted(chain.from_iterable(each.shares for each in multiples)),
+        sorted(chain.from_iterable(each.ratios for each in multiples)),
+    )
+
+
+def is_said(quantity: Quantity, text: str, multiples: Multiples) -> bool:
+    """Whether joined sentences give a multiple of a text.
+
+    They give it in words, as its inverse, as a change by it, or as two numbers of its ratio.
+    """
+    least, most = _bounds(quantity, text)
+    times = quantity.unit == TIMES
+    wanted = quantity.value if times else quantity.value / HUNDRED
+    if not wanted:
+        return False
+    low, high = wanted * (least - MARGIN), wanted * (most + MARGIN)
+    lowest, highest = wanted * (least - RATIO_MARGIN), wanted * (most + RATIO_MARGIN)
+    in_words, ratios = partial(_any_between, multiples.in_words), partial(_any_between, multiples.ratios)
+    # "A is twice B" is "B is half of A"; but what doubled was not halved.
+    turns = not CHANGES.match(text[quantity.start : quantity.end + SHORTLY_BEHIND].lower())
+    if in_words(low, high) or (turns and in_words(1 / high, 1 / low)):
+        return True
+    if ratios(lowest, highest) or ratios(1 / highest, 1 / lowest):
+        return True
+    if times:  # twice is more by 100 %
+        return _any_between(multiples.shares, low - 1, high - 1)
+    by_a_share = ratios(1 - high, 1 - low) or ratios(1 / (high + 1), 1 / (low + 1))  # by a third
+    return by_a_share or _any_between(multiples.shares, low, high)
+
+
+def _any_between(values: Sequence[Decimal], low: Decimal, high: Decimal) -> bool:
+    place = bisect_left(values, low)
+    return place < len(values) and values[place] <= high
+
+
+def _bounds(quantity: Quantity, text: str) -> tuple[Decimal, Decimal]:
+    """Return the least and the most factor of a bounded value: "more than half" is half to three quarters."""
+    before = text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
+    behind = text[quantity.end : quantity.end + SHORTLY_BEHIND].lstrip(" 배")
+    one = Decimal(1)
+    if MORE.search(before) or BEHIND_MORE.match(behind):
+        return one, MORE_BY_HALF
+    if LESS.search(before) or BEHIND_LESS.match(behind):
+        return 1 / MORE_BY_HALF, one
+    return one, one
+
+
+def _pairs(text: str, counted: Sequence[Quantity]) -> Iterator[tuple[Decimal, Decimal]]:
+    """Yield two numbers of a sentence that count the same: by their unit, or by the word behind them."""
+    by_kind: dict[str, list[Decimal]] = defaultdict(list)
+    for quantity in counted:
+        if quantity.value <= 0 or not quantity.demanded or quantity.multiple:
+            continue
+        if quantity.unit:
+            by_kind[quantity.unit.dimension].append(quantity.value * quantity.unit.factor)
+        else:
+            counter = COUNTER.match(text, quantity.end)
+            by_kind[counter[0] if counter else ""].append(quantity.value)
+    for values in by_kind.values():
+        yield from combinations(values[:MOST_IN_A_SENTENCE], 2)
+
+
+Difference = tuple[str, Decimal]  # the dimension of two numbers, and by how much they differ
+
+
+def differences_of(text: Text) -> frozenset[Difference]:
+    """Differences of any two numbers of a sentence, for all sentences of a text."""
+    by_kind: dict[tuple[int, str], list[Decimal]] = defaultdict(list)
+    for quantity, sentence in zip(text.quantities, text.sentences_of_quantities, strict=True):
+        if quantity.unit:
+            by_kind[sentence, quantity.unit.dimension].append(quantity.value * quantity.unit.factor)
+    return frozenset(
+        (dimension, abs(first - second))
+        for (_, dimension), values in by_kind.items()
+        for first, second in combinations(values[:MOST_IN_A_SENTENCE], 2)
+    )
+
+
+def is_difference(quantity: Quantity, text: str, differences: Iterable[Set[Difference]]) -> bool:
+    """Whether a number of a text that compares is a difference of two numbers of a source."""
+    if not quantity.unit or not (quantity.unit.dimension in SUBTRACTED or DIFFERS.search(text)):
+        return False
+    wanted = quantity.value * quantity.unit.factor
+    dimension = quantity.unit.dimension
+    kinds = {dimension, SUBTRACTED.get(dimension, dimension)}
+    return any((kind, wanted) in each for each in differences for kind in kinds)

@@ -1,0 +1,163 @@
+"""Evolver: further queries from the relevant papers, of their methods, applications and limitations.
+
+A seeded random subset of what all papers give is searched for; used queries, and those whose words another
+query holds already, are suppressed (SPAR, section 3.2, appendix A.2). Without a model a query joins the
+question's first words with words of the paper's title and keywords.
+"""
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Annotated, cast
+
+from pydantic import BaseModel, StringConstraints
+
+from generator.finding.agents.asking import TITLE_CHARACTERS, abstract_of, ask_agent, title_of
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
+from generator.side_by_side import all_of
+from generator.tracing.steps import Step
+from indexer.corpora.papers import Paper
+from retriever.question.asked_words import AskedWord
+
+FALLBACK = "queries of the paper's words"
+EVOLVED_PAPERS = 10  # of a round, the best that were not evolved before
+SHOWN_QUERIES = 50  # of the history that the model is shown
+HEAD, TAIL = 2, 3  # words of the question, and of the paper, in a query without a model
+OVERLAP = 0.75  # share of a query's words in another one from which it brings nothing new
+ASPECTS: tuple[QueryKind, ...] = ("method", "application", "limitation")
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
+
+
+class EvolvedQueries(BaseModel):
+    """What the model is asked for."""
+
+    method: Text
+    application: Text
+    limitation: Text
+
+
+async def evolve(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> FindingState:
+    """Add the queries of the next round; none where nothing new comes of the relevant papers.
+
+    A round for which no budget is left has not begun: the state stays. So it does where the round before
+    brought no query, which a search that goes on from a saved state does not know otherwise.
+    """
+    brought_nothing = state.round > max((query.round for query in state.queries), default=0)
+    if brought_nothing or resources.allowance.time_is_over:
+        return state
+    cache = [item for item in state.relevant(request.threshold) if not item[1].evolved][:EVOLVED_PAPERS]
+    if not cache:
+        return state
+    with step.step("evolver", papers=[paper_id for paper_id, _ in cache], round=state.round + 1) as evolving:
+        given = await all_of(
+            _of_paper(state, paper_id, known, request, resources, evolving) for paper_id, known in cache
+        )
+        if all(queries is None for queries in given):
+            return state
+        made = [query for queries in given for query in queries or ()]
+        fresh = await _without_used(made, state.queries, resources)
+        draw = random.Random(f"{request.seed} {state.round}")  # noqa: S311 - the same queries each time
+        drawn = draw.sample(fresh, min(request.evolved, len(fresh)))
+        evolving.output = {
+            "made": len(made),
+            "suppressed": len(made) - len(fresh),
+            "queries": [{"text": query.text, "kind": query.kind, "paper": query.paper} for query in drawn],
+        }
+    evolved = (
+        (paper_id, replace(known, evolved=True))
+        for (paper_id, known), queries in zip(cache, given, strict=True)
+        if queries is not None
+    )
+    return replace(state.with_papers(evolved), queries=(*state.queries, *drawn), round=state.round + 1)
+
+
+async def _of_paper(
+    state: FindingState,
+    paper_id: str,
+    known: KnownPaper,
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> list[SearchQuery] | None:
+    """Return three queries of a paper; None where no budget is left for them."""
+    paper, answer = known.paper, None
+    try:
+        answer = await ask_agent(
+            step,
+            "evolver",
+            resources,
+            EvolvedQueries,
+            language=request.language,
+            values={
+                "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
+                "title": title_of(paper),
+                "abstract": abstract_of(paper),
+                "field": _field(state, paper),
+                "question": request.question,
+            },
+            fallback=FALLBACK,
+            paper=paper_id,
+        )
+    except BudgetSpent:
+        return None
+    if answer is None:
+        texts = await _from_words(state, paper, resources)
+    else:
+        texts = [cast("str", getattr(answer, aspect)) for aspect in ASPECTS]
+    return [
+        SearchQuery(text, aspect, state.round + 1, paper_id)
+        for aspect, text in zip(ASPECTS, texts, strict=False)
+    ]
+
+
+async def _from_words(state: FindingState, paper: Paper, resources: FindResources) -> list[str]:
+    """Join the question's rarest words with words of the paper that the question does not hold.
+
+    A paper without an abstract gives its title's words all the same.
+    """
+    asked = await resources.relevance.words(state.asked)
+    own = await resources.relevance.words(" ".join((paper.title, paper.title2, *paper.keywords)))
+    held = {token for word in asked for form in word.forms for token in form}
+    new = [
+        word.keyword.text
+        for word in own
+        if not held & set(word.keyword.tokens) and any(map(str.isalpha, word.keyword.text))
+    ]
+    head = sorted(asked, key=lambda word: -word.weight * state.rarity.get(word.keyword.text, 1.0))[:HEAD]
+    texts = []
+    for place in range(len(ASPECTS)):
+        tail = new[place :: len(ASPECTS)][:TAIL]
+        if tail:
+            texts.append(" ".join([*(word.keyword.text for word in head), *tail]))
+    return texts
+
+
+async def _without_used(
+    made: Sequence[SearchQuery], used: Iterable[SearchQuery], resources: FindResources
+) -> list[SearchQuery]:
+    """Leave out queries that were used, and those most of whose words a query before them holds."""
+    before = [_tokens(await resources.relevance.words(query.text)) for query in used]
+    kept = []
+    for query in made:
+        tokens = _tokens(await resources.relevance.words(query.text))
+        if not tokens or any(len(tokens & others) >= OVERLAP * len(tokens) for others in before):
+            continue
+        before.append(tokens)
+        kept.append(query)
+    return kept
+
+
+def _tokens(words: Iterable[AskedWord]) -> frozenset[str]:
+    return frozenset(token for word in words for token in word.keyword.tokens)
+
+
+def _field(state: FindingState, paper: Paper) -> str:
+    named = [*paper.keywords[:10], paper.journal]
+    domain = state.understanding.domain if state.understanding else ""
+    return ", ".join(filter(None, [*named, domain]))[:TITLE_CHARACTERS] or "not known"

@@ -1,0 +1,192 @@
+"""Judgement: how relevant each paper is to the question, 0 to 1, with a reason (SPAR, appendix A.3).
+
+Two wordings. *Brief* asks for a score. *Complex* asks for what the score is made of, and the rules are kept
+here, not left to the model. Ten papers are judged concurrently; a text is judged once. Without a model
+`relevance_judgement.py` judges.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from generator.finding.agents.asking import abstract_of, ask_agent, title_of
+from generator.finding.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
+from generator.side_by_side import all_of
+from generator.tracing.steps import Step
+from indexer.corpora.papers import Paper
+
+IN_FLIGHT = 10  # papers that the model judges together
+FALLBACK = "judged by relevance without a model"
+
+# The complex wording's rules (SPAR, appendix A.3).
+STUFFING, MISLEADING = 0.3, 0.2  # deductions
+LOW, STEP = 0.4, 0.1  # what is below is rounded down to a multiple
+HIGH = 0.7  # from here on all three criteria must speak for the paper
+BELOW_HIGH = 0.69
+
+Reason = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(600)]
+
+
+class BriefJudgement(BaseModel):
+    """What the brief wording asks for."""
+
+    reason: Reason
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class ComplexJudgement(BaseModel):
+    """What the complex wording asks for: the gate, three criteria with their weights, two deductions."""
+
+    reason: Reason
+    shares_subject: bool
+    shares_domain: bool
+    shares_intent: bool
+    topic: Annotated[float, Field(ge=0, le=0.6, allow_inf_nan=False)]
+    context: Annotated[float, Field(ge=0, le=0.3, allow_inf_nan=False)]
+    depth: Annotated[float, Field(ge=0, le=0.1, allow_inf_nan=False)]
+    stuffed_with_keywords: bool
+    misleading: bool
+
+
+def complex_score(judged: ComplexJudgement) -> float:
+    """Return the score that the rules make of a complex judgement, 0 to 1.
+
+    Nothing shared is 0. Else topic (to .6), context (.3) and depth (.1), less .3 for keyword stuffing and .2
+    for a misleading title or abstract; from .7 on only where all three are positive; below .4 rounded down to
+    a multiple of .1.
+    """
+    if not (judged.shares_subject or judged.shares_domain or judged.shares_intent):
+        return 0.0
+    total = judged.topic + judged.context + judged.depth
+    total -= STUFFING * judged.stuffed_with_keywords + MISLEADING * judged.misleading
+    total = round(min(1.0, max(0.0, total)), 6)
+    if total >= HIGH and min(judged.topic, judged.context, judged.depth) <= 0:
+        total = BELOW_HIGH
+    if total < LOW:
+        total = math.floor(round(total / STEP, 6)) * STEP
+    return round(total, 6)
+
+
+async def judge(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> FindingState:
+    """Judge the papers that are not judged yet, those found first and most often before others."""
+    allowance = resources.allowance
+    waiting = [(paper_id, known) for paper_id, known in state.papers.items() if not _is_judged(known)]
+    if not waiting or allowance.time_is_over:
+        return with_links(state, request)
+    waiting.sort(key=lambda item: (item[1].layer, -len(item[1].found_by), item[1].found_by[0].rank))
+    if (left := allowance.papers_left) is not None and left < len(waiting):
+        allowance.end("papers")
+        waiting = waiting[:left]
+    with step.step("judgement", papers=len(waiting), threshold=request.threshold) as judging:
+        done = {
+            known.judgement.text_hash: known.judgement for known in state.papers.values() if known.judgement
+        }
+        again = {
+            paper_id: done[text_hash]
+            for paper_id, known in waiting
+            if (text_hash := hash_of(known.paper)) in done
+        }
+        fresh = [(paper_id, known) for paper_id, known in waiting if paper_id not in again]
+
+        def tell(made: Mapping[str, Judgement]) -> None:
+            spent = replace(allowance.spent, papers=allowance.spent.papers + len(made))
+            judging.tell(replace(with_judgements(state, made), spent=spent))
+
+        made = {**again, **await _judged(state, fresh, request, resources, judging, tell)}
+        allowance.settle(papers=len(made.keys() - again.keys()))
+        state = with_links(with_judgements(state, made), request)
+        relevant = [
+            paper_id for paper_id in made if state.is_relevant(state.papers[paper_id], request.threshold)
+        ]
+        judging.output = {
+            "judged": len(made),
+            "relevant": relevant[: request.papers],
+            "of": len(relevant),
+            "by": sorted({each.by for each in made.values()}),
+        }
+    return state
+
+
+async def _judged(
+    state: FindingState,
+    waiting: Sequence[tuple[str, KnownPaper]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+    tell: Callable[[Mapping[str, Judgement]], None],
+) -> dict[str, Judgement]:
+    """Judge by the model; those on which it fails, and all without one, by relevance.
+
+    What no budget is left for is not judged: it waits.
+    """
+    made: dict[str, Judgement] = {}
+    failed = waiting
+    if resources.model is not None and request.does("judgement"):
+        made, failed = await _by_model(waiting, request, resources, step, tell)
+    return made | await judged_by_relevance(state, failed, request, resources, step)
+
+
+async def _by_model(
+    waiting: Sequence[tuple[str, KnownPaper]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+    tell: Callable[[Mapping[str, Judgement]], None],
+) -> tuple[dict[str, Judgement], list[tuple[str, KnownPaper]]]:
+    """Return the model's judgements, each told as it comes, and the papers on which it failed."""
+    made: dict[str, Judgement] = {}
+    failed: list[tuple[str, KnownPaper]] = []
+    places = asyncio.Semaphore(IN_FLIGHT)
+    schema: type[BaseModel] = BriefJudgement if request.judge == "brief" else ComplexJudgement
+
+    async def judge_one(paper_id: str, known: KnownPaper) -> None:
+        async with places:
+            try:
+                answer = await ask_agent(
+                    step,
+                    "judgement",
+                    resources,
+                    schema,
+                    prompt=f"judgement_{request.judge}",
+                    language=request.language,
+                    values={
+                        "question": request.question,
+                        "title": title_of(known.paper),
+                        "abstract": abstract_of(known.paper),
+                    },
+                    fallback=FALLBACK,
+                    paper=paper_id,
+                )
+            except BudgetSpent:
+                return
+        if answer is None:
+            failed.append((paper_id, known))
+        else:
+            model = resources.model
+            made[paper_id] = _judgement(answer, known.paper, str(model and model.settings.model))
+            tell(made)
+
+    await all_of(judge_one(paper_id, known) for paper_id, known in waiting)
+    return {paper_id: made[paper_id] for paper_id, _ in waiting if paper_id in made}, failed
+
+
+def _judgement(answer: BaseModel, paper: Paper, by: str) -> Judgement:
+    if isinstance(answer, ComplexJudgement):
+        parts = {"topic": answer.topic, "context": answer.context, "depth": answer.depth}
+        return Judgement(complex_score(answer), answer.reason, by, hash_of(paper), parts)
+    assert isinstance(answer, BriefJudgement)  # noqa: S101 - there are two
+    return Judgement(answer.score, answer.reason, by, hash_of(paper))
+
+
+def _is_judged(known: KnownPaper) -> bool:
+    return known.judgement is not None and known.judgement.text_hash == hash_of(known.paper)

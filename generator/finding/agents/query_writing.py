@@ -1,0 +1,130 @@
+"""Query writing: each query in the words that each kind of source is best asked with (SPAR, appendix A.1).
+
+Without a model these are the query's own words and their counterparts in the other language.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from generator.finding.agents.asking import ask_agent
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import SearchQuery
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
+from generator.side_by_side import all_of
+from generator.tracing.steps import Step
+from indexer.analysis import Analyzer
+from retriever.queries.boolean import AnalysedField, Or, Phrase, Query, Term
+from retriever.question.asked_words import words_query
+from retriever.sources.words import analysed_word
+
+FALLBACK = "the query's own words"
+OWN_INDEXES = frozenset({"index", "elasticsearch"})  # asked for any of many words, ordered by BM25
+# Vocabulary by kind of source; other kinds get the advice for an index.
+ADVICE: Mapping[str, str] = {
+    "index": "terms of titles and abstracts, in Korean and in English",
+    "elasticsearch": "terms of titles and abstracts, in Korean and in English",
+    "scienceon": "Korean technical terms first, then English ones",
+    "openalex": "broader academic terms, those of neighbouring fields and the field of study, in English",
+    "semantic_scholar": "technical terms, names of methods and of researchers known for them, in English",
+    "arxiv": "terms of physics, mathematics and computer science, in English",
+    "pubmed": "MeSH headings, each with [mh] behind it, and substances, diseases, biological processes and "
+    "clinical terms as abstracts name them, in English",
+    "wikipedia": "titles of articles that explain the subject",
+}
+
+# A MeSH heading as PubMed's users mark it; what follows a slash is a subheading.
+HEADING = re.compile(r"([^/\[\]]+)(?:/[^\[\]]*)?\[(?:mh|mesh|majr)\b[^\[\]]*\]", re.IGNORECASE)
+WITH_HEADINGS = frozenset({"pubmed"})
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(100)]
+
+
+class SourceTerms(BaseModel):
+    """The search terms for one kind of source."""
+
+    source: str
+    terms: Annotated[list[Text], Field(min_length=1), CutAt(10)]
+
+
+class WrittenQueries(BaseModel):
+    """The search terms for all kinds of source, as the model returns them."""
+
+    sources: Annotated[list[SourceTerms], Field(min_length=1), CutAt(10)]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenQuery:
+    """A query by kind of source, and in its own words, the fallback."""
+
+    by_kind: Mapping[str, Query]
+    own: Or
+
+    @property
+    def has_other_words(self) -> bool:
+        """Whether any kind of source gets other words than the query's own."""
+        return bool(self.own.clauses) and any(query is not self.own for query in self.by_kind.values())
+
+
+async def write_queries(
+    queries: Sequence[SearchQuery],
+    kinds: Sequence[str],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> list[WrittenQuery]:
+    """Return each query as it is sent to these kinds of source."""
+    with_model = resources.model is not None and request.does("query-writing")
+
+    owns = [words_query(await resources.relevance.words(query.text)) for query in queries]
+
+    async def written(query: SearchQuery, own: Or) -> WrittenQuery:
+        if not with_model:
+            return WrittenQuery(dict.fromkeys(kinds, own), own)
+        try:
+            answer = await ask_agent(
+                step,
+                "query-writing",
+                resources,
+                WrittenQueries,
+                language=request.language,
+                values={
+                    "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
+                    "question": query.text,
+                },
+                fallback=FALLBACK,
+                query=query.text,
+            )
+        except BudgetSpent:
+            answer = None
+        terms = {each.source.strip().lower(): each.terms for each in answer.sources} if answer else {}
+        analyzer = resources.relevance.analyzer
+        chosen: dict[str, Query] = {}
+        for kind in kinds:
+            threads = resources.relevance.threads
+            made = await threads.run(_terms_query, terms.get(kind, ()), kind, analyzer)
+            chosen[kind] = made if made.clauses else own
+        return WrittenQuery(chosen, own)
+
+    return await all_of(map(written, queries, owns))
+
+
+def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:
+    """Join terms by OR; for services a term of several words is a phrase.
+
+    A MeSH heading (`Methane[mh]`) is one for sources that have them, elsewhere a term like others.
+    """
+    clauses: dict[tuple[str, AnalysedField], Term | Phrase] = {}
+    for term in terms:
+        heading = HEADING.fullmatch(term.strip())
+        text = heading[1].strip() if heading else term
+        field: AnalysedField = "heading" if heading and kind in WITH_HEADINGS else "text"
+        alone = kind in OWN_INDEXES or " " not in text
+        word = analysed_word(Term(text, (), field) if alone else Phrase(text, (), field), analyzer)
+        if word.tokens:
+            clauses.setdefault((text, field), word)
+    return Or(tuple(clauses.values()))

@@ -1,0 +1,222 @@
+"""RefChain: the references of relevant papers, a layer at a time, for the same judge (SPAR, section 3.2).
+
+The paper follows one layer of references. What cites the relevant papers is the project's addition
+(`cited-by`). A layer is one call to each source for the references of all its papers, one for what cites
+them, and one by DOI for papers for which no source has references.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from generator.finding.agents.retrieval import found_again, merge_known, time_filters
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
+from generator.side_by_side import all_of
+from generator.tracing.steps import Step
+from indexer.corpora.normal_forms import whole_doi
+from retriever.errors import SourceFailed
+from retriever.queries.boolean import Filters
+from retriever.queries.filters import satisfies
+from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
+from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
+
+MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
+OPENALEX, ARXIV = "openalex", "arxiv"
+ARXIV_DOI = "10.48550/arxiv."  # of every preprint, behind which its id stands
+MOST_OF_A_LAYER = 300  # new papers, sorted by how many relevant papers are linked to them
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """Papers that a layer is linked to, merged with the papers known before."""
+
+    merged: Merged
+    notes: tuple[str, ...]
+    requests: int
+    looked_up: int  # papers found by DOI in another source
+
+
+async def follow(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step, *, layer: int
+) -> FindingState:
+    """Add the papers that relevant papers of the layer before are linked to."""
+    frontier = [
+        item
+        for item in state.relevant(request.threshold)
+        if item[1].layer == layer - 1 and not item[1].followed
+    ]
+    if not frontier or resources.allowance.time_is_over:
+        return state
+    kinds: list[FoundKind] = ["reference"]
+    if request.does("cited-by"):
+        kinds.append("citing")
+    with step.step("refchain", layer=layer, papers=[paper_id for paper_id, _ in frontier]) as following:
+        filters = time_filters(request.filters, state.understanding)
+        of_kinds = await all_of(_linked(state, frontier, kind, resources) for kind in kinds)
+        for linked in of_kinds:
+            following.notes += [note for note in linked.notes if note not in following.notes]
+        papers = dict(zip(kinds, of_kinds, strict=True))
+        threads = resources.relevance.threads
+        new, again, left_out = await threads.run(_papers_of, state, frontier, papers, filters, layer)
+        first = sorted(new.items(), key=lambda item: (-len(item[1].found_by), item[1].found_by[0].rank))
+        kept = dict(first[:MOST_OF_A_LAYER])
+        if len(new) > len(kept):
+            following.notes.append(
+                f"of {len(new):,} papers in layer {layer} the {len(kept):,} with most links are judged"
+            )
+        following.output = {
+            "linked": sum(len(others) for linked in of_kinds for others in linked.merged.found),
+            "new": len(kept),
+            "known": len(again),
+            "filtered": left_out,
+            "looked_up_by_doi": sum(linked.looked_up for linked in of_kinds),
+            "requests": sum(linked.requests for linked in of_kinds),
+        }
+    followed = {paper_id: replace(again.get(paper_id, known), followed=True) for paper_id, known in frontier}
+    return state.with_papers({**again, **followed, **kept}.items())
+
+
+def _papers_of(
+    state: FindingState,
+    frontier: Sequence[tuple[str, KnownPaper]],
+    of_kinds: Mapping[FoundKind, Linked],
+    filters: Filters,
+    layer: int,
+) -> tuple[dict[str, KnownPaper], dict[str, KnownPaper], int]:
+    """Return the papers of a layer that are new, those known before, and how often one is left out."""
+    new: dict[str, KnownPaper] = {}
+    again: dict[str, KnownPaper] = {}
+    left_out = 0
+    for kind, linked in of_kinds.items():
+        for (paper_id, _), others in zip(frontier, linked.merged.found, strict=False):
+            for rank, (other, _) in enumerate(others, 1):
+                by, merged = FoundBy(kind, paper_id, rank), linked.merged.papers[other]
+                if other == paper_id:
+                    continue
+                if other in state.papers:
+                    known = again.get(other, state.papers[other])
+                    again[other] = found_again(known, merged, by, layer=layer)
+                elif satisfies(merged.paper, filters):
+                    new[other] = found_again(new.get(other), merged, by, layer=layer)
+                else:
+                    left_out += 1
+    return new, again, left_out
+
+
+async def _linked(
+    state: FindingState,
+    frontier: Sequence[tuple[str, KnownPaper]],
+    kind: FoundKind,
+    resources: FindResources,
+) -> Linked:
+    """Ask each source for the references of its papers in one call, or for what cites them.
+
+    Papers for which no source has references are looked up by their DOIs in the sources that can.
+    """
+    able = [source for source in resources.sources if _can(source, kind)]
+    links = await _ask(able, {source.name: _own_ids(source.name, frontier) for source in able}, kind)
+    looked_up: set[str] = set()
+    if kind == "reference":
+        known = {paper_id for of in links.found.values() for paper_id, papers in of.items() if papers}
+        without = [item for item in frontier if item[0] not in known]
+        ids, failures = await _ids_by_doi(able, without, resources.sources)
+        looked_up = {paper_id for of in ids.values() for paper_id in of}
+        links = links.joined(await _ask(able, ids, kind), failures)
+    answers = {
+        name: SourceAnswer(tuple(of.get(paper_id, ()) for paper_id, _ in frontier))
+        for name, of in links.found.items()
+    }
+    several = len(resources.sources) > 1
+    merged = await resources.relevance.threads.run(merge_known, answers, state, several=several)
+    return Linked(merged, links.notes, links.requests, len(looked_up))
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """What sources know of papers: by source, by the paper's id here, the papers at the other end."""
+
+    found: Mapping[str, Mapping[str, tuple[SourcePaper, ...]]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    requests: int = 0
+
+    def joined(self, others: "Links", notes: Sequence[str]) -> "Links":
+        """Return these links and others."""
+        names = dict.fromkeys((*self.found, *others.found))
+        return Links(
+            {name: {**self.found.get(name, {}), **others.found.get(name, {})} for name in names},
+            (*self.notes, *notes, *others.notes),
+            self.requests + others.requests,
+        )
+
+
+async def _ask(
+    sources: Sequence[LimitedSource], ids: Mapping[str, Mapping[str, str]], kind: FoundKind
+) -> Links:
+    """Ask the sources that have papers by their ids there, each for all of its papers in one call."""
+    asked = [source for source in sources if ids.get(source.name)]
+    if not asked:
+        return Links()
+    limit = MOST_OF_A_PAPER[kind]
+
+    async def ask(source: Source) -> LinkedPapers:
+        own = list(dict.fromkeys(ids[source.name].values()))
+        return await (source.references(own, limit) if kind == "reference" else source.citing(own, limit))
+
+    try:
+        given = await ask_sources(asked, ask)
+    except SourceFailed as error:
+        return Links(notes=(f"references were not followed: {error}",))
+    found = {
+        name: {paper_id: linked.papers.get(own, ())[:limit] for paper_id, own in ids[name].items()}
+        for name, linked in given.answers.items()
+    }
+    return Links(found, notes_of(given), sum(each.requests for each in given.answers.values()))
+
+
+async def _ids_by_doi(
+    able: Sequence[LimitedSource],
+    papers: Sequence[tuple[str, KnownPaper]],
+    sources: Sequence[LimitedSource],
+) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
+    """Look papers up by DOI; return by source their ids there, each paper's of one source, and failures.
+
+    OpenAlex is preferred: it follows the references of many papers in few requests.
+    """
+    asked = sorted(
+        (source for source in able if source.source.features.dois), key=lambda source: source.kind != OPENALEX
+    )
+    preprints = {source.name for source in sources if source.kind == ARXIV}
+    dois = {paper_id: doi for paper_id, known in papers if (doi := doi_of(known, preprints))}
+    if not asked or not dois:
+        return {}, ()
+    try:
+        given = await ask_sources(asked, lambda source: source.papers_by_doi(list(dois.values())))
+    except SourceFailed as error:
+        return {}, (f"references were not looked up by DOI: {error}",)
+    ids: dict[str, dict[str, str]] = {}
+    has = {paper_id: {name for name, _ in known.merged.ids} for paper_id, known in papers}
+    for paper_id, doi in dois.items():
+        for source in asked:
+            found = given.answers.get(source.name, {}).get(doi)
+            if found and source.name not in has[paper_id]:
+                ids.setdefault(source.name, {})[paper_id] = found.paper.id
+                break
+    return ids, given.failures
+
+
+def doi_of(known: KnownPaper, preprints: Container[str]) -> str:
+    """Return the DOI of a paper; that of its preprint if it has no other."""
+    own = next((own for source, own in known.merged.ids if source in preprints), "")
+    return whole_doi(known.paper.doi) or (ARXIV_DOI + own.lower() if own else "")
+
+
+def _can(source: LimitedSource, kind: FoundKind) -> bool:
+    features = source.source.features
+    return features.references if kind == "reference" else features.citing
+
+
+def _own_ids(name: str, frontier: Sequence[tuple[str, KnownPaper]]) -> dict[str, str]:
+    """Return the id of each paper in that source, by its id here."""
+    return {
+        paper_id: own for paper_id, known in frontier for source, own in known.merged.ids if source == name
+    }

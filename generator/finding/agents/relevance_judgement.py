@@ -1,0 +1,123 @@
+"""Judgement without a language model: by cross-encoder or encoder, else by a probability; and by links.
+
+The probability is that of the paper's score in the question's ranking (`retriever/relevance/score_curve.py`).
+A paper that several relevant ones are linked to is relevant too, which is the project's addition (`links`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from generator.finding.agents.retrieval import time_filters
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
+from generator.tracing.steps import Step
+from indexer.corpora.papers import Paper
+from retriever.errors import SourceFailed
+from retriever.relevance.expected_f import highest_expected_f
+
+BATCH = 100  # papers that are judged before the time is checked again
+WORDS, AND_LINKS = "words", " and links"  # as `Judgement.by` names them
+# Each link to a relevant paper counts, up to a bound, if there are several. Beside probabilities it is a
+# share of the expected F, so that equal links make a paper relevant for any question.
+LINK, LEAST_LINKS, MOST_BY_LINKS = 0.2, 2, 0.6
+
+
+async def judged_by_relevance(
+    state: FindingState,
+    waiting: Sequence[tuple[str, KnownPaper]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> dict[str, Judgement]:
+    """Return judgements by the cross-encoder or the encoder, else by probabilities."""
+    relevance = resources.relevance
+    filters = time_filters(request.filters, state.understanding)
+    made: dict[str, Judgement] = {}
+    for start in range(0, len(waiting), BATCH):
+        if resources.allowance.time_is_over:
+            break
+        some = waiting[start : start + BATCH]
+        papers = [known.paper for _, known in some]
+        shared = await relevance.shared(state.asked, papers)
+        lost = await relevance.losses(resources.excluded, papers)
+        measured = await relevance.scores(state.asked, papers)
+        scores: Sequence[float] = measured.scores
+        if not measured.by:
+            try:
+                scores = await resources.ranking.likelihoods(filters, [known.merged for _, known in some])
+            except SourceFailed as error:
+                step.notes.append(f"papers were not judged: {error}")
+                break
+        step.notes += [f"judged by {measured.by or WORDS}: {failure}" for failure in measured.failures]
+        for (paper_id, known), score, words, loss in zip(some, scores, shared, lost, strict=True):
+            made[paper_id] = _ruled(known.paper, measured.by, score, words, loss)
+    return made
+
+
+def _ruled(paper: Paper, by: str, score: float, shared: Sequence[str], loss: float) -> Judgement:
+    """Judge by the relevance of a model, else by a probability, of which the share `loss` is lost."""
+    reason = f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
+    parts = {by or WORDS: score} | ({"excluded": round(loss, 6)} if loss else {})
+    judged = Judgement(score, reason, by or WORDS, hash_of(paper), parts, likely=not by)
+    return _with_parts(judged, 0, 0.0)
+
+
+def with_links(state: FindingState, request: FindRequest) -> FindingState:
+    """Count the relevant papers that each paper is linked to, where no language model has judged it."""
+    if not request.does("links"):
+        return state
+    relevant = {paper_id for paper_id, _ in state.relevant(request.threshold)}
+    changed = []
+    for paper_id, known in state.papers.items():
+        judged = known.judgement
+        linked = len({by.of for by in known.found_by if by.kind != "query" and by.of in relevant})
+        if judged and _is_by_relevance(judged) and (linked >= LEAST_LINKS or "links" in judged.parts):
+            by_links = min(MOST_BY_LINKS, 1 - (1 - LINK) ** linked) if linked >= LEAST_LINKS else 0.0
+            by_links *= state.expected_f if judged.likely else 1
+            changed.append((paper_id, replace(known, judgement=_with_parts(judged, linked, by_links))))
+    return state.with_papers(changed) if changed else state
+
+
+def _is_by_relevance(judged: Judgement) -> bool:
+    return judged.by.removesuffix(AND_LINKS) in judged.parts
+
+
+def _with_parts(judged: Judgement, linked: int, by_links: float) -> Judgement:
+    """Return a judgement by relevance with `linked` relevant papers, which make it `by_links` relevant."""
+    by, loss = judged.by.removesuffix(AND_LINKS), judged.parts.get("excluded", 0.0)
+    reason = judged.reason.partition(";")[0]
+    reason += f"; {linked} relevant papers are linked to it" if by_links else ""
+    reason += "; it speaks of what is to be left out" if loss else ""
+    others = {"links": by_links, "excluded": loss}
+    return replace(
+        judged,
+        score=round((1 - (1 - judged.parts[by]) * (1 - by_links)) * (1 - loss), 6),
+        reason=reason,
+        by=by + AND_LINKS * bool(by_links),
+        parts={by: judged.parts[by]} | {name: round(part, 6) for name, part in others.items() if part},
+    )
+
+
+def with_judgements(state: FindingState, made: Mapping[str, Judgement]) -> FindingState:
+    """Return the state with judgements, and with the expected F of the best list."""
+    state = state.with_papers(
+        (paper_id, replace(state.papers[paper_id], judgement=judgement))
+        for paper_id, judgement in made.items()
+    )
+    return replace(state, expected_f=highest_expected_f(_likely_scores(state)) or 1.0)
+
+
+def _likely_scores(state: FindingState) -> list[float]:
+    """Return the likely scores of the papers that the question itself found, without their links.
+
+    Other papers join the list where they raise its expected F. Counted among the papers that are expected to
+    be relevant, they would shorten it.
+    """
+    found = {
+        paper_id for query in state.queries if query.kind == "question" for paper_id in query.found or ()
+    }
+    return [
+        min(known.score, known.judgement.parts.get(WORDS, 1.0))
+        for paper_id, known in state.papers.items()
+        if paper_id in found and known.judgement and known.judgement.likely
+    ]

@@ -1,0 +1,195 @@
+"""Re-ranking: the papers found, ordered by relevance, authority and timeliness, each with a sentence why.
+
+Two wordings (SPAR, appendix A.4): where the question asks for papers of some time, new ones are strongly
+preferred; else they are, a little. Without a model the order is a weighted sum of the three.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from base.amounts import counted
+from generator.finding.agents.asking import TITLE_CHARACTERS, ask_agent, title_of
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, KnownPaper
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
+from generator.tracing.steps import Step
+from retriever.errors import SourceFailed
+from retriever.relevance.authority import Cited, authorities, citations, timeliness
+from retriever.sources.merging import ask_sources
+
+FALLBACK = "ordered by a weighted sum"
+MOST_RANKED = 50  # papers that one prompt holds
+# Weights of relevance, authority and timeliness, by whether the question asks for a time.
+WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
+CITED = {
+    "record": "cited {}",
+    "index": "cited {} within the index",
+    "found": "cited {} by the papers found",
+}
+
+LONGEST_WHY = 400
+Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(LONGEST_WHY)]
+
+
+class Reranked(BaseModel):
+    """A paper by its number in the prompt, its new score, and why."""
+
+    paper: Annotated[int, Field(ge=1, le=MOST_RANKED)]
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    why: Why
+
+
+class RerankedPapers(BaseModel):
+    """What the model is asked for."""
+
+    papers: Annotated[list[Reranked], Field(max_length=MOST_RANKED)]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPaper:
+    """A paper of the result, with its score, what the score is made of, and why it stands there.
+
+    `cited` is what its authority was told by, None where nobody counted.
+    """
+
+    paper_id: str
+    known: KnownPaper
+    score: float
+    authority: float
+    timeliness: float
+    why: str
+    cited: Cited | None = None
+
+
+async def rerank(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> list[RankedPaper]:
+    """Return the papers of the cache, best first."""
+    if not request.does("reranking"):
+        return order_by_rules(state, request, resources.this_year)
+    in_index = await _counts_of_indexes(_cache(state, request), resources, step)
+    ruled = order_by_rules(state, request, resources.this_year, in_index)
+    if not ruled:
+        return ruled
+    if resources.model is None:
+        with step.step("reranking", papers=len(ruled)) as ranking:
+            ranking.output = [ranked.paper_id for ranked in ruled]
+        return ruled
+    first = ruled[:MOST_RANKED]
+    asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
+    try:
+        answer = await ask_agent(
+            step,
+            "reranking",
+            resources,
+            RerankedPapers,
+            prompt="reranking_time" if asks_for_time else "reranking",
+            language=request.language,
+            values={"papers": [_described(ranked) for ranked in first], "question": request.question},
+            fallback=FALLBACK,
+            papers=[ranked.paper_id for ranked in first],
+        )
+    except BudgetSpent:
+        answer = None
+    return ruled if answer is None else [*_by_model(answer, first), *ruled[MOST_RANKED:]]
+
+
+async def _counts_of_indexes(
+    cache: Sequence[tuple[str, KnownPaper]], resources: FindResources, step: Step
+) -> dict[str, int]:
+    """Return how many papers of an index refer to each paper whose record does not count.
+
+    One request to each index that has a citation graph; of several the largest count.
+    """
+    uncounted = [(paper_id, known) for paper_id, known in cache if known.paper.cited_by_count is None]
+    own_ids: dict[str, dict[str, str]] = {}  # ids here, by source and the id there
+    for paper_id, known in uncounted:
+        for source, own in known.merged.ids:
+            own_ids.setdefault(source, {})[own] = paper_id
+    asked = [
+        each for each in resources.sources if each.source.features.citation_counts and each.name in own_ids
+    ]
+    if not asked or resources.allowance.time_is_over:
+        return {}
+    try:
+        given = await ask_sources(asked, lambda source: source.citation_counts(list(own_ids[source.name])))
+    except SourceFailed as error:
+        step.notes.append(f"citations were not counted: {error}")
+        return {}
+    counts: dict[str, int] = {}
+    for name, of_source in given.answers.items():
+        for own, count in of_source.items():
+            paper_id = own_ids[name][own]
+            counts[paper_id] = max(count, counts.get(paper_id, 0))
+    return counts
+
+
+def _by_model(answer: RerankedPapers, ruled: Sequence[RankedPaper]) -> list[RankedPaper]:
+    """Order by the model's scores; what it did not name stands behind, in the order by rules."""
+    named: dict[int, Reranked] = {}
+    for each in answer.papers:
+        if each.paper <= len(ruled):
+            named.setdefault(each.paper, each)
+    scored = [
+        replace(ranked, score=named[number].score, why=named[number].why or ranked.why)
+        for number, ranked in enumerate(ruled, 1)
+        if number in named
+    ]
+    scored.sort(key=lambda ranked: -ranked.score)
+    return [*scored, *(ranked for number, ranked in enumerate(ruled, 1) if number not in named)]
+
+
+def _cache(state: FindingState, request: FindRequest) -> Sequence[tuple[str, KnownPaper]]:
+    return state.relevant(request.threshold)[: request.papers]
+
+
+def order_by_rules(
+    state: FindingState, request: FindRequest, this_year: int, in_index: Mapping[str, int] | None = None
+) -> list[RankedPaper]:
+    """Return the papers of the cache by the weighted sum, best first; asks no model.
+
+    `in_index` counts for papers by id what cites them in their index.
+    """
+    cache = _cache(state, request)
+    papers = [known.paper for _, known in cache]
+    links = {paper_id: sum(by.kind == "reference" for by in known.found_by) for paper_id, known in cache}
+    cited = citations(papers, in_index, links)
+    standing = authorities(papers, cited, this_year)
+    asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
+    weights = WEIGHTS[asks_for_time] if request.does("reranking") else (1.0, 0.0, 0.0)
+    ranked = []
+    for (paper_id, known), times, authority in zip(cache, cited, standing, strict=True):
+        recency = timeliness(known.paper, this_year)
+        score = weights[0] * known.score + weights[1] * authority + weights[2] * recency
+        rounded = round(score, 6), round(authority, 6), round(recency, 6)
+        ranked.append(RankedPaper(paper_id, known, *rounded, _why(known, times), times))
+    return sorted(ranked, key=lambda each: -each.score)
+
+
+def _why(known: KnownPaper, cited: Cited | None) -> str:
+    """Say in a sentence what speaks for a paper."""
+    parts = [known.judgement.reason if known.judgement else "it was not judged"]
+    if cited and (cited.count or cited.by == "record"):
+        parts.append(CITED[cited.by].format(counted(cited.count, "time")))
+    if known.paper.year:
+        parts.append(f"from {known.paper.year}")
+    text = "; ".join(parts).rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+def _described(ranked: RankedPaper) -> str:
+    paper = ranked.known.paper
+    authors = ", ".join(paper.authors[:5])[:TITLE_CHARACTERS] or "authors not known"
+    venue = paper.journal[:TITLE_CHARACTERS] or "venue not known"
+    times = ranked.cited
+    cited = (
+        f"; {CITED[times.by].format(counted(times.count, 'time'))}" if times and times.by != "found" else ""
+    )
+    return (
+        f"{title_of(paper)}\n{authors}; {venue}; {paper.year or 'year not known'}{cited}\n"
+        f"relevance {ranked.known.score:.2f}"
+    )

@@ -1,0 +1,198 @@
+"""Retrieval: all queries that were not sent yet, to all sources at once, merged with what is known.
+
+A query for which the model's search terms bring nothing is searched for by its own words too, which is the
+project's addition (`own-words`).
+"""
+
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from generator.finding.agents.query_writing import WrittenQuery, write_queries
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
+from generator.finding.understood import Understanding
+from generator.tracing.steps import Step
+from indexer.corpora.papers import Paper
+from retriever.errors import SourceFailed
+from retriever.keywords.term_statistics import inverse_document_frequency
+from retriever.queries.boolean import Filters, Query
+from retriever.sources import Source, SourceAnswer
+from retriever.sources.merging import (
+    LimitedSource,
+    Merged,
+    MergedPaper,
+    ask_sources,
+    merge,
+    notes_of,
+    summed_frequencies,
+)
+
+ABSENT = 0.3  # of the weight of a word that no source holds: perhaps it is misspelled
+BODY_CHARACTERS = 2_000  # of a full text's passages, where a record has no abstract
+
+
+async def retrieve(
+    state: FindingState, request: FindRequest, resources: FindResources, step: Step
+) -> FindingState:
+    """Send the queries that were not sent; raises SourceFailed where no source ever answered."""
+    unsent = [query for query in state.queries if query.found is None]
+    if not unsent or resources.allowance.time_is_over:
+        return state
+    with step.step("retrieval", queries=[query.text for query in unsent]) as retrieval:
+        state = replace(state, rarity=state.rarity or await _rarity(state, resources, retrieval))
+        if resources.ranks and unsent[0].kind == "question":
+            state = await _rank(state, unsent.pop(0), request, resources, retrieval)
+            if not unsent:
+                return state
+        chosen = chosen_sources(resources.sources, state.understanding)
+        kinds = sorted({source.kind for source in chosen})
+        written = await write_queries(unsent, kinds, request, resources, retrieval)
+        state = await _send(state, unsent, [each.by_kind for each in written], request, resources, retrieval)
+        if request.does("own-words"):
+            state = await _send_own_words(state, unsent, written, request, resources, retrieval)
+        return state
+
+
+async def _rank(
+    state: FindingState, query: SearchQuery, request: FindRequest, resources: FindResources, step: Step
+) -> FindingState:
+    """Add the papers of the question as asked, in the order of `shrag`."""
+    filters = time_filters(request.filters, state.understanding)
+    with step.step("ranking", question=request.question) as ranking:
+        try:
+            merged, notes = await resources.ranking.papers(filters, state.merged)
+        except SourceFailed as error:
+            if not state.papers:
+                raise
+            step.notes.append(f"further queries were not answered: {error}")
+            return state
+        ranking.notes += notes
+        ranking.output = {"papers": sum(map(len, merged.found))}
+    return await resources.relevance.threads.run(_with_found, state, [query], merged)
+
+
+async def _send_own_words(
+    state: FindingState,
+    sent: Sequence[SearchQuery],
+    written: Sequence[WrittenQuery],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> FindingState:
+    """Send queries for which the model's terms brought nothing once more; until then they are unsent."""
+    others = {query.text: each for query, each in zip(sent, written, strict=True) if each.has_other_words}
+    in_vain = [query for query in state.queries if query.found == () and query.text in others]
+    if not in_vain:
+        return state
+    again = {query: replace(query, found=None) for query in in_vain}
+    state = replace(state, queries=tuple(again.get(query, query) for query in state.queries))
+    if resources.allowance.time_is_over:
+        return state
+    step.notes.append(
+        f"the model's search terms brought nothing for {len(in_vain):,} of {len(sent):,} queries; "
+        "their own words were searched for"
+    )
+    unsent = list(again.values())
+    with step.step("own-words", queries=[query.text for query in unsent]) as own_words:
+        kinds = [source.kind for source in resources.sources]
+        asked = [dict.fromkeys(kinds, others[query.text].own) for query in unsent]
+        return await _send(state, unsent, asked, request, resources, own_words)
+
+
+async def _send(
+    state: FindingState,
+    queries: Sequence[SearchQuery],
+    asked: Sequence[Mapping[str, Query]],
+    request: FindRequest,
+    resources: FindResources,
+    step: Step,
+) -> FindingState:
+    """Ask the sources, each for what its kind is asked; queries stay unsent where none answers any more."""
+    sources = chosen_sources(resources.sources, state.understanding)
+    filters = time_filters(request.filters, state.understanding)
+    kind_of = {source.name: source.kind for source in sources}
+
+    def ask(source: Source) -> Awaitable[SourceAnswer]:
+        kind = kind_of[source.name]
+        return source.search([(each[kind], request.per_query) for each in asked], filters=filters)
+
+    try:
+        given = await ask_sources(sources, ask)
+    except SourceFailed as error:
+        if not state.papers:
+            raise
+        step.notes.append(f"further queries were not answered: {error}")
+        return state
+    step.notes += notes_of(given)
+    threads, several = resources.relevance.threads, len(resources.sources) > 1
+    merged = await threads.run(merge_known, given.answers, state, several=several)
+    step.output = {
+        "papers": sum(map(len, merged.found)),
+        "new": len(merged.papers) - len(state.papers),
+        "requests": sum(answer.requests for answer in given.answers.values()),
+        "filters": [filters.years.low, filters.years.high] if filters.years else None,
+    }
+    return await threads.run(_with_found, state, queries, merged)
+
+
+def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged) -> FindingState:
+    """Note of each query what it found, and of each paper by which queries."""
+    papers, answered = dict(state.papers), {}
+    found_lists = [*merged.found, *[()] * len(state.queries)]  # of no source, nothing
+    for query, found in zip(sent, found_lists, strict=False):
+        answered[query] = replace(query, found=tuple(paper_id for paper_id, _ in found))
+        for rank, (paper_id, _) in enumerate(found, 1):
+            by = FoundBy("query", query.text, rank)
+            papers[paper_id] = found_again(papers.get(paper_id), merged.papers[paper_id], by, layer=0)
+    queries = tuple(answered.get(query, query) for query in state.queries)
+    return replace(state, queries=queries, papers=papers)
+
+
+def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, layer: int) -> KnownPaper:
+    """Return a paper with one more way that led to it."""
+    if known is None:
+        return KnownPaper(replace(merged, paper=_without_body(merged.paper)), (by,), layer)
+    if any((each.kind, each.of) == (by.kind, by.of) for each in known.found_by):
+        return known
+    paper = replace(merged, paper=_without_body(merged.paper))
+    return replace(known, merged=paper, found_by=(*known.found_by, by), layer=min(known.layer, layer))
+
+
+def merge_known(answers: Mapping[str, SourceAnswer], state: FindingState, *, several: bool) -> Merged:
+    """Merge what sources found with the papers known before."""
+    return merge(answers, state.merged, several=several)
+
+
+def chosen_sources(
+    sources: Iterable[LimitedSource], understanding: Understanding | None
+) -> list[LimitedSource]:
+    """Return the sources that the question was understood to need; all where none is named."""
+    named = set(understanding.sources) if understanding else set()
+    return [source for source in sources if not named or source.name in named]
+
+
+def time_filters(filters: Filters, understanding: Understanding | None) -> Filters:
+    """Return the filters with the years that the question asks for, unless the call names its own."""
+    asked = understanding.years if understanding else None
+    return filters if filters.years or asked is None else replace(filters, years=asked)
+
+
+async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
+    """Return the idf of the question's words over all sources that count them; 1 each where none does."""
+    words = [word.keyword.text for word in await resources.relevance.words(state.asked)]
+    try:
+        counts, total = await summed_frequencies(resources.sources, words) if words else ({}, 0)
+    except SourceFailed as error:
+        step.notes.append(f"how rare words are is not known: {error}")
+        counts, total = {}, 0
+    return dict.fromkeys(words, 1.0) | {
+        word: round(inverse_document_frequency(count, total) * (1 if count else ABSENT), 6)
+        for word, count in counts.items()
+    }
+
+
+def _without_body(paper: Paper) -> Paper:
+    if not paper.body:
+        return paper
+    text = paper.abstract or paper.body[:BODY_CHARACTERS]
+    return paper.model_copy(update={"body": "", "abstract": text})

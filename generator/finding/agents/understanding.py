@@ -1,0 +1,202 @@
+"""Understanding: what a question wants, and which queries cover it (SPAR, section 3.1, appendix C.1).
+
+Without a model the intent is read off the question's words, the time requirement off its constraints, and the
+queries are its words beside those of each perspective.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, StringConstraints
+
+from generator.finding.agents.asking import ask_agent
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.understood import Intent, Understanding, Year
+from generator.llm.allowance import BudgetSpent
+from generator.llm.structured import CutAt
+from generator.tracing.steps import Step
+from retriever.constraints.parsing import Constraints, find_constraints
+from retriever.question.asked_words import subject_of, subject_text
+from retriever.sources.merging import LimitedSource
+
+QUERIES = 5  # that a question becomes, beside itself
+FALLBACK = "understood by rules"
+VAGUE = 2  # words or fewer
+
+SPECIFIC = re.compile(r"\b10\.\d{4,9}/\S+|[\"“「『<〈《][^\"”」』>〉》]{12,}[\"”」』>〉》]", re.IGNORECASE)
+SIGNS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
+    (
+        "comparison",
+        re.compile(
+            r"\b(?:compar\w+|versus|vs\.?|differences? between|better than|rather than)\b"
+            r"|비교|차이|어느 (?:쪽|것)|대비",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "survey",
+        re.compile(
+            r"\b(?:surveys?|reviews?|overview|state of the art|literature|landscape|multi-?angle|trends?)\b"
+            r"|동향|개관|리뷰|문헌|고찰|흐름|전반|현황",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        "recent",
+        re.compile(
+            r"\b(?:recent\w*|latest|newest|advances|current|emerging|up-to-date)\b|최근|최신|새로운",
+            re.IGNORECASE,
+        ),
+    ),
+)
+RECENT = SIGNS[-1][1]
+# What a query asks for beside the question's words, in both languages.
+PERSPECTIVES: dict[Intent, dict[str, tuple[str, ...]]] = {
+    "survey": {
+        "en": ("review", "methods", "applications", "history development", "challenges open problems"),
+        "ko": ("개관", "방법", "응용", "역사 발전", "한계 과제"),
+    },
+    "recent": {
+        "en": ("recent advances", "new methods", "applications", "evaluation results"),
+        "ko": ("최근 동향", "새로운 방법", "응용", "평가 결과"),
+    },
+    "comparison": {
+        "en": ("comparison", "experimental evaluation", "advantages limitations"),
+        "ko": ("비교", "실험 평가", "장점 한계"),
+    },
+    "other": {
+        "en": ("methods", "empirical evaluation", "applications"),
+        "ko": ("방법", "실증 분석", "응용"),
+    },
+}
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
+Reason = Annotated[str, CutAt(600)]
+
+
+class ModelUnderstanding(BaseModel):
+    """What the model is asked for."""
+
+    intent: Literal["survey", "recent", "comparison", "specific", "other"]
+    domain: Annotated[str, CutAt(200)]
+    first_year: Year | None
+    last_year: Year | None
+    recent: bool
+    sources: Annotated[list[str], CutAt(20)]
+    sources_reason: Reason
+    needs_expansion: bool
+    expansion_reason: Reason
+    queries: Annotated[list[Text], CutAt(QUERIES)]
+
+
+async def understand(request: FindRequest, resources: FindResources, step: Step) -> Understanding:
+    """Understand the question by the model, else by rules; switched off, the question is all there is."""
+    names = [source.name for source in resources.sources]
+    constraints = find_constraints(request.question, resources.this_year)
+    ruled = await _by_rules(request, resources, constraints)
+    if not request.does("understanding"):
+        return replace(ruled, intent="other", queries=(), expands=False)
+    if resources.model is None:
+        with step.step("understanding", question=request.question) as understanding:
+            understanding.output = _record(ruled)
+        return ruled
+    try:
+        answer = await ask_agent(
+            step,
+            "understanding",
+            resources,
+            ModelUnderstanding,
+            language=request.language,
+            values={
+                "sources": [describe(source) for source in resources.sources],
+                "year": str(resources.this_year),
+                "question": request.question,
+            },
+            fallback=FALLBACK,
+            question=request.question,
+        )
+    except BudgetSpent:
+        answer = None
+    return ruled if answer is None else _by_model(answer, ruled, request, names)
+
+
+def describe(source: LimitedSource) -> str:
+    """Describe a source to the model that chooses among sources: its name, its kind, what it holds."""
+    return f"{source.name} ({source.kind})" + (f": {source.description}" if source.description else "")
+
+
+def _by_model(
+    answer: ModelUnderstanding, ruled: Understanding, request: FindRequest, names: Sequence[str]
+) -> Understanding:
+    """Return the model's understanding; years that the question states go before the model's."""
+    first, last, notes = answer.first_year, answer.last_year, ruled.notes
+    if ruled.first_year is not None or ruled.last_year is not None:
+        first, last = ruled.first_year, ruled.last_year
+    elif first is not None and last is not None and first > last:
+        first = last = None
+        notes = (*notes, "the model's years contradict each other and were left out")
+    if ruled.notes:  # the question's own years contradict each other: no model knows better
+        first = last = None
+    specific = answer.intent == "specific" and request.does("specific-intent")
+    intent: Intent = answer.intent if answer.intent != "specific" or specific else "other"
+    chosen = {source.partition(" (")[0].strip() for source in answer.sources}  # some repeat the whole line
+    queries = tuple(dict.fromkeys(answer.queries)) if answer.needs_expansion and not specific else ()
+    return Understanding(
+        intent=intent,
+        domain=answer.domain,
+        first_year=first,
+        last_year=last,
+        recent=answer.recent,
+        sources=tuple(name for name in names if name in chosen),
+        sources_reason=answer.sources_reason,
+        expands=bool(queries),
+        expansion_reason=answer.expansion_reason,
+        queries=queries,
+        by="model",
+        notes=notes,
+    )
+
+
+async def _by_rules(
+    request: FindRequest, resources: FindResources, constraints: Constraints
+) -> Understanding:
+    question = request.question
+    years = constraints.year_range()
+    intent: Intent = next((name for name, sign in SIGNS if sign.search(question)), "other")
+    if SPECIFIC.search(question) and request.does("specific-intent"):
+        intent = "specific"
+    words = await resources.relevance.words(subject_text(question, resources.this_year))
+    core = " ".join(word.keyword.text for word in subject_of(words))
+    expands = intent not in {"specific", "other"} or (intent == "other" and 0 < len(words) <= VAGUE)
+    language = "ko" if request.language == "ko" else "en"
+    queries = [f"{core} {part}" for part in PERSPECTIVES[intent][language]] if expands and core else []
+    reason = ""
+    if expands:
+        reason = f"the question is for a {intent}" if intent != "other" else "the question is short"
+    notes: tuple[str, ...] = ()
+    if constraints.contradicting:
+        texts = ", ".join(each.text for each in constraints.contradicting)
+        notes = (f"years that contradict each other were left out: {texts}",)
+    return Understanding(
+        intent=intent,
+        first_year=years.low if years else None,
+        last_year=years.high if years else None,
+        recent=bool(RECENT.search(question)),
+        expands=bool(queries),
+        expansion_reason=reason,
+        queries=tuple(queries[:QUERIES]),
+        notes=notes,
+    )
+
+
+def _record(understood: Understanding) -> dict[str, object]:
+    return {
+        "intent": understood.intent,
+        "first_year": understood.first_year,
+        "last_year": understood.last_year,
+        "recent": understood.recent,
+        "queries": list(understood.queries),
+        "by": understood.by,
+    }

@@ -1,0 +1,82 @@
+"""The stage of a build in which its passages get their vectors."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from base.errors import InvalidCall, Remedy
+from base.progress import Progress
+from indexer.encoders import Encoder
+from indexer.errors import IndexDamaged
+from indexer.vectors.adding import encode_missing
+from indexer.vectors.store import VectorStore
+from indexer.versions.manifest import Manifest
+from indexer.versions.store import IndexStore
+from indexer.versions.writers import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class VectorStage:
+    """What a build needs to give its passages vectors, or to keep those of the version it started from."""
+
+    store: IndexStore
+    encoder: Encoder | None
+    base: Manifest | None
+    progress: Progress
+
+    def check(self, *, anew: bool = False) -> None:
+        """Raise InvalidCall where the settings' encoder is another than that of the version started from.
+
+        With `anew` all passages are encoded, unless the engine holds the vectors for good.
+        """
+        built = self.base.vector_fingerprint if self.base else None
+        if self.encoder is None or built is None or built == self.encoder.fingerprint:
+            return
+        replaceable = not self.store.capabilities.holds_vectors
+        if anew and replaceable:
+            return
+        now = self.encoder.fingerprint
+        changed = ", ".join(
+            f"{name}: {value!r}, now {now.as_record()[name]!r}"
+            for name, value in built.as_record().items()
+            if value != now.as_record()[name]
+        )
+        remedy: tuple[Remedy | str, ...] = ("set SHRAG_ENCODER__… back", Remedy.REBUILD)
+        raise InvalidCall(
+            f"index {self.store.name!r} holds vectors of another encoder ({changed})",
+            remedy=(*remedy, Remedy.ENCODE_ANEW) if replaceable else remedy,
+            index=self.store.name,
+        )
+
+    def run(self, draft: Manifest, writer: Writer) -> Manifest:
+        """Encode what has no vector yet and put all vectors in their place; return the manifest with them.
+
+        Without an encoder the passages of the version started from keep theirs, and new ones have none.
+        """
+        built = self.base.vector_fingerprint if self.base else None
+        with ExitStack() as opened:
+            sources: list[VectorStore] = []
+            if self.encoder:
+                spool = VectorStore.writing(self.store.local.encoded, self.encoder.fingerprint)
+                sources.append(opened.enter_context(spool))
+            wanted = self.encoder.fingerprint if self.encoder else built
+            if wanted is None:
+                return replace(draft, vectors=None)
+            if self.base and built == wanted and (kept := self._vectors_of(self.base)):
+                sources.append(opened.enter_context(kept))
+            if self.encoder:
+                missing = writer.without_vector(wanted)
+                encode_missing(
+                    missing, sources[0], self.encoder, sources[1:], self.progress, writer.passage_count
+                )
+            return draft.with_vectors(wanted, writer.place_vectors(sources))
+
+    def _vectors_of(self, base: Manifest) -> VectorStore | None:
+        """Open the vectors of the version started from; the index is held, so nobody cleared it away."""
+        try:
+            return self.store.vectors(base)
+        except FileNotFoundError as error:
+            raise IndexDamaged(
+                f"the vectors of index {base.name!r}, version {base.version} are missing",
+                remedy=Remedy.REBUILD,
+                index=base.name,
+            ) from error

@@ -1,0 +1,305 @@
+"""Passages out of papers: what is indexed, searched and judged.
+
+Long texts are cut into chunks of at most 500 characters in whole sentences, each beginning with up to 120
+characters of the one before (paper-qa's preprocessing, section 1.II).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from indexer.corpora.papers import INDEXED_CHARACTERS, Language, Paper, Unit, language_of
+
+Part: TypeAlias = Literal["abstract", "abstract2", "body", "passage"]
+
+CHUNK_CHARACTERS = 500
+OVERLAP_CHARACTERS = 120
+WHOLE_ABSTRACT_CHARACTERS = 4_000
+CHUNK_TITLE_CHARACTERS = 1_000  # of the title, which each chunk repeats
+
+# A run of stops with the quotes, brackets and footnote marks that close the sentence, or a blank line.
+STOP = re.compile(
+    r"""(?P<stop>[.?!…。｡！？]+)(?P<close>["'”’»)\]〉》」』】]{0,8})(?P<notes>(?:\[[^\[\]\n]{1,20}\]){0,8})(?P<gap>\s*)"""
+    r"|(?P<blank>\n[^\S\n]*\n)"
+)
+ABBREVIATIONS = frozenset(
+    "al approx ca cf dept dr e.g ed eds eq eqn eqs fig figs i.e mr mrs ms ph.d prof ref refs resp sec sect st"
+    " tab viz vol vs jan feb apr aug sept oct nov dec".split()
+)
+ABBREVIATIONS_BEFORE_NUMBERS = frozenset("art ch mar no nos p para pp".split())
+INITIALS = re.compile(r"(?:[A-Z]\.-?)*[A-Z]")
+ENUMERATOR = re.compile(r"[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[IVXivx]{1,5}|[A-Za-z가나다라마바사아자차카타파하])")
+NEXT_PART_OF_DATE = re.compile(r"\d{1,2}\s*\.")
+WHOLE_DATE = re.compile(r"(?:.*\D)?\d{4}\s*\.\s*\d{1,2}\s*\.\s*\d{1,2}", re.DOTALL)
+# A sentence may begin with mRNA or p53, but not with any other word in lower case.
+LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")
+# 있었다.또한: an ending of Korean verbs, and a word without a space after the stop.
+VERB_ENDING = re.compile("[가-힣][다요까죠]")
+WORD_BEGINS = re.compile("[가-힣A-Z“‘\"'(]")
+QUOTED_BY = ("라고", "라는", "라며", "라면서", "이라고", "이라는", "하고", "고 ")
+WORD_CHARACTER = re.compile(r"[^\W_]")
+BACK_TO_WORD = 24
+
+WORD = re.compile(r"\S+")
+NO_SPACE = re.compile(r"\S")
+# How far back a cut looks for the beginning of a character sequence that belongs together.
+SEQUENCE_CHARACTERS = 64
+JAMO_AFTER_INITIAL = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb]")
+JOINERS = "\u200c\u200d"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What is indexed and judged. `part` says which text of the paper it is, `lang` in which language."""
+
+    passage_id: str
+    doc_id: str
+    title: str
+    text: str
+    lang: Language
+    part: Part
+
+
+def passages_of(paper: Paper, unit: Unit) -> list[Passage]:
+    """Make the passages of a record, whose texts `cut_text` has bounded.
+
+    A record that is a passage itself stays whole. A paper gives title and abstract under its own id, the
+    other language's under ID@en or ID@ko, and ID#1, ID#2 … for what is left of a long abstract, then the
+    body, then what is left of a long other abstract. These repeat the title, but no more than its beginning.
+    """
+    if unit == "passage":
+        doc_id = paper.id.partition("#")[0] or paper.id
+        return [Passage(paper.id, doc_id, paper.title, paper.abstract, paper.lang, "passage")]
+    first, *more = _abstract_chunks(paper.abstract)
+    first_other, *more_other = _abstract_chunks(paper.abstract2)
+    other = _other_language(paper)
+    body_lang = _language_or(paper.body, paper.lang)
+    numbered: list[tuple[str, str, Language, Part]] = [
+        *((paper.title, text, paper.lang, "abstract") for text in more),
+        *((paper.title, text, body_lang, "body") for text in _body_chunks(paper.body)),
+        *((paper.title2 or paper.title, text, other, "abstract2") for text in more_other),
+    ]
+    passages = [Passage(paper.id, paper.id, paper.title, first, paper.lang, "abstract")]
+    if paper.title2 or paper.abstract2:
+        passages.append(
+            Passage(f"{paper.id}@{other}", paper.id, paper.title2, first_other, other, "abstract2")
+        )
+    for number, (title, text, lang, part) in enumerate(numbered, 1):
+        begun = title[: _sequence_start(title, CHUNK_TITLE_CHARACTERS)]
+        passages.append(Passage(f"{paper.id}#{number}", paper.id, begun, text, lang, part))
+    return passages
+
+
+def chunk_text(text: str) -> list[str]:
+    """Cut a text into chunks. None is blank or begins with punctuation, except the sign of a number."""
+    return [text[start:end] for start, end in chunk_spans(text)]
+
+
+def chunk_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the chunks of `chunk_text` begin and end, in order of both."""
+    spans = ((_after_punctuation(text, start, end), end) for start, end in _overlapping_spans(text))
+    return [(start, end) for start, end in spans if start < end]
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """Return where the sentences of a Korean or English text begin and end, white space around them left out.
+
+    They cover all that is not blank, in order. A blank line ends a sentence too, a single line feed does not.
+    Punctuation with no word belongs to the sentence after it, at the end of the text to the one before.
+    """
+    spans: list[tuple[int, int]] = []
+    begin = seen = _next_word(text, 0)
+    has_word = False
+    for found in STOP.finditer(text):
+        has_word = has_word or WORD_CHARACTER.search(text, seen, found.start()) is not None
+        seen = max(seen, found.end())
+        if has_word and _ends_sentence(text, begin, found):
+            end = found.start("gap") if found["stop"] else found.start()
+            spans.append((begin, _last_word_before(text, end)))
+            begin = seen = _next_word(text, found.end())
+            has_word = False
+    if begin < len(text):
+        end = _last_word_before(text, len(text))
+        if spans and not (has_word or WORD_CHARACTER.search(text, seen)):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((begin, end))
+    return spans
+
+
+def _ends_sentence(text: str, begin: int, found: re.Match[str]) -> bool:
+    """Tell whether a stop that was found ends the sentence begun at `begin`."""
+    stop, close, gap, after = found["stop"], found["close"], found["gap"], found.end()
+    if not stop or after == len(text) or gap.count("\n") > 1:
+        return True
+    if not gap:
+        return _ends_without_space(text, found)
+    if LOWERCASE_WORD.match(text, after) or (close and text.startswith(QUOTED_BY, after)):
+        return False
+    return stop != "." or bool(close) or not _is_abbreviated(text, begin, found.start(), after)
+
+
+def _ends_without_space(text: str, found: re.Match[str]) -> bool:
+    if found["close"]:
+        return False
+    if found["stop"][-1] in "。｡！？":
+        return True
+    before = text[max(found.start() - 2, 0) : found.start()]
+    begins = WORD_BEGINS.match(text, found.end()) is not None
+    return begins and (
+        VERB_ENDING.fullmatch(before) is not None or (bool(found["notes"]) and before.isalpha())
+    )
+
+
+def _is_abbreviated(text: str, begin: int, stop: int, after: int) -> bool:
+    """Tell whether the full stop at `stop` belongs to the word before it; the next word begins at `after`."""
+    before = text[max(begin, stop - BACK_TO_WORD) : stop].split()
+    if not before or text[stop - 1].isspace():
+        return False
+    word = before[-1].lstrip("([{\"'“‘")
+    if word.lower() in ABBREVIATIONS or INITIALS.fullmatch(word):
+        return True
+    if word.lower() in ABBREVIATIONS_BEFORE_NUMBERS:
+        return text[after].isdecimal() or text[after] == "("
+    if word.isdecimal() and (
+        NEXT_PART_OF_DATE.match(text, after)
+        or WHOLE_DATE.fullmatch(text, max(begin, stop - BACK_TO_WORD), stop)
+    ):
+        return True
+    return ENUMERATOR.fullmatch(text, begin, stop) is not None
+
+
+def _last_word_before(text: str, end: int) -> int:
+    while end > 0 and text[end - 1].isspace():
+        end -= 1
+    return end
+
+
+def cut_text(text: str) -> tuple[str, bool]:
+    """Cut a text to the 1,000,000 characters that are indexed; tell whether anything was cut."""
+    if len(text) <= INDEXED_CHARACTERS:
+        return text, False
+    return text[: _sequence_start(text, INDEXED_CHARACTERS)], True
+
+
+def _abstract_chunks(abstract: str) -> list[str]:
+    if len(abstract) <= WHOLE_ABSTRACT_CHARACTERS:
+        return [abstract]
+    return chunk_text(abstract) or [""]
+
+
+def _body_chunks(body: str) -> Iterator[str]:
+    from indexer.corpora.cleaning import clean_body, split_sections
+
+    for section in split_sections(clean_body(body)):
+        if section.text:
+            yield from chunk_text(f"{section.heading}\n\n{section.text}")
+
+
+def _other_language(paper: Paper) -> Literal["ko", "en"]:
+    if paper.lang == "other":
+        return "ko" if language_of(f"{paper.title2} {paper.abstract2}") == "ko" else "en"
+    return "en" if paper.lang == "ko" else "ko"
+
+
+def _language_or(text: str, otherwise: Language) -> Language:
+    language = language_of(text)
+    return otherwise if language == "other" else language
+
+
+def _overlapping_spans(text: str) -> Iterator[tuple[int, int]]:
+    sentences = split_sentences(text)
+    # The next chunk begins at `start`; what is before `placed` stands in the last one already.
+    index = start = placed = 0
+    while index < len(sentences):
+        placed = max(placed, sentences[index][0])
+        start = min(start, placed)
+        last = index
+        while last < len(sentences) and sentences[last][1] - start <= CHUNK_CHARACTERS:
+            last += 1
+        if last > index:
+            end = sentences[last - 1][1]
+            yield start, end
+            start = _overlap_of_sentences(sentences, index, last, placed)
+            index, placed = last, end
+            continue
+        cut = _last_word_end(text, placed, start + CHUNK_CHARACTERS)
+        if cut is None and start < placed:
+            # The next word is long: it may stand whole where nothing is repeated before it.
+            start = placed
+        elif cut is None:
+            end = max(_sequence_start(text, placed + CHUNK_CHARACTERS), placed + 1)
+            yield start, end
+            start = placed = end
+        else:
+            yield start, cut
+            start, placed = _overlap_of_words(text, start, cut), _next_word(text, cut)
+
+
+def _overlap_of_sentences(sentences: list[tuple[int, int]], index: int, last: int, placed: int) -> int:
+    """Return where the trailing whole sentences of a chunk begin that the next one repeats.
+
+    The chunk holds the sentences from `index` to before `last`, the first from `placed` on. Where the next
+    sentence fits into a chunk, it does with the repeated ones before it.
+    """
+    end = sentences[last - 1][1]
+    start, next_end = sentences[last] if last < len(sentences) else (end, end)
+    next_fits = next_end - start <= CHUNK_CHARACTERS
+    for begin, _ in reversed(sentences[index:last]):
+        crowded = next_fits and next_end - begin > CHUNK_CHARACTERS
+        if begin < placed or end - begin > OVERLAP_CHARACTERS or crowded:
+            break
+        start = begin
+    return start
+
+
+def _overlap_of_words(text: str, start: int, end: int) -> int:
+    """Return where the trailing words of text[start:end] begin that the next chunk repeats."""
+    words = WORD.finditer(text, max(end - OVERLAP_CHARACTERS, start + 1), end)
+    return next((word.start() for word in words if text[word.start() - 1].isspace()), end)
+
+
+def _last_word_end(text: str, start: int, limit: int) -> int | None:
+    """Return the last place in text[start:limit] to cut after a word, better not before punctuation."""
+    ends = [word.end() for word in WORD.finditer(text, start, limit + 1) if word.end() <= limit]
+    before_words = (end for end in reversed(ends) if not _is_punctuation(text[_next_word(text, end)]))
+    return next(before_words, ends[-1] if ends else None)
+
+
+def _next_word(text: str, position: int) -> int:
+    found = NO_SPACE.search(text, position)
+    return found.start() if found else len(text)
+
+
+def _after_punctuation(text: str, start: int, end: int) -> int:
+    """Return where the first word of text[start:end] begins: no stop or bracket, but the sign of a number."""
+    while start < end and (text[start].isspace() or _is_punctuation(text[start])):
+        if text[start] in "-–." and start + 1 < end and text[start + 1].isdecimal():
+            break
+        start += 1
+    return start
+
+
+def _is_punctuation(character: str) -> bool:
+    return unicodedata.category(character).startswith("P")
+
+
+def _sequence_start(text: str, position: int) -> int:
+    """Return the last place up to `position` that parts no letter from its marks and no Hangul syllable."""
+    earliest = max(position - SEQUENCE_CHARACTERS, 0)
+    for place in range(position, earliest, -1):
+        if place >= len(text) or not (_continues(text[place]) or text[place - 1] == "\u200d"):
+            return place
+    return position
+
+
+def _continues(character: str) -> bool:
+    if character.isascii():
+        return False
+    return (
+        character in JOINERS
+        or JAMO_AFTER_INITIAL.match(character) is not None
+        or unicodedata.category(character).startswith("M")
+    )

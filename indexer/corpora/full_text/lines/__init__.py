@@ -1,0 +1,1 @@
+"""Lines of a PDF in reading order, without margins, joined to paragraphs."""

@@ -1,0 +1,160 @@
+"""Lines of a paragraph joined: words that were parted at the end of a line become whole again.
+
+English words are parted at a hyphen, Korean ones anywhere, without a mark. What a document writes elsewhere
+tells how they belong together.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+
+from indexer.analysis import Analyzer, make_analyzer
+from indexer.corpora.full_text.lines.layout import Line
+
+HYPHENS = "-\u2010\u00ad"
+SOFT_HYPHEN = "\u00ad"
+HANGUL = re.compile("[가-힣]")
+# An address goes on in the next line where it has just been parted.
+ADDRESS_BROKEN_OFF = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
+WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+# Particles and endings that no Korean word begins with: a line that begins with one goes on with a word.
+CONTINUATION = re.compile(
+    r"(?:을|를|은|는|의|에|에서|에게|으로|로|와|까지|부터|보다|처럼|라고|라는|였다|었다|았다|하였다|되었다|된다|한다|니다"
+    r"|하며|하고|되고|으며|였으며|였고|지만|다|들의|들을|들은|들이|성을|성이|적인|적으로)(?=[\s.,;:)\]]|$)"
+)
+# So many lines that end within a sentence show what a document does at the end of a line.
+ENOUGH_LINES = 10
+SPACED_SHARE = 0.05
+CONTEXT = 12  # letters on each side of a border, for the analyzer
+# Sejong's tags of what stands with the word before it: particles, endings, suffixes, the copula, units.
+BOUND_TAGS = ("J", "E", "XS", "VC", "NNB")
+PREFIX_TAG = "XP"
+STEM = 2  # letters of a Korean word that tell it from others
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a document writes within its lines, and what it does at their ends."""
+
+    words: frozenset[str] = frozenset()
+    beginnings: frozenset[str] = frozenset()  # of Korean words
+    draws_spaces: bool = False  # at the end of a line, unless a word goes on
+    parts_korean: bool = False  # words, at the end of a line
+
+
+def usage_of(lines: Sequence[Line]) -> Usage:
+    """Look at all lines of a document."""
+    inner = [line.text.split()[1:-1] for line in lines]
+    words = frozenset(found.casefold() for line in inner for word in line for found in WORD.findall(word))
+    korean = {word for word in words if HANGUL.match(word)}
+    ends = [
+        (line, following)
+        for line, following in pairwise(lines)
+        if line.text and following.text and HANGUL.match(line.text[-1]) and HANGUL.match(following.text)
+    ]
+    spaced = sum(line.spaced for line, _ in ends)
+    return Usage(
+        words=words,
+        beginnings=frozenset(word[:end] for word in korean for end in range(1, len(word) + 1)),
+        draws_spaces=spaced > SPACED_SHARE * len(ends) and spaced > 1,
+        # Of a few lines none may begin with a particle by chance.
+        parts_korean=any(CONTINUATION.match(following.text) for _, following in ends)
+        or 0 < len(ends) < ENOUGH_LINES,
+    )
+
+
+def join_lines(lines: Iterable[Line], usage: Usage) -> str:
+    """Return the text of lines that follow each other."""
+    joined, spaced = "", False
+    for line in lines:
+        joined = _join(joined, line.text.strip(), usage, spaced=spaced)
+        spaced = line.spaced
+    return readable(joined)
+
+
+def readable(text: str) -> str:
+    """Return a text with ligatures and forms of width taken apart, composed, white space as single spaces."""
+    text = "".join(_plain(character) for character in text)
+    return " ".join(unicodedata.normalize("NFC", text).split())
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text, for comparing what is set in other ways."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _plain(character: str) -> str:
+    if character < "\x80":
+        return max(character, " ")
+    if "\ufb00" <= character <= "\ufb06":  # Latin ligatures
+        return unicodedata.normalize("NFKC", character)
+    return "" if character in "\u00ad\u200b\ufeff\ufffe" else character
+
+
+def _join(text: str, following: str, usage: Usage, *, spaced: bool) -> str:
+    if not text or not following:
+        return text or following
+    if ADDRESS_BROKEN_OFF.search(text.rsplit(None, 1)[-1]):
+        return text + following
+    if text[-1] in HYPHENS:
+        return _join_at_hyphen(text, following, usage)
+    korean = HANGUL.match(text[-1]) or HANGUL.match(following)
+    apart = spaced or not korean or _are_apart(text, following, usage)
+    return f"{text} {following}" if apart else text + following
+
+
+def _join_at_hyphen(text: str, following: str, usage: Usage) -> str:
+    head, tail = text.rsplit(None, 1)[-1][:-1], following.split(None, 1)[0]
+    if not head:  # a dash
+        return f"{text} {following}"
+    if text[-1] == SOFT_HYPHEN:
+        return text[:-1] + following
+    first, last = WORD.match(tail), WORD.search(head[::-1])
+    if not (first and last and head[-1].isalpha() and tail[0].islower()):
+        return text + following
+    begun = last[0][::-1].casefold()
+    if begun + first[0].casefold() in usage.words:
+        return text[:-1] + following
+    kept = f"{begun}-{first[0].casefold()}" in usage.words or "-" in head
+    return text + following if kept else text[:-1] + following
+
+
+def _are_apart(text: str, following: str, usage: Usage) -> bool:
+    """Return whether a space belongs between two lines, one of which is Korean at their border."""
+    if usage.draws_spaces or CONTINUATION.match(following):
+        return False  # none was drawn, or a word goes on
+    if not usage.parts_korean:
+        return True
+    if not (HANGUL.match(following) and HANGUL.match(text[-1])):
+        # 12명, 모형(model): numbers have their unit, words their brackets behind them.
+        return not text[-1].isdecimal() and following[0] not in "([,.;:)]"
+    head, tail = text.rsplit(None, 1)[-1], following.split(None, 1)[0]
+    begun = re.search("[가-힣]+$", head)
+    goes_on = re.match("[가-힣]+", tail)
+    head, tail = (begun[0] if begun else ""), (goes_on[0] if goes_on else "")
+    whole = (head + tail)[: len(head) + STEM]
+    known_whole = len(whole) > STEM and whole in usage.beginnings
+    known_parts = head in usage.words and tail[:STEM] in usage.beginnings
+    return known_parts if known_whole != known_parts else _parts_of_speech_tell(text, following)
+
+
+@cache
+def _analyzer() -> Analyzer:
+    return make_analyzer("korean", "none")
+
+
+def _parts_of_speech_tell(text: str, following: str) -> bool:
+    """Return whether a space may belong there: the texts are read as one, and words meet at the border.
+
+    Of two nouns it is not known whether their author parts them; they are the same terms either way.
+    """
+    before = text[-CONTEXT:]
+    tagged = _analyzer().tagged_words(before + following[:CONTEXT])
+    left = next((tag for tag, _, end in tagged if end == len(before)), None)
+    right = next((tag for tag, start, _ in tagged if start == len(before)), None)
+    if left is None or right is None:
+        return False  # in the middle of a word
+    return not right.startswith(BOUND_TAGS) and not left.startswith(PREFIX_TAG)

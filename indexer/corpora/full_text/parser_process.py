@@ -1,0 +1,93 @@
+"""The process that reads PDFs: bytes come in, a record or the reason why there is none goes out.
+
+    python -m indexer.corpora.full_text.parser_process CPU_SECONDS MEMORY_BYTES
+
+A PDF may be made to harm or to go on without end, so it is read here, in bounds that the system holds. Both
+ways a message is its length in eight bytes, then so many bytes. What goes out is JSON, which does nothing to
+who reads it.
+"""
+
+import json
+import os
+import queue
+import resource
+import struct
+import sys
+import threading
+from dataclasses import dataclass
+from typing import IO
+
+LENGTH = struct.Struct(">Q")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a document may take: seconds of computing, and bytes of memory, those of the process included."""
+
+    cpu_seconds: int = 60
+    memory_bytes: int = 2 << 30
+
+
+def read_message(stream: IO[bytes]) -> bytes | None:
+    """Return the next message, None where the stream has ended."""
+    head = stream.read(LENGTH.size)
+    if len(head) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack(head)
+    body = stream.read(length)
+    return body if len(body) == length else None
+
+
+def write_message(stream: IO[bytes], body: bytes) -> None:
+    """Send a message."""
+    stream.write(LENGTH.pack(len(body)))
+    stream.write(body)
+    stream.flush()
+
+
+def parse(data: bytes) -> dict[str, object]:
+    """Return {"record": …} or {"problem": …}."""
+    from indexer.corpora.full_text.article import article_of
+    from indexer.corpora.full_text.lines.pdf import Unreadable, read_pdf
+
+    try:
+        text = read_pdf(data)
+        return {"record": article_of(text.pages, text.metadata)}
+    except Unreadable as error:
+        return {"problem": str(error)}
+    except MemoryError:
+        return {"problem": "reading it takes more memory than is allowed"}
+    except Exception as error:  # noqa: BLE001 - whatever a document does to its reader, the next one is read
+        return {"problem": f"it cannot be read: {type(error).__name__}: {error}"}
+
+
+def main(cpu_seconds: int, memory_bytes: int) -> None:
+    """Read documents until there are no more, and end when the process that gives them does."""
+    _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_AS, memory_bytes)
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    documents: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(documents,), daemon=True).start()
+    while True:
+        data = documents.get()
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + cpu_seconds)
+        answer = json.dumps(parse(data), ensure_ascii=False).encode("utf-8", "replace")
+        write_message(answers, answer)
+
+
+def _limit(which: int, limit: int) -> None:
+    """Set a limit, which stays within that of who started this."""
+    _, hard = resource.getrlimit(which)
+    resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def _receive(documents: "queue.SimpleQueue[bytes]") -> None:
+    while (data := read_message(sys.stdin.buffer)) is not None:
+        documents.put(data)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Fields that the title page of a paper prints."""

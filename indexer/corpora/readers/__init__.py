@@ -1,0 +1,212 @@
+"""Corpora in: `read_corpus` reads files, folders and archives of any known format as a stream of papers."""
+
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from itertools import chain, groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import TypeAlias
+
+from base.errors import LibraryMissing, Remedy
+from indexer.corpora.full_text.parser_pool import Complete
+from indexer.corpora.papers import Unit
+from indexer.corpora.readers import beir, hub, miracl, scienceon
+from indexer.corpora.readers.beir import read_beir
+from indexer.corpora.readers.copies import copies_by_letter, naming_copies, or_copy
+from indexer.corpora.readers.corpus_files import CorpusFile, LeftOut, files_at, on_hub, recognise, streams_in
+from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
+from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
+from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT
+from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, name_in_letters
+from indexer.corpora.readers.jsonl import Renaming, read_jsonl
+from indexer.corpora.readers.markdown import read_markdown
+from indexer.corpora.readers.miracl import read_miracl
+from indexer.corpora.readers.pdf import check_pdf_library, read_pdfs
+from indexer.corpora.readers.scienceon import read_scienceon
+from indexer.corpora.readers.streams import CountedFile, Stream, why_not_opened
+from indexer.corpora.readers.text import read_text
+from indexer.errors import UnknownFormat
+
+__all__ = ["FORMATS", "READERS", "Corpus", "DeadLetter", "Item", "LeftOut", "parse_columns", "read_corpus"]
+
+Reader: TypeAlias = Callable[[Stream], Iterator[Item]]
+
+READERS: dict[str, Reader] = {
+    "miracl": read_miracl,
+    "beir": read_beir,
+    "scienceon": read_scienceon,
+    "jsonl": read_jsonl,
+    "csv": read_csv,
+    "markdown": read_markdown,
+    "text": read_text,
+}
+FORMATS = (*READERS, "pdf")  # several PDFs are read at once, not one reader's stream
+# A file is a paper.
+DOCUMENT_FORMATS = frozenset({"pdf", "markdown", "text"})
+# The formats that rows of the hub may have.
+RENAMINGS: dict[str, Renaming] = {
+    "miracl": miracl.named_as_paper,
+    "beir": beir.named_as_paper,
+    "scienceon": scienceon.named_as_paper,
+    "jsonl": lambda record: record,
+}
+
+
+class Corpus:
+    """Files to be read, each in its format. Each iteration reads them from the beginning."""
+
+    def __init__(
+        self,
+        files: Sequence[CorpusFile],
+        left_out: LeftOut,
+        columns: Mapping[str, str] | None,
+        workers: int,
+        complete: Complete | None = None,
+    ) -> None:
+        self.files = list(dict.fromkeys(name for file in files for name in (file.name, *file.copies)))
+        self.formats = Counter(chain.from_iterable(map(_formats_read, files)))
+        self.left_out = left_out
+        self.total_bytes = 0 if any(on_hub(file.name) for file in files) else sum(file.size for file in files)
+        self._files = files
+        self._columns = columns
+        self._workers = workers
+        self._complete = complete
+        self._copies = copies_by_letter(files)
+        self._member_copies: dict[str, tuple[str, ...]] = {}  # of archives, as they are read
+        self._finished_bytes = 0
+        self._open: CountedFile | None = None
+        self._open_size = 0
+
+    @property
+    def format(self) -> str:
+        """The format of all files; several are joined by a comma."""
+        return ", ".join(sorted(self.formats)) or OWN_FORMAT
+
+    @property
+    def unit(self) -> Unit:
+        """What a record is: a passage of an article, or a paper."""
+        return "passage" if self.formats.keys() & PASSAGE_FORMATS else "paper"
+
+    @property
+    def bytes_read(self) -> int:
+        """The bytes read from disk by the last iteration, packed ones as packed."""
+        return self._finished_bytes + (min(self._open.consumed, self._open_size) if self._open else 0)
+
+    def __iter__(self) -> Generator[Item, None, None]:
+        self._finished_bytes, self._open = 0, None
+        with closing(self._streams()) as streams:
+            for format_, group in groupby(streams, key=itemgetter(0)):
+                for item in self._read(format_, (stream for _, stream in group)):
+                    yield from or_copy(naming_copies(item, self._member_copies), self._copies)
+
+    def _read(self, format_: str, streams: Iterable[Stream | DeadLetter | CorpusFile]) -> Iterator[Item]:
+        if format_ == "pdf":
+            yield from read_pdfs(
+                (stream for stream in streams if not isinstance(stream, CorpusFile)),
+                self._workers,
+                self._complete,
+            )
+            return
+        read = partial(read_csv, columns=self._columns) if format_ == "csv" else READERS[format_]
+        for stream in streams:
+            if isinstance(stream, DeadLetter):
+                yield stream
+            elif isinstance(stream, CorpusFile):
+                yield from hub.read_rows(stream.name, hub.place_of(stream.name), RENAMINGS[format_])
+            else:
+                yield from read(stream)
+
+    def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | CorpusFile], None, None]:
+        """Yield (format, stream or file of the hub); a stream is closed when the next one is read."""
+        for file in self._files:
+            for stream in [file] if on_hub(file.name) else self._streams_of(file):
+                if isinstance(stream, Stream) and stream.copies:
+                    self._member_copies[name_in_letters(stream.name)] = stream.copies
+                yield file.format, stream
+
+    def _streams_of(self, file: CorpusFile) -> Iterator[Stream | DeadLetter]:
+        is_empty = file.format in DOCUMENT_FORMATS and file.size == 0
+        if problem := file.problem or ("the file is empty" if is_empty else ""):
+            yield dead_letter(file.name, 0, problem)
+            return
+        try:
+            opened = CountedFile(file.name)
+        except OSError as error:
+            yield why_not_opened(file.name, error)
+            return
+        with opened:
+            self._open, self._open_size = opened, file.size
+            yield from file.streams(opened)
+            self._open = None
+            self._finished_bytes += file.size
+
+
+def read_corpus(
+    paths: Sequence[str | Path],
+    *,
+    format: str | None = None,  # noqa: A002
+    columns: Mapping[str, str] | None = None,
+    workers: int = 1,
+    follow_links: bool = False,
+    complete: Complete | None = None,
+) -> Corpus:
+    """Find the files of a corpus and recognise their formats by their first records, unless one is given.
+
+    Paths are read in the order given, folders in sorted order, records before documents. Of folders and zip
+    archives only files that end like a corpus are read. Links out of a folder are followed only with
+    `follow_links`. `columns` maps fields of Paper to columns of tables, `workers` is the number of processes
+    for PDFs; `complete` replaces the record of a PDF, given its bytes.
+
+    Raises:
+        UnknownPath: a path that does not exist, or is empty.
+        UnknownFormat: no such format, none that can be recognised, passages beside papers, or `columns` that
+            do not fit.
+        LibraryMissing: PDFs, and what reads them is not installed.
+    """
+    if format is not None and format not in FORMATS:
+        raise UnknownFormat(f"no format is called {format!r}. There are {', '.join(FORMATS)}.")
+    endings = ENDINGS if format is None else ENDINGS_OF_FORMAT[format]
+    at_paths = [files_at(str(path), endings, follow_links=follow_links) for path in paths]
+    found = [file for files_found, _ in at_paths for file in files_found]
+    files = (
+        recognise(found)
+        if format is None
+        else [replace(file, format=format, endings=endings) for file in found]
+    )
+    corpus = Corpus(files, LeftOut.joined([left_out for _, left_out in at_paths]), columns, workers, complete)
+    tables = [file for file in files if file.format == "csv"]
+    if columns and not tables:
+        raise UnknownFormat(f"columns of a table are named, and this corpus is {corpus.format}, not csv")
+    for file in files:
+        if on_hub(file.name) and file.format not in RENAMINGS:
+            raise UnknownFormat(f"from the hub rows of records are read: not {file.format}.")
+    if "pdf" in corpus.formats:
+        try:
+            check_pdf_library()
+        except LibraryMissing as error:
+            error.remedies += (Remedy.NAME_FORMAT,) if len(corpus.formats) > 1 else ()
+            raise
+    if columns:
+        _check_columns(tables, columns)
+    return corpus
+
+
+def _formats_read(file: CorpusFile) -> list[str]:
+    """Return the file's format for each stream that has it, and for a file that holds nothing."""
+    if file.problem or (file.problems and not file.formats):
+        return []
+    return [format_ for format_ in file.formats.values() if format_ == file.format] or [file.format]
+
+
+def _check_columns(files: Sequence[CorpusFile], columns: Mapping[str, str]) -> None:
+    for file in files:
+        for stream in streams_in(file):
+            header = [name.strip() for name in header_of(stream)]
+            missing = [column for column in columns.values() if column not in header]
+            if header and missing:
+                raise UnknownFormat(
+                    f"{stream.name} has no column {missing[0]!r}. Its columns are {', '.join(header)[:500]}."
+                )

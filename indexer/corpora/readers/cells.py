@@ -1,0 +1,47 @@
+"""What stands in one cell of a table or one field of a ScienceON record, made a value of Paper."""
+
+import html
+import re
+
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language
+
+LANGUAGES: dict[str, Language] = {
+    **dict.fromkeys(("ko", "kor", "korean", "ko-kr", "한국어", "국문", "한글"), "ko"),
+    **dict.fromkeys(("en", "eng", "english", "en-us", "en-gb", "영어", "영문"), "en"),
+    "other": "other",
+}
+YEAR = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)")
+
+SPACES = re.compile(r"\s+")
+# A tag is only what HTML knows, with attributes that have values: "p <0.05" and "a <b and c> d" are text.
+INLINE_TAGS = "a|abbr|b|big|cite|code|em|font|i|mark|q|s|small|span|strike|strong|sub|sup|tt|u|var"
+BLOCK_TAGS = "blockquote|br|center|dd|div|dl|dt|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|thead|tr|ul"
+ATTRIBUTES = r"""(?:\s++[\w:-]++\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>]++))*+\s*+"""
+INLINE_TAG = re.compile(rf"</?+(?:{INLINE_TAGS}){ATTRIBUTES}/?+>", re.IGNORECASE)
+BLOCK_TAG = re.compile(rf"</?+(?:{BLOCK_TAGS}){ATTRIBUTES}/?+>", re.IGNORECASE)
+
+
+def without_markup(text: str) -> str:
+    """Remove HTML tags, also those written as entities, resolve entities, make one space of every run."""
+    return SPACES.sub(" ", _without_tags(html.unescape(_without_tags(text)))).strip()
+
+
+def _without_tags(text: str) -> str:
+    return BLOCK_TAG.sub(" ", INLINE_TAG.sub("", text)) if "<" in text else text
+
+
+def parts_of(text: str, separator: re.Pattern[str]) -> list[str]:
+    """Split a list written in one text; empty parts and repeated ones are left out."""
+    return list(dict.fromkeys(filter(None, (part.strip() for part in separator.split(text)))))
+
+
+def language_named(name: str) -> Language | None:
+    """Return the language that a name or code stands for, None for one that is not known."""
+    return LANGUAGES.get(name.strip().lower())
+
+
+def year_in(text: str) -> int | None:
+    """Return the year that a date begins with (2019, 2019-03, 20190301), None if it begins with none."""
+    found = YEAR.match(text)
+    year = int(found[1]) if found else 0
+    return year if FIRST_YEAR <= year <= LAST_YEAR else None

@@ -1,0 +1,192 @@
+"""Tables: CSV and TSV with a header, one paper a row."""
+
+import csv
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from base.errors import InvalidCall
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers.cells import language_named, parts_of, year_in
+from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
+from indexer.corpora.readers.streams import Stream
+
+CELL_CHARACTERS = 16 << 20
+DELIMITERS = (",", "\t", ";")
+FIELDS = tuple(Paper.model_fields)
+ALIASES = {"_id": "id", "docid": "id", "text": "abstract", "contents": "abstract", "language": "lang"}
+LIST_FIELDS = frozenset({"authors", "keywords", "references"})
+BETWEEN_PARTS = re.compile(r"[;|]")
+# A column that Paper has no place for, because another one is that field already.
+SECOND_COLUMN = "csv:"
+COUNT = re.compile(r"[0-9]{1,18}")
+
+
+def parse_columns(text: str) -> dict[str, str]:
+    """Parse `id=Number,title=Name` into {our field: their column}. Raises `InvalidCall`."""
+    columns: dict[str, str] = {}
+    for pair in text.split(","):
+        field, equals, column = (part.strip() for part in pair.partition("="))
+        field = ALIASES.get(field, field)
+        if not equals or not column or field not in FIELDS:
+            raise InvalidCall(
+                f"columns: {pair.strip()!r} is no FIELD=COLUMN. The fields are {', '.join(FIELDS)}; "
+                "several pairs are joined by commas."
+            )
+        if field in columns:
+            raise InvalidCall(f"columns: {field} is given twice, as {columns[field]!r} and {column!r}.")
+        columns[field] = column
+    return columns
+
+
+def header_of(stream: Stream) -> list[str]:
+    """Return the names of a table's columns; none if the file is empty or begins with something else."""
+    rows = _Rows(stream)
+    try:
+        return next(rows.cells, [])
+    except (csv.Error, _Unreadable):
+        return []
+
+
+def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterator[Item]:
+    """Read the rows under a header; `columns` maps Paper's fields to the names of columns.
+
+    Columns not mapped that are called like a field of Paper are that field; all others are kept under
+    their names. Empty cells are absent. Lists are split on `;` and `|`.
+    """
+    rows = _Rows(stream)
+    header: list[str] | None = None
+    fields: dict[int, str] = {}
+    while True:
+        problem = ""
+        cells: list[str] = []
+        rows.begin_row()
+        try:
+            cells = next(rows.cells)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            problem = f"no row of a table: {error}"
+        except _Unreadable as error:
+            problem = str(error)
+        if not problem and not any(cells):
+            continue
+        problem = problem or _why_refused(cells, header)
+        if problem:
+            yield dead_letter(stream.name, rows.line, problem, rows.raw)
+        elif header is None:
+            header = [name.strip() for name in cells]
+            fields = _fields_of(header, columns or {})
+            if "id" not in fields.values():
+                reason = f"no column for the id among {', '.join(header)}; name it with --columns id=COLUMN"
+                yield dead_letter(stream.name, rows.line, reason[:500], rows.raw)
+                return
+        else:
+            record = _record_of(cells, header, fields)
+            yield admitted(record, stream.name, rows.line, rows.raw)
+
+
+class _Unreadable(Exception):
+    """A line that the table cannot be read over; the message is the reason."""
+
+
+class _Rows:
+    """Hands the lines of a stream to csv's reader and remembers where the row at hand began.
+
+    What is no UTF-8 comes as lone surrogates, so that a row is refused as a row, whatever its lines.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        csv.field_size_limit(max(csv.field_size_limit(), CELL_CHARACTERS))
+        self.line = 0
+        self.raw = b""
+        self.begin_row()
+        self._lines = numbered_lines(stream)
+        first = next(self._lines, None)
+        self._first = first
+        delimiter = _delimiter(first[1]) if first else ","
+        self.cells = csv.reader(self, delimiter=delimiter)
+
+    def begin_row(self) -> None:
+        self._begins = True
+        self._row_bytes = 0
+
+    def __iter__(self) -> "_Rows":
+        return self
+
+    def __next__(self) -> str:
+        number, line, problem = self._first or next(self._lines)
+        self._first = None
+        self._row_bytes += len(line)
+        if self._begins or problem:
+            self.line, self.raw, self._begins = number, line, False
+        if self._row_bytes > LINE_BYTES:
+            problem = problem or f"a row of more than {LINE_BYTES} bytes"
+        if problem:
+            raise _Unreadable(problem)
+        return line.decode("utf-8", "surrogateescape") + "\n"
+
+
+def _delimiter(header: bytes) -> str:
+    """Return the delimiter that stands most often in the header, a comma when none does."""
+    return max(DELIMITERS, key=lambda delimiter: header.count(delimiter.encode()))
+
+
+def _why_refused(cells: Sequence[str], header: Sequence[str] | None) -> str:
+    if header is not None and len(cells) != len(header):
+        return f"{len(cells)} cells under a header of {len(header)}"
+    if header is None and len(set(cells)) < len(cells):
+        return "the header names a column twice"
+    if any("\0" in cell for cell in cells):
+        return "a NUL byte"
+    if not all(cell.isascii() or _is_utf8(cell) for cell in cells):
+        return "invalid UTF-8"
+    return ""
+
+
+def _is_utf8(cell: str) -> bool:
+    try:
+        cell.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _fields_of(header: Sequence[str], columns: Mapping[str, str]) -> dict[int, str]:
+    """Tell which field of Paper each column of the header is, by its place."""
+    fields = {header.index(column): field for field, column in columns.items() if column in header}
+    for place, name in enumerate(header):
+        field = ALIASES.get(name.lower(), name.lower())
+        if place not in fields and field in FIELDS and field not in fields.values() and field not in columns:
+            fields[place] = field
+    return fields
+
+
+def _record_of(cells: Sequence[str], header: Sequence[str], fields: Mapping[int, str]) -> dict[str, Any]:
+    record: dict[str, Any] = {}
+    for place, cell in enumerate(cells):
+        text, name = cell.strip(), header[place]
+        if not text:
+            continue
+        if place not in fields:
+            record[SECOND_COLUMN + name if name in FIELDS or name in ALIASES else name] = text
+        elif fields[place] == "lang" and language_named(text) is None:
+            # Told by the script then, and what the table says is kept.
+            record[SECOND_COLUMN + name] = text
+        else:
+            record[fields[place]] = _value(fields[place], text)
+    return record
+
+
+def _value(field: str, text: str) -> Any:
+    """Make a value of a cell; one that cannot be made stays text, and Paper says what is wrong with it."""
+    if field in LIST_FIELDS:
+        return parts_of(text, BETWEEN_PARTS)
+    if field == "year":
+        return year_in(text) or text
+    if field == "cited_by_count" and COUNT.fullmatch(text):
+        return int(text)
+    if field == "lang":
+        return language_named(text)
+    return text

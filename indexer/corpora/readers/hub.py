@@ -1,0 +1,137 @@
+"""Corpora of the Hugging Face hub, named `hub:OWNER/NAME/FOLDER`. Needs the optional extra `hub`.
+
+Only a path of this form opens a connection, through the library `datasets`, which is imported here only.
+
+Each row becomes the JSON line that it stands for, and is read as a line of a file is. JSON lines are fetched
+as text: the library's reader of JSON guesses a type for each key (a date is no longer the string that stood
+there) and gives up the whole file for one line that does not fit.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain, count, islice
+from typing import Any
+
+from base.errors import LibraryMissing, ResourceError, UnknownPath
+from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.jsonl import NoRecord, Renaming, parse_record
+from indexer.corpora.readers.lines import BYTE_ORDER_MARK
+
+PREFIX = "hub:"
+ADDRESS = "hf://datasets"
+PARTS = 3
+LINES_LOOKED_AT = 1000
+
+
+def _as_line(row: Mapping[str, Any]) -> bytes:
+    present = {key: value for key, value in row.items() if value is not None}
+    return json.dumps(present, ensure_ascii=False, default=str).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of file: the loader of the library for it, and what makes a JSON line of a row."""
+
+    loader: str
+    line: Callable[[Mapping[str, Any]], bytes] = _as_line
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+# By what the names of the files hold; of a folder the first kind that it has is read.
+KINDS: dict[str, Kind] = {
+    ".jsonl": Kind(
+        "text",
+        lambda row: str(row["text"]).encode().removeprefix(BYTE_ORDER_MARK),
+        {"encoding_errors": "backslashreplace"},
+    ),
+    ".parquet": Kind("parquet"),
+    ".arrow": Kind("arrow"),
+}
+
+
+def place_of(path: str) -> str:
+    """Return the address that `hub:OWNER/NAME/FOLDER` stands for. Raises `UnknownPath`."""
+    parts = path.removeprefix(PREFIX).strip("/").split("/")
+    if len(parts) < PARTS or not all(parts):
+        raise UnknownPath(
+            f"{path}: a corpus on the hub is named hub:OWNER/NAME/FOLDER, "
+            "for example hub:miracl/miracl-corpus/miracl-corpus-v1.0-ko"
+        )
+    return f"{ADDRESS}/{'/'.join(parts)}"
+
+
+def lines_of(path: str, place: str) -> Iterator[bytes]:
+    """Stream the rows of a folder or file as JSON lines, files in the order of their names.
+
+    Columns that a row of Parquet or Arrow leaves empty are left out; dates and the like are written as text.
+    Raises `LibraryMissing` where the library is missing, `UnknownPath` where there is no first row.
+    """
+    try:
+        from datasets import config, load_dataset
+        from fsspec.core import url_to_fs
+    except ImportError:
+        raise LibraryMissing(
+            f"{path}: reading from the hub needs the library `datasets`",
+            remedy="install it with `make install-hub` (pip: the extra `hub`)",
+        ) from None
+    config.HF_UPDATE_DOWNLOAD_COUNTS = False  # a request to an address that no path names
+    try:
+        system, _ = url_to_fs(place)
+        kind, files = next(filter(lambda found: system.glob(found[1]), _patterns_of(place)))
+        rows = iter(
+            load_dataset(kind.loader, data_files=files, split="train", streaming=True, **kind.options)
+        )
+        first = next(rows)
+    except StopIteration:
+        raise UnknownPath(
+            f"{path}: nothing to read at {place}: there are no rows in {', '.join(KINDS)} files"
+        ) from None
+    except Exception as error:  # the library and its network layers have no common error
+        raise UnknownPath(f"{path}: nothing to read at {place}: {_first_line(error)}") from error
+    yield from map(kind.line, chain([first], rows))
+
+
+def first_record(path: str, place: str) -> Mapping[str, Any]:
+    """Return the first record of the rows, an empty one where none of the first 1,000 is a record."""
+    for line in islice(lines_of(path, place), LINES_LOOKED_AT):
+        try:
+            return parse_record(line)
+        except NoRecord:
+            continue
+    return {}
+
+
+def read_rows(path: str, place: str, renamed: Renaming) -> Iterator[Item]:
+    """Read a record a row, each with its keys `renamed`; where the stream breaks off is a dead letter."""
+    lines = lines_of(path, place)
+    for number in count(1):
+        try:
+            line = next(lines, None)
+        except ResourceError:
+            raise
+        except Exception as error:  # noqa: BLE001  (as above; the rows that came are kept)
+            yield dead_letter(path, number, f"the stream breaks off here: {_first_line(error)}")
+            return
+        if line is None:
+            return
+        if line.strip():
+            yield _item(path, number, line, renamed)
+
+
+def _item(path: str, number: int, line: bytes, renamed: Renaming) -> Item:
+    try:
+        return admitted(renamed(parse_record(line)), path, number, line)
+    except NoRecord as error:
+        return dead_letter(path, number, str(error), line)
+
+
+def _patterns_of(place: str) -> list[tuple[Kind, str]]:
+    """Return the pattern of file names for each kind that may lie at the place."""
+    last = place.rpartition("/")[2]
+    named = [(kind, place) for ending, kind in KINDS.items() if ending in last]
+    return named or [(kind, f"{place}/*{ending}*") for ending, kind in KINDS.items()]
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

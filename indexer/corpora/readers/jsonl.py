@@ -1,0 +1,118 @@
+"""JSON lines: one record a line, in Paper's own keys or those of a known corpus."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NoReturn, TypeAlias
+
+from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.lines import BLANK_LINES, LINE_BYTES, numbered_lines
+from indexer.corpora.readers.streams import Stream
+
+# Gives the keys of a corpus Paper's names.
+Renaming: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+ARRAY = (
+    "one JSON array, which cannot be read piece by piece; make it JSON lines: jq -c '.[]' FILE > FILE.jsonl"
+)
+LONGEST_NUMBER = 4_000  # digits; Python reads some more
+KIND_OF_VALUE = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a truth value"}
+
+
+class NoRecord(ValueError):
+    """The line holds no record; the message is the reason."""
+
+
+def read_jsonl(stream: Stream) -> Iterator[Item]:
+    """Read records in Paper's keys and the aliases it knows."""
+    return read_records(stream, lambda record: record)
+
+
+def read_records(stream: Stream, renamed: Renaming) -> Iterator[Item]:
+    """Read a record a line, each with its keys `renamed`; what is none is a dead letter."""
+    for number, line, problem in record_lines(stream):
+        if problem:
+            yield dead_letter(stream.name, number, problem, line)
+            continue
+        try:
+            record = parse_record(line)
+        except NoRecord as error:
+            yield dead_letter(stream.name, number, str(error), line)
+        else:
+            yield admitted(renamed(record), stream.name, number, line)
+
+
+def parse_record(line: bytes) -> dict[str, Any]:
+    """Parse one JSON object (RFC 8259: UTF-8, no NaN, no Infinity). Raises `NoRecord`."""
+    try:
+        value = DECODER.decode(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise NoRecord(f"invalid UTF-8 at byte {error.start + 1}") from None
+    except json.JSONDecodeError as error:
+        raise NoRecord(f"not JSON: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise NoRecord("nested too deeply") from None
+    except ValueError as error:
+        raise NoRecord(f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise NoRecord(f"not a JSON object but {KIND_OF_VALUE.get(type(value), 'null')}")
+    return value
+
+
+def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
+    """Yield the lines that are not blank, as `numbered_lines` does.
+
+    In a `.json` file that begins with a lone `{`, the lines down to a lone `}` count as one: objects
+    written with an indentation. One that begins with `[` is a single line with the problem told.
+    """
+    numbered = numbered_lines(stream, BLANK_LINES)
+    lines = ((number, line.rstrip(), problem) for number, line, problem in numbered)
+    lines = ((number, line, problem) for number, line, problem in lines if line or problem)
+    first = next(lines, None)
+    if first is None:
+        return
+    number, line, problem = first
+    all_lines = chain([first], lines)
+    if stream.ending != ".json":
+        yield from all_lines
+    elif line.lstrip().startswith(b"["):
+        yield number, line, problem or ARRAY
+    else:
+        yield from _indented_objects(all_lines) if line == b"{" else all_lines
+
+
+def _indented_objects(lines: Iterable[tuple[int, bytes, str]]) -> Iterator[tuple[int, bytes, str]]:
+    begun: list[bytes] = []
+    start = length = 0
+    for number, line, problem in lines:
+        start = start if begun else number
+        length = length + len(line) if begun else len(line)
+        begun.append(line)
+        if not problem and length > LINE_BYTES:
+            problem = f"an object of more than {LINE_BYTES} bytes"  # noqa: PLW2901
+        if problem or line == b"}":
+            yield start, b"\n".join(begun), problem
+            begun = []
+    if begun:
+        yield start, b"\n".join(begun), ""
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if math.isinf(value):
+        raise ValueError(f"a number out of range: {number[:20]}")
+    return value
+
+
+def _bounded(number: str) -> int:
+    if len(number) > LONGEST_NUMBER:
+        raise ValueError(f"Exceeds the limit of {LONGEST_NUMBER:,} digits: a number of {len(number):,}")
+    return int(number)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON value")
+
+
+DECODER = json.JSONDecoder(parse_float=_finite, parse_int=_bounded, parse_constant=_refuse_constant)

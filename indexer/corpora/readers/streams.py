@@ -1,0 +1,210 @@
+"""Corpus files as streams of unpacked bytes: plain, gzip, or the members of a zip archive."""
+
+import gzip
+import io
+import lzma
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import IO, Any, Protocol, cast
+
+from base.files.regular_files import open_descriptor
+from indexer.corpora.readers.folders import corpus_names, ending_of, is_archive
+from indexer.corpora.readers.items import DeadLetter, dead_letter
+
+BLOCK_BYTES = 1 << 18
+# Scholarly text packs to a third or a tenth; deflate goes to a thousandth with nothing but repetition.
+# Small archives may hold up to the fixed size whatever their ratio.
+BOMB_BYTES = 256 << 20
+BOMB_RATIO = 200
+
+GZIP_MAGIC = b"\x1f\x8b"
+ZIP_MAGIC = b"PK\x03\x04"
+ENCRYPTED = 0x1
+# Everything that the decompressors and the zip directory are known to raise on damaged input.
+DAMAGE = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    IndexError,
+    OverflowError,
+    struct.error,
+    zlib.error,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+)
+
+
+class Damaged(Exception):
+    """The bytes end here, though the file should go on; the message is the reason."""
+
+
+class Readable(Protocol):
+    """A binary file that can give what one read of the layer below brings."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Return at most `size` bytes, none at the end."""
+        ...
+
+
+class CountedFile(io.FileIO):
+    """A regular file on disk that counts the bytes read from it; opening anything else is an OSError."""
+
+    consumed = 0
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, opener=lambda path, _: open_descriptor(Path(path)))
+
+    def readinto(self, buffer: Any) -> int | None:
+        """Read into the buffer and count."""
+        count = super().readinto(buffer)
+        self.consumed += count or 0
+        return count
+
+
+class Stream:
+    """The unpacked bytes of one corpus file. Raises `Damaged` where they break off, once and for all."""
+
+    def __init__(
+        self,
+        name: str,
+        opened: Readable,
+        packed_bytes: int | None = None,
+        *,
+        root: str = "",
+        copies: tuple[str, ...] = (),
+    ) -> None:
+        """Take an open file; whoever opened it closes it. What is packed may not unpack without end.
+
+        `root` is the folder or archive of the corpus that it lies in, `copies` are members of the archive
+        that are the same paper and not read.
+        """
+        self.name = name
+        self.copies = copies
+        self.name_in_corpus = name.removeprefix(root).lstrip("/")
+        self._packed_bytes = packed_bytes
+        self._unpacked_bytes = 0
+        self._opened = opened
+        self._ahead = b""
+
+    @property
+    def ending(self) -> str:
+        """The ending that tells the kind of file, `.gz` left out; '' if it tells none."""
+        return ending_of(self.name)
+
+    def read(self) -> bytes:
+        """Return the next block, b'' at the end."""
+        if self._ahead:
+            block, self._ahead = self._ahead, b""
+            return block
+        try:
+            block = self._opened.read1(BLOCK_BYTES)
+        except DAMAGE as error:
+            raise Damaged(f"the file breaks off here: {_reason(error)}") from None
+        self._unpacked_bytes += len(block)
+        if self._packed_bytes is not None and _is_bomb(self._unpacked_bytes, self._packed_bytes):
+            raise Damaged(f"the file unpacks to more than {BOMB_RATIO} times its size; reading stops here")
+        return block
+
+    def peek(self) -> bytes:
+        """Return the next block and leave it to be read."""
+        self._ahead = self.read()
+        return self._ahead
+
+
+def open_streams(
+    file: CountedFile, name: str, endings: Collection[str] | None, *, root: str = ""
+) -> Iterator[Stream | DeadLetter]:
+    """Yield what an open file holds: itself, unpacked, or the corpus members of a zip archive in turn.
+
+    A stream is good until the next one is asked for. An empty file holds nothing.
+    """
+    with io.BufferedReader(file, BLOCK_BYTES) as buffered:
+        try:
+            magic = buffered.peek(4)[:4]
+        except OSError as error:
+            yield why_not_opened(name, error)
+            return
+        if not magic:
+            return
+        if is_archive(name) or (not ending_of(name) and magic == ZIP_MAGIC):
+            yield from _members(buffered, name, endings, root)
+        elif magic.startswith(GZIP_MAGIC) or name.lower().endswith(".gz"):
+            with gzip.GzipFile(fileobj=buffered, mode="rb") as unpacked:
+                yield Stream(name, unpacked, os.fstat(file.fileno()).st_size, root=root)
+        else:
+            yield Stream(name, buffered, root=root)
+
+
+def _members(
+    file: IO[bytes], name: str, endings: Collection[str] | None, root: str
+) -> Iterator[Stream | DeadLetter]:
+    try:
+        packed_bytes = file.seek(0, io.SEEK_END)
+        archive = zipfile.ZipFile(file)
+    except DAMAGE as error:
+        yield dead_letter(name, 0, f"the archive cannot be opened: {_reason(error)}")
+        return
+    with archive:
+        files = [member for member in archive.infolist() if not member.is_dir()]
+        unsafe = {member.filename for member in files if _leads_outside(member.filename)}
+        for outside in sorted(unsafe):
+            yield dead_letter(f"{name}/{outside}", 0, "the path leads out of the archive")
+        wanted = corpus_names({member.filename for member in files} - unsafe, endings)
+        unpacked_bytes = 0
+        for member in sorted(files, key=lambda member: member.filename.split("/")):
+            if member.filename not in wanted:
+                continue
+            member_name = f"{name}/{member.filename}"
+            if problem := _why_refused(member):
+                yield dead_letter(member_name, 0, problem)
+                continue
+            unpacked_bytes += member.file_size
+            if _is_bomb(unpacked_bytes, packed_bytes):
+                reason = f"the archive unpacks to more than {BOMB_RATIO} times its size; reading stops here"
+                yield dead_letter(member_name, 0, reason)
+                return
+            try:
+                opened = cast(zipfile.ZipExtFile, archive.open(member))
+            except DAMAGE as error:
+                yield dead_letter(member_name, 0, f"the member cannot be opened: {_reason(error)}")
+                continue
+            with opened:
+                yield Stream(member_name, opened, root=root, copies=wanted[member.filename])
+
+
+def _why_refused(member: zipfile.ZipInfo) -> str:
+    """Say why a member is not opened. What it unpacks to can be told: zipfile reads no more than declared."""
+    if member.flag_bits & ENCRYPTED:
+        return "the member is encrypted"
+    if is_archive(member.filename) or member.filename.lower().endswith(".gz"):
+        return "an archive inside an archive; unpack it first"
+    if _is_bomb(member.file_size, member.compress_size):
+        return f"the member unpacks to {member.file_size} bytes, more than {BOMB_RATIO} times its size"
+    return ""
+
+
+def _is_bomb(unpacked_bytes: int, packed_bytes: int) -> bool:
+    return unpacked_bytes > max(BOMB_BYTES, BOMB_RATIO * packed_bytes)
+
+
+def _leads_outside(member_name: str) -> bool:
+    parts = re.split(r"[/\\]", member_name)
+    return parts[0] == "" or parts[0].endswith(":") or ".." in parts
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
+
+
+def why_not_opened(name: str, error: OSError) -> DeadLetter:
+    """Make the dead letter of a file that the system does not open."""
+    return dead_letter(name, 0, f"the file cannot be read: {_reason(error)}")

@@ -1,0 +1,1 @@
+"""Files of a version: passages, checksums, SQLite files, and errors while they are read or written."""

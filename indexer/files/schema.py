@@ -1,0 +1,99 @@
+"""The fields of an index, written down once for every engine.
+
+| field | what | searched by |
+|---|---|---|
+| text | title, abstract or chunk, analysed with positions | terms, phrases |
+| title | the title again, analysed with positions | terms, phrases, the title clause |
+| passage_id, doc_id | as given | the exact value |
+| year | of publication | ranges |
+| lang, journal, source | as given | the exact value |
+| part | abstract, abstract2, body or passage | the exact value |
+| references | ids of the papers that the paper refers to, with its first passage | each exact value |
+| first | the passage carries its paper's record | yes or no |
+| incomplete | the paper has no text beyond a title | yes or no |
+| sequence | the record's place in the corpus it came from | resuming an interrupted build |
+| number | of the passage; its row of the forward index has it too (`indexer/forward/`) | not searched |
+| record | the stored passage | not searched |
+| tokens | positions and offsets of the tokens; in a cluster also the passage's row | not searched |
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import tantivy
+
+from indexer.analysis.packing import PassageTokens
+from indexer.corpora.papers import Language
+
+SCHEMA_VERSIONS = {"tantivy": 4, "elasticsearch": 5}
+BM25_K1, BM25_B = 1.2, 0.75  # as both engines score
+ANALYSED_FIELDS = ("text", "title")
+TERMS = "terms"  # the tokenizer of these in the embedded engine
+EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part", "source")
+REFERENCES = "references"  # an exact field of many values
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A passage as it comes back from an index, with what its paper is known by.
+
+    `record` is the paper's record without its full text, as JSON; only a paper's first passage has it, and
+    `title2`. `tokens` are the tokens that the passage was indexed by, `row` is its row of the forward index;
+    each is there only where it was read. `sequence` counts records in the order of indexing.
+    """
+
+    passage_id: str
+    doc_id: str
+    title: str
+    text: str
+    lang: Language
+    part: str
+    year: int | None = None
+    journal: str = ""
+    source: str = ""
+    incomplete: bool = False
+    title2: str = ""
+    record: str = ""
+    tokens: PassageTokens | None = field(default=None, compare=False, repr=False)
+    row: bytes = field(default=b"", compare=False, repr=False)
+    sequence: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def paper(self) -> dict[str, Any] | None:
+        """The paper's record, decoded anew each time; None but with a paper's first passage."""
+        return json.loads(self.record) if self.record else None
+
+    @property
+    def references(self) -> list[str]:
+        """The ids of the papers that the paper refers to; with its first passage only."""
+        return (self.paper or {}).get(REFERENCES) or []
+
+    def to_json(self) -> bytes:
+        """Return the passage as one line of JSON, without its tokens."""
+        values = {name: getattr(self, name) for name in EXPORTED}
+        return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+EXPORTED = (
+    *("passage_id", "doc_id", "title", "text", "lang", "part", "year", "journal", "source"),
+    *("incomplete", "paper"),
+)
+
+
+def tantivy_schema() -> tantivy.Schema:
+    """Build the schema for the embedded engine; tokens come analysed, its tokenizers only tell them apart."""
+    builder = tantivy.SchemaBuilder()
+    for name in ANALYSED_FIELDS:
+        builder.add_text_field(name, tokenizer_name=TERMS, index_option="position")
+    for name in EXACT_FIELDS:
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
+    builder.add_text_field(REFERENCES, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("year", indexed=True, fast=True)
+    builder.add_boolean_field("first", indexed=True)
+    builder.add_boolean_field("incomplete", indexed=True)
+    builder.add_unsigned_field("sequence", fast=True)
+    builder.add_unsigned_field("number", fast=True)
+    builder.add_bytes_field("record", stored=True)
+    builder.add_bytes_field("tokens", stored=True)
+    return builder.build()

@@ -1,0 +1,187 @@
+"""Passages as an index stores them: made from papers, read back in corpus order."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+from zlib import MAX_WBITS, compress, crc32, decompress
+
+import tantivy
+
+from indexer.analysis.packing import PassageTokens
+from indexer.files.schema import StoredPassage, tantivy_schema
+
+if TYPE_CHECKING:
+    from indexer.corpora.papers import Paper, Unit
+
+PASSAGES_AT_A_TIME = 50_000  # about; each time costs one look at all sequence numbers
+
+
+def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
+    """Return the passages of a paper; the first carries the paper's record."""
+    from indexer.corpora.chunking import passages_of
+
+    passages = passages_of(paper, unit)
+    incomplete = not any(passage.text.strip() for passage in passages)
+    return [
+        StoredPassage(
+            passage_id=passage.passage_id,
+            doc_id=passage.doc_id,
+            title=passage.title,
+            text=passage.text,
+            lang=passage.lang,
+            part=passage.part,
+            year=paper.year,
+            journal=normalize("NFC", paper.journal),  # filters are normalized too
+            source=normalize("NFC", paper.source),
+            incomplete=incomplete,
+            title2=paper.title2 if order == 0 else "",
+            record=_paper_record(paper) if order == 0 else "",
+        )
+        for order, passage in enumerate(passages)
+    ]
+
+
+def _paper_record(paper: "Paper") -> str:
+    """Return the record as JSON, without the texts that the passages hold."""
+    record = paper.record()
+    record.pop("title", None)
+    record.pop("abstract", None)
+    return json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+
+
+def key_field(unit: "Unit") -> str:
+    """Name the field that holds a record's id: MIRACL's records are passages."""
+    return "passage_id" if unit == "passage" else "doc_id"
+
+
+def key_of(passage: StoredPassage, unit: "Unit") -> str:
+    """Return the id of the record that a passage was made from."""
+    return passage.passage_id if unit == "passage" else passage.doc_id
+
+
+def open_searcher(folder: Path) -> tantivy.Searcher:
+    """Open the index of a published version, also where its lock may not be written.
+
+    ValueError where it cannot be read.
+    """
+    try:
+        return tantivy.Index(tantivy_schema(), str(folder)).searcher()
+    except ValueError as error:
+        if "Failed to acquire Lockfile" not in str(error):
+            raise
+    with TemporaryDirectory() as view:  # the lock goes there; the searcher has its files open by then
+        for path in folder.iterdir():
+            if path.suffix != ".lock":
+                (Path(view) / path.name).symlink_to(path.resolve())
+        return tantivy.Index(tantivy_schema(), view).searcher()
+
+
+def read_stored(
+    searcher: tantivy.Searcher, rows: Callable[[list[int]], list[bytes]] | None = None
+) -> Iterator[StoredPassage]:
+    """Yield every stored passage in corpus order, in batches; `rows` returns the rows of numbers."""
+    everything = tantivy.Query.all_query()
+    newest = searcher.search(everything, 1, count=False, order_by_field="sequence").hits
+    if not newest:
+        return
+    end = int(newest[0][0]) + 1
+    step = max(1, end * PASSAGES_AT_A_TIME // searcher.num_docs)
+    for low in range(0, end, step):
+        for _, record in groupby(_addresses(searcher, low, low + step), key=itemgetter(0)):
+            addresses = [address for _, address in record]
+            passages = [read_passage(searcher, address) for address in addresses]
+            if rows:
+                found = rows(passage_numbers(searcher, addresses))
+                passages = [replace(passage, row=row) for passage, row in zip(passages, found, strict=True)]
+            yield from sorted(passages, key=place_in_paper)
+
+
+def passage_numbers(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddress]) -> list[int]:
+    """Return the numbers of the passages at some addresses; their rows have the same numbers."""
+    return searcher.fast_field_values("number", addresses)  # type: ignore[return-value]
+
+
+def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[int, tantivy.DocAddress]]:
+    """Return (sequence, address) of the passages of records `low` up to `high`, by sequence."""
+    records = tantivy.Query.range_query(
+        tantivy_schema(), "sequence", tantivy.FieldType.Unsigned, low, high, include_upper=False
+    )
+    count = searcher.search(records, 1, count=True).count  # type: ignore[attr-defined]  # not in its stub
+    return searcher.search(
+        records, max(1, count), count=False, order_by_field="sequence", order=tantivy.Order.Asc
+    ).hits
+
+
+def place_in_paper(passage: StoredPassage) -> tuple[bool, int]:
+    """Return a passage's place in its paper: the one with the record, the other language's, the chunks."""
+    number = passage.passage_id.removeprefix(passage.doc_id).removeprefix("#")
+    return not passage.record, int(number) if number.isdecimal() else 0
+
+
+def with_value(searcher: tantivy.Searcher, field: str, value: str) -> list[tantivy.DocAddress]:
+    """Return the passages, without deleted ones, that have a value in an exact field."""
+    most = searcher.doc_freq(field, value)  # counts deleted ones too
+    if not most:
+        return []
+    query = tantivy.Query.term_query(tantivy_schema(), field, value, index_option="basic")
+    return [address for _, address in searcher.search(query, most, count=False).hits]
+
+
+# The fields of a StoredPassage before its record, in their order, without the text. They are small, and are
+# stored in one line before record and text.
+HEAD = ("passage_id", "doc_id", "title", "lang", "part", "year", "journal", "source", "incomplete", "title2")
+HEAD_STARTS = b"["  # no compressed record starts with it
+STRING_SEPARATOR = "\x1e"
+WORTHWHILE = 0.6  # of the bytes; above, the engine's own compression of many passages together is better
+RAW = -MAX_WBITS  # without zlib's own header and sum
+CHECK_BYTES = 4  # before the record: the CRC of record and layout, since the engine stores none
+
+
+def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: PassageTokens) -> None:
+    """Add the stored fields of a passage to its document; the terms of its tokens are in its row."""
+    head = json.dumps([getattr(passage, name) for name in HEAD], ensure_ascii=False, separators=(",", ":"))
+    record = _packed(f"{head}\n{passage.record}\n{passage.text}".encode())
+    layout = STRING_SEPARATOR.join(tokens.layout).encode()
+    document.add_bytes("record", _check_of(record, layout) + record)
+    document.add_bytes("tokens", layout)
+
+
+def _packed(record: bytes) -> bytes:
+    """Compress a record if that saves enough bytes."""
+    compressed = compress(record, wbits=RAW)
+    worthwhile = len(compressed) <= WORTHWHILE * len(record) and not compressed.startswith(HEAD_STARTS)
+    return compressed if worthwhile else record
+
+
+def _check_of(record: bytes, layout: bytes) -> bytes:
+    return crc32(layout, crc32(record)).to_bytes(CHECK_BYTES)
+
+
+def read_passage(searcher: tantivy.Searcher, address: tantivy.DocAddress) -> StoredPassage:
+    """Read the stored passage at an address, without its tokens."""
+    return passage_of(searcher.doc(address))[0]
+
+
+def passage_of(document: tantivy.Document) -> tuple[StoredPassage, list[str]]:
+    """Decode the stored passage of a document, and the layout of its tokens.
+
+    Raises:
+        ValueError: it is damaged.
+    """
+    stored, layout = document.get_first("record"), document.get_first("tokens")
+    if stored is None or layout is None or _check_of(stored[CHECK_BYTES:], layout) != stored[:CHECK_BYTES]:
+        raise ValueError("a stored passage is not what was written")
+    packed = stored[CHECK_BYTES:]
+    whole = packed if packed.startswith(HEAD_STARTS) else decompress(packed, RAW)
+    head, record, text = whole.decode().split("\n", 2)
+    passage_id, doc_id, title, lang, part, year, journal, source, incomplete, title2 = json.loads(head)
+    passage = StoredPassage(  # by position, which is faster than by name
+        passage_id, doc_id, title, text, lang, part, year, journal, source, incomplete, title2, record
+    )
+    return passage, layout.decode().split(STRING_SEPARATOR)

@@ -1,0 +1,293 @@
+"""A cluster reached through the official asynchronous client, and what it answers when it cannot.
+
+The client belongs to the event loop that it was first used in, and an index may be used from several: a
+command runs one for each question. So the client has a loop of its own, in a thread.
+
+Who tries again: the client's transport, up to three times, on another node where there is one, what failed
+to connect or was answered with 429, 502, 503 or 504. Bulk requests are left out of that; `send_in_bulk`
+tries those again, by document.
+"""
+
+import asyncio
+import base64
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from functools import partial
+from itertools import accumulate, takewhile
+from typing import Any, Self, TypeVar
+
+from elastic_transport import (
+    ConnectionTimeout,
+    SerializationError,
+    TransportError,
+)
+from elasticsearch import ApiError, AsyncElasticsearch, OrjsonSerializer, UnsupportedProductError
+
+from base.amounts import plain
+from base.errors import InvalidCall
+from base.net import backoff
+from base.untrusted import one_line
+from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.settings import ElasticsearchSettings
+from indexer.versions.cluster.node import (
+    PRODUCT,
+    AnswerTooLong,
+    BrokenOff,
+    CertificateRefused,
+    PlainServer,
+    bounded_node,
+)
+
+Result = TypeVar("Result")
+
+TRANSPORT_RETRIES = 3
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0  # between tries that end with patience
+TRANSIENT = (429, 502, 503, 504)  # answers that another try may better
+BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404, 429
+STARTING = (502, 503, 504)
+growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
+SET_URL = "set SHRAG_ELASTICSEARCH__URL to where it is"
+LASTING = (AnswerTooLong, CertificateRefused, PlainServer)  # time does not mend them
+SPEAK_TLS = "begin SHRAG_ELASTICSEARCH__URL with https:// if it speaks TLS"
+OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
+
+
+def pauses_within(patience_s: float) -> int:
+    """Return how many of the growing pauses fit into so many seconds."""
+    return sum(1 for _ in takewhile(lambda spent: spent <= patience_s, accumulate(growing_pauses())))
+
+
+class Cluster:
+    """A connection to a cluster; a context manager that closes it."""
+
+    def __init__(self, settings: ElasticsearchSettings) -> None:
+        """Make the client; nothing is asked yet."""
+        self.settings = settings
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="elasticsearch")
+        self._thread.start()
+        try:
+            self.client = self.run(_make_client(settings))
+        except (ValueError, TypeError, OSError) as error:
+            raise InvalidCall(
+                f"no connection can be made with the settings SHRAG_ELASTICSEARCH__… ({_said(error)})",
+                remedy="look at …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS",
+            ) from error
+        finally:
+            if not hasattr(self, "client"):
+                self._stop()
+
+    def __enter__(self) -> Self:
+        """Return the connection."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for a coroutine of the client, from a thread without a loop.
+
+        Raises:
+            EngineUnreachable: no server answers, or not in time.
+            EngineRefused: it answers, and will not.
+        """
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            with describing_errors(self.settings):
+                return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def run_patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
+        """Wait as `run`, and ask again up to `patience_s` while the cluster is gone or still starting."""
+        deadline, pauses = time.monotonic() + self.settings.patience_s, growing_pauses()
+        while True:
+            try:
+                return self.run(ask())
+            except (EngineUnreachable, EngineRefused) as error:
+                pause = next(pauses)
+                if not is_transient(error.__cause__) or time.monotonic() + pause > deadline:
+                    raise
+            time.sleep(pause)
+
+    def start(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
+        """Begin a coroutine of the client, and return its future; errors stay those of the client."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+
+    async def call(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for a coroutine of the client, from any loop; raises as `run`."""
+        with describing_errors(self.settings):
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
+
+    def close(self) -> None:
+        """Close the connections and end the loop; may be called again."""
+        if self._loop.is_closed():
+            return
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
+        self._stop()
+
+    async def _end(self) -> None:
+        """Give up what is under way, which nobody waits for any more, and close the connections."""
+        under_way = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+        await self.client.close()
+
+    def _stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
+    options: dict[str, Any] = {}
+    if settings.api_key.get_secret_value():
+        options["api_key"] = settings.api_key.get_secret_value()
+    elif settings.user or settings.password.get_secret_value():
+        given = f"{settings.user or 'elastic'}:{settings.password.get_secret_value()}"
+        options["basic_auth"] = base64.b64encode(given.encode()).decode(
+            "ascii"
+        )  # the client takes ASCII only
+    if settings.ca_certs:
+        options["ca_certs"] = str(settings.ca_certs)
+    return AsyncElasticsearch(
+        [url.strip() for url in settings.url.split(",")],
+        request_timeout=settings.timeout_s,
+        max_retries=TRANSPORT_RETRIES,
+        retry_on_status=TRANSIENT,
+        serializer=OrjsonSerializer(),
+        node_class=bounded_node(settings.answer_bytes),
+        http_compress=False,  # servers stand near, and compressing takes longer than sending
+        **options,
+    )
+
+
+def is_transient(error: BaseException | None) -> bool:
+    """Tell whether an error of the client may be that of a server which is being restarted, or is busy.
+
+    A server that has not yet read who its users are answers 401.
+    """
+    if isinstance(error, ApiError):
+        return error.status_code in {UNAUTHORIZED, *TRANSIENT}
+    return isinstance(error, TransportError) and not isinstance(error, LASTING)
+
+
+def is_denied(error: BaseException | None) -> bool:
+    """Tell whether an error of the client says that this user or key lacks a right."""
+    return (
+        isinstance(error, ApiError)
+        and error.status_code == FORBIDDEN
+        and reason_of(error)[0] != "cluster_block_exception"
+    )
+
+
+@contextmanager
+def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
+    """Turn what the client raises into EngineUnreachable or EngineRefused, with what mends it."""
+    url = settings.url
+    try:
+        yield
+    except ConnectionTimeout as error:
+        raise EngineUnreachable(
+            f"Elasticsearch at {url} did not answer within {plain(settings.timeout_s)} s",
+            remedy=("try again when it is less busy", "raise SHRAG_ELASTICSEARCH__TIMEOUT_S"),
+        ) from error
+    except CertificateRefused as error:
+        raise EngineUnreachable(
+            f"the certificate of what answers at {url} is refused ({_said(error)})",
+            remedy=(
+                "name the authority that signed it in SHRAG_ELASTICSEARCH__CA_CERTS",
+                "write the host in SHRAG_ELASTICSEARCH__URL as the certificate names it",
+            ),
+        ) from error
+    except PlainServer as error:
+        raise EngineUnreachable(
+            f"what answers at {url} does not speak TLS ({_said(error)})",
+            remedy="begin SHRAG_ELASTICSEARCH__URL with http:// if it is to have none, or name its TLS port",
+        ) from error
+    except AnswerTooLong as error:
+        raise EngineRefused(
+            f"what answers at {url} sends {_said(error)} in one answer",
+            remedy=(
+                "look at the proxy before Elasticsearch, if there is one",
+                "ask for less at once",
+                "raise SHRAG_ELASTICSEARCH__ANSWER_BYTES",
+            ),
+        ) from error
+    except UnsupportedProductError as error:
+        raise EngineRefused(f"what answers at {url} is no Elasticsearch", remedy=SET_URL) from error
+    except ApiError as error:
+        if PRODUCT not in error.meta.headers and error.status_code not in (UNAUTHORIZED, FORBIDDEN):
+            raise EngineRefused(
+                f"what answers {error.status_code} at {url} does not say that it is Elasticsearch",
+                remedy=("look at the proxy before it", SET_URL, "try again if it was just started"),
+            ) from error
+        what, remedy = _refusal(error)
+        raise EngineRefused(f"Elasticsearch at {url} {what}", remedy=remedy) from error
+    except SerializationError as error:
+        raise EngineRefused(
+            f"what answers at {url} cannot be read ({_said(error)})",
+            remedy=("if a proxy stands before Elasticsearch, look there", SET_URL),
+        ) from error
+    except TransportError as error:
+        hung_up = isinstance(error, BrokenOff) and "http://" in url
+        raise EngineUnreachable(
+            f"no Elasticsearch answers at {url} ({_said(error)})",
+            remedy=("start it", SET_URL, *((SPEAK_TLS,) if hung_up else ())),
+        ) from error
+
+
+def _refusal(error: ApiError) -> tuple[str, str | tuple[str, ...]]:
+    """Return what the cluster did, and what mends it."""
+    kind, reason = reason_of(error)
+    if error.status_code == UNAUTHORIZED:
+        return "does not accept these credentials", (
+            "set SHRAG_ELASTICSEARCH__USER and …__PASSWORD",
+            "…__API_KEY (a key may have expired; a server just started knows nobody for some seconds)",
+        )
+    if kind == "cluster_block_exception" and error.status_code not in STARTING:
+        return f"takes no writing ({reason})", (
+            "most often its disk is nearly full: free some",
+            "raise the watermark, and give the same command again",
+        )
+    if error.status_code == FORBIDDEN:
+        return f"denies this user or key a right that is needed: {reason}", ()
+    if error.status_code == OVERLOADED:
+        return "is overloaded and turned the request away", "try again when it is less busy"
+    if kind == "search_phase_execution_exception" or error.status_code in TRANSIENT:
+        return (
+            f"is not ready ({reason}): shards are missing (a red cluster) or still starting",
+            "see GET /_cluster/health, and try again",
+        )
+    if error.status_code == BAD_REQUEST and any(part in reason for part in OF_NORI):
+        return (
+            f"lacks the plugin analysis-nori ({reason})",
+            "install it on every node (bin/elasticsearch-plugin install analysis-nori) and restart them",
+        )
+    return f"refused: {reason}", ()
+
+
+def reason_of(error: ApiError) -> tuple[str, str]:
+    """Return the kind and the reason of an answer that is no success."""
+    kind, reason = cause_in(error.body.get("error") if isinstance(error.body, dict) else None)
+    return kind, reason or one_line(str(error.message or error.status_code))
+
+
+def cause_in(said: Any) -> tuple[str, str]:
+    """Return kind and reason of what a cluster says of a failure, the innermost; the reason is one line."""
+    cause = said if isinstance(said, dict) else {"reason": said}
+    for root in cause.get("root_cause") or ():
+        cause = root
+    while isinstance(cause.get("caused_by"), dict):
+        cause = cause["caused_by"]
+    return str(cause.get("type", "")), one_line(str(cause.get("reason") or ""))
+
+
+def _said(error: Exception) -> str:
+    return one_line(str(getattr(error, "message", error))) or type(error).__name__

@@ -1,0 +1,85 @@
+"""A stored passage as a document of the cluster, and back."""
+
+import hashlib
+from base64 import b64decode, b64encode
+from typing import Any
+
+from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
+from indexer.files.schema import EXACT_FIELDS, REFERENCES, StoredPassage
+
+LONGEST_ID = 512  # bytes that a document's id may have
+KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record", "sequence")
+STACKED, SPACE = "\x1f", "\x1e"  # before each term of a position; in a term, for a space
+
+
+def document_id(passage_id: str) -> str:
+    """Return the id of a passage's document: the passage's own, or a hash of one that is too long."""
+    if len(passage_id.encode()) <= LONGEST_ID:
+        return passage_id
+    return hashlib.sha256(passage_id.encode()).hexdigest()
+
+
+def to_document(passage: StoredPassage, tokens: PassageTokens, row: bytes, sequence: int) -> dict[str, Any]:
+    """Make the document of a passage: lines of terms to search, texts and offsets to read, its row.
+
+    Empty fields are left out.
+    """
+    text, title, title2 = tokens.text, tokens.title, tokens.title2
+    values = {
+        **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
+        REFERENCES: passage.references if passage.record else [],
+        "text": line_of(text),
+        "title": line_of(title),
+    }
+    return {name: value for name, value in values.items() if value} | {
+        "given": [passage.title, passage.text],
+        "tokens": [text.offsets, title.offsets, *title2],
+        "incomplete": passage.incomplete,
+        "first": bool(passage.record),
+        "sequence": sequence,
+        "row": b64encode(row).decode("ascii"),
+    }
+
+
+def row_of(source: dict[str, Any]) -> bytes:
+    """Return the row of a document's source."""
+    return b64decode(source["row"])
+
+
+def from_document(source: dict[str, Any]) -> StoredPassage:
+    """Make the stored passage of a document's source."""
+    values = {name: source[name] for name in KEPT if name in source}
+    title, text = source["given"]
+    of_text, of_title, *title2 = source["tokens"]
+    tokens = PassageTokens.of_packed(
+        packed_of(source.get("text", ""), of_text),
+        packed_of(source.get("title", ""), of_title),
+        PackedTokens(*title2),
+    )
+    return StoredPassage(**values, title=title, text=text, tokens=tokens, row=row_of(source))
+
+
+def line_of(packed: PackedTokens) -> str:
+    """Write terms as the cluster takes them apart: a word a position, GAP where it has no term.
+
+    Where that could be misread, as of several terms on a position, each stands behind STACKED, with SPACE for
+    a space in it.
+    """
+    if not packed.positions:
+        return packed.terms
+    words: dict[int, str] = {}
+    for term, position in packed.unpack():
+        words[position] = words.get(position, "") + STACKED + term.replace(" ", SPACE)
+    return " ".join(words.get(position, GAP) for position in range(max(words) + 1))
+
+
+def packed_of(line: str, offsets: str) -> PackedTokens:
+    """Return the tokens whose terms `line_of` wrote."""
+    if STACKED not in line:
+        return PackedTokens(line, "", offsets)
+    terms, positions = [], []
+    for position, word in enumerate(line.split(" ")):
+        for term in word.split(STACKED)[1:]:
+            terms.append(term.replace(SPACE, " "))
+            positions.append(str(position))
+    return PackedTokens(TERM_SEPARATOR.join(terms), " ".join(positions), offsets)

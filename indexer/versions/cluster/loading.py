@@ -1,0 +1,187 @@
+"""An index in a cluster while it is filled: made, started from another, brought into its final form."""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from elastic_transport import ObjectApiResponse
+from elasticsearch import AsyncElasticsearch
+
+from indexer.analysis import Decompound, UserDictionary, make_analyzer
+from indexer.analysis.packing import PackedTokens
+from indexer.analysis.tokens import Token
+from indexer.errors import EngineRefused, IndexMismatch
+from indexer.files.schema import TERMS
+from indexer.versions.cluster.documents import line_of
+from indexer.versions.cluster.mapping import WHILE_LOADING, index_body
+from indexer.versions.fingerprint import fixed_texts
+
+READY_WITHIN_S = 60
+ANSWERED_WITHIN_S = 10
+FLUSHED_EVERY_S = 3.0
+ASKED_EVERY_S = 0.2
+MOST_TERMS_COMPARED = 200  # of a user's dictionary
+LONGEST_SHOWN = 200  # characters of a text
+IDLE_LOOKS = 25  # at a cluster that merges nothing, until it is believed to be done
+
+
+async def create_for_loading(
+    client: AsyncElasticsearch,
+    index: str,
+    analyzer: str,
+    decompound: Decompound,
+    shards: int,
+    meta: dict[str, Any],
+    dictionary: UserDictionary | None = None,
+) -> None:
+    """Make an empty index, and see that the cluster reads text as this machine does.
+
+    `meta` is kept with its mapping, from the first moment on.
+
+    Raises:
+        IndexMismatch: the cluster's analysis makes other tokens of the fixed texts.
+    """
+    body = index_body(analyzer, decompound, shards=shards, meta=meta, dictionary=dictionary)
+    await create_placed(client, index, body)
+    differing = await first_difference(client, index, analyzer, decompound, dictionary)
+    if differing:
+        await client.indices.delete(index=index)
+        plugin = "the plugin analysis-nori should be that of Elasticsearch 9"
+        term = "a term of the dictionary is the cause: try without those in this text"
+        raise IndexMismatch(
+            f"the cluster reads text otherwise than this machine: other tokens for {differing!r}",
+            remedy=(plugin, term) if dictionary else plugin,
+        )
+
+
+async def first_difference(
+    client: AsyncElasticsearch,
+    index: str,
+    analyzer: str,
+    decompound: Decompound,
+    dictionary: UserDictionary | None,
+) -> str | None:
+    """Return the first of the fixed texts, or of the user's words, that the cluster makes other tokens of.
+
+    Both ways are compared: how it reads texts, and how it takes apart the lines of terms that are sent.
+    """
+    chain = make_analyzer(analyzer, decompound, dictionary)
+    texts = fixed_texts()
+    if dictionary:
+        texts += [entry.term for entry in dictionary.entries[:MOST_TERMS_COMPARED]]
+    read = [chain.analyze(text) for text in texts]
+    in_one = _joined(read)
+    for name, sent, expected in (
+        (analyzer, texts, read),
+        (TERMS, [line_of(PackedTokens.pack(in_one))], [in_one]),
+    ):
+        answer = await client.indices.analyze(index=index, analyzer=name, text=sent)
+        for text, ours, theirs in zip(sent, expected, _by_text(sent, answer["tokens"]), strict=True):
+            if _relative((token["token"], token["position"]) for token in theirs) != _relative(
+                token[:2] for token in ours
+            ):
+                return text[:LONGEST_SHOWN]
+    return None
+
+
+def _by_text(texts: Sequence[str], tokens: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Part the tokens of an answer, whose offsets go on from text to text, with one between two of them."""
+    waiting, ends = deque(tokens), 0
+    for text in texts:
+        ends += len(text.encode("utf-16-le")) // 2 + 1
+        theirs = []
+        while waiting and waiting[0]["start_offset"] < ends:
+            theirs.append(waiting.popleft())
+        yield theirs
+
+
+def _relative(tokens: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return tokens with positions behind the first, as those of an answer go on from text to text."""
+    listed = list(tokens)
+    return [(term, position - listed[0][1]) for term, position in listed]
+
+
+def _joined(texts: Iterable[Sequence[Token]]) -> list[Token]:
+    """Return the tokens of all texts, each at the positions behind the one before."""
+    joined: list[Token] = []
+    for tokens in texts:
+        behind = joined[-1][1] + 1 if joined else 0
+        joined += [(term, behind + position, start, end) for term, position, start, end in tokens]
+    return joined
+
+
+async def start_from(client: AsyncElasticsearch, base: str, index: str, meta: dict[str, Any]) -> None:
+    """Make an index from the passages of a published one, by hard links, open for writing.
+
+    Until `meta` stands in its mapping, that of the published one does.
+    """
+    made = await _patient(client).indices.clone(
+        index=base,
+        target=index,
+        timeout=f"{READY_WITHIN_S}s",
+        settings={"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}},
+    )
+    await _require_placed(client, index, made)
+    await client.indices.put_mapping(index=index, meta=meta)
+
+
+async def create_placed(client: AsyncElasticsearch, index: str, body: dict[str, Any]) -> None:
+    """Make an index, and wait until its shards are on nodes; EngineRefused where none takes them."""
+    made = await _patient(client).indices.create(index=index, **body, timeout=f"{READY_WITHIN_S}s")
+    await _require_placed(client, index, made)
+
+
+async def is_placed(client: AsyncElasticsearch, index: str, within_s: float) -> bool:
+    """Wait until all of an index is on nodes that run; tell whether it is."""
+    patient = client.options(ignore_status=408, request_timeout=within_s + ANSWERED_WITHIN_S)
+    health = await patient.cluster.health(
+        index=index, wait_for_status="yellow", timeout=f"{int(1000 * within_s)}ms"
+    )
+    return not health["timed_out"]
+
+
+def _patient(client: AsyncElasticsearch) -> AsyncElasticsearch:
+    return client.options(request_timeout=READY_WITHIN_S + ANSWERED_WITHIN_S)
+
+
+async def _require_placed(client: AsyncElasticsearch, index: str, made: ObjectApiResponse[Any]) -> None:
+    """Take back an index whose shards found no node."""
+    if not made["shards_acknowledged"]:
+        await client.indices.delete(index=index)
+        raise EngineRefused(
+            f"the cluster gives index {index} no place within {READY_WITHIN_S} s",
+            remedy="see GET /_cluster/allocation/explain (often a disk is nearly full), then give the same "
+            "command again",
+        )
+
+
+async def merge(client: AsyncElasticsearch, index: str, *, settle_s: float) -> None:
+    """Merge to one segment a shard, so that deleted passages count no more in BM25's statistics.
+
+    The cluster holds deleted passages back for copies of the shard, and lets go of them every 30 seconds;
+    that is waited for, at most so many seconds from the end of the first merge on.
+    """
+    deadline = None
+    while True:
+        await client.indices.flush(index=index)
+        await client.indices.forcemerge(index=index, max_num_segments=1, wait_for_completion=False)
+        stats = await _merged(client, index)
+        deadline = deadline or time.monotonic() + settle_s
+        if not stats["docs"]["deleted"] or time.monotonic() > deadline:
+            return
+        await asyncio.sleep(FLUSHED_EVERY_S)
+
+
+async def _merged(client: AsyncElasticsearch, index: str) -> dict[str, Any]:
+    """Wait while the cluster merges; return the statistics then."""
+    idle = 0
+    while True:
+        await client.indices.refresh(index=index)
+        answer = await client.indices.stats(index=index, metric="segments,merge,docs")
+        total: dict[str, Any] = answer["_all"]["primaries"]
+        idle = 0 if total["merges"]["current"] else idle + 1
+        if idle > IDLE_LOOKS or total["segments"]["count"] <= answer["_shards"]["successful"]:
+            return total
+        await asyncio.sleep(ASKED_EVERY_S)

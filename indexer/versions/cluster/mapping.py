@@ -1,0 +1,135 @@
+"""What an index in a cluster is made of: analyzers after the embedded chain, and the fields of the schema.
+
+Pure functions: each returns a body of the REST API, and nothing in it is left to a default that changes
+from version to version.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from indexer.analysis import Decompound, UserDictionary
+from indexer.analysis.korean import STOP_TAGS
+from indexer.analysis.packing import GAP
+from indexer.files.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS, REFERENCES, TERMS
+from indexer.settings import StorageType, VectorIndex
+from indexer.versions.cluster.documents import SPACE, STACKED
+
+# Until a version is published it stands on one node, and nobody searches it.
+WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
+REFRESH_INTERVAL = "1s"
+# The longest token that the cluster's tokenizer can be told; as a rule it cuts at 255 letters.
+LINES = {"type": "char_group", "tokenize_on_chars": [" "], "max_token_length": 1 << 20}
+STORED_FIELDS = ("record", "title2", "given", "tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorField:
+    """How the vectors of passages are kept."""
+
+    dimensions: int
+    index: VectorIndex = "flat"
+    storage: StorageType = "float32"
+
+
+def analysis(
+    analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
+) -> dict[str, Any]:
+    """Return `settings.analysis`: the chain that texts are read by, and what takes lines of terms apart.
+
+    The former is named as the embedded one. What is indexed was analysed by that already; the cluster's is
+    for the queries of other tools, such as a `match` on the text.
+    """
+    if analyzer == "english":
+        chain = {"tokenizer": "standard", "filter": ["possessive", "lowercase", "stop", "english_stemmer"]}
+    else:
+        korean = ["parts_of_speech", "nori_readingform", "lowercase"]
+        english = ["stop", "english_stemmer"] if analyzer == "bilingual" else []
+        chain = {"tokenizer": "nori", "filter": [*korean, *english]}
+    tokenizer: dict[str, Any] = {"type": "nori_tokenizer", "decompound_mode": decompound}
+    if dictionary:
+        tokenizer["user_dictionary_rules"] = dictionary.rules()
+    return {
+        "tokenizer": {"nori": tokenizer, "lines": LINES},
+        "filter": {
+            "gaps": {"type": "stop", "stopwords": [GAP]},
+            "stacked": {
+                "type": "pattern_capture",
+                "preserve_original": False,
+                "patterns": [f"([^{STACKED}]+)"],
+            },
+            "spaces": {"type": "pattern_replace", "pattern": SPACE, "replacement": " "},
+            "parts_of_speech": {"type": "nori_part_of_speech", "stoptags": sorted(STOP_TAGS)},
+            "possessive": {"type": "stemmer", "language": "possessive_english"},
+            "english_stemmer": {"type": "stemmer", "language": "english"},
+        },
+        "analyzer": {
+            analyzer: {"type": "custom", **chain},
+            TERMS: {"type": "custom", "tokenizer": "lines", "filter": ["gaps", "stacked", "spaces"]},
+        },
+    }
+
+
+def index_body(
+    analyzer: str,
+    decompound: Decompound,
+    *,
+    shards: int,
+    meta: dict[str, Any],
+    dictionary: UserDictionary | None = None,
+) -> dict[str, Any]:
+    """Return the body that creates an index for loading; `meta` is kept with its mapping."""
+    index: dict[str, Any] = {
+        "number_of_shards": shards,
+        **WHILE_LOADING,
+        "similarity": {"default": {"type": "BM25", "k1": BM25_K1, "b": BM25_B}},
+        # A vector stays out of what is read back, and outlasts a partial update.
+        "mapping": {"exclude_source_vectors": True},
+    }
+    properties: dict[str, Any] = {
+        **{
+            name: {"type": "text", "analyzer": TERMS, "search_analyzer": analyzer} for name in ANALYSED_FIELDS
+        },
+        **{name: {"type": "keyword"} for name in (*EXACT_FIELDS, REFERENCES)},
+        "year": {"type": "integer"},
+        "incomplete": {"type": "boolean"},
+        "first": {"type": "boolean"},
+        "sequence": {"type": "long"},
+        "row": {"type": "binary"},
+        **{name: {"type": "keyword", "index": False, "doc_values": False} for name in STORED_FIELDS},
+    }
+    return {
+        "settings": {"index": index, "analysis": analysis(analyzer, decompound, dictionary)},
+        "mappings": {"dynamic": "strict", "_meta": meta, "properties": properties},
+    }
+
+
+def vector_field(vectors: VectorField) -> dict[str, Any]:
+    """Return the mapping of the vectors: compared exactly, or found through a graph and compared again."""
+    options: dict[str, Any] = {"type": "flat"}
+    if vectors.index == "hnsw":
+        options = {"type": "hnsw", "m": 16, "ef_construction": 100}
+        if vectors.storage == "float32":
+            options |= {"type": "int8_hnsw", "rescore_vector": {"oversample": 3.0}}
+    return {
+        "type": "dense_vector",
+        "dims": vectors.dimensions,
+        "element_type": {"float32": "float", "int8": "byte"}[vectors.storage],
+        "similarity": "cosine",
+        "index": True,
+        "index_options": options,
+    }
+
+
+def published_settings(replicas: str) -> dict[str, Any]:
+    """Return the settings of a version that answers: copies as asked, and no more writing."""
+    copies = {"auto_expand_replicas": replicas} if "-" in replicas else {"number_of_replicas": int(replicas)}
+    return {"index": {**copies, "refresh_interval": REFRESH_INTERVAL, "blocks.write": True}}
+
+
+LEASES_BODY: dict[str, Any] = {
+    "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
+    "mappings": {
+        "dynamic": "strict",
+        "properties": {"holder": {"type": "keyword"}, "until": {"type": "long"}},
+    },
+}

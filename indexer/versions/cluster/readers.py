@@ -1,0 +1,75 @@
+"""Who keeps which version open: a document for each open index, kept fresh, which keeps the version there.
+
+A reader that crashed is forgotten when its document has run out. Machines' clocks should agree to within some
+seconds.
+"""
+
+import asyncio
+import socket
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from elastic_transport import TransportError
+from elasticsearch import ApiError, AsyncElasticsearch
+
+from indexer.errors import EngineRefused, EngineUnreachable
+from indexer.versions.cluster.connection import Cluster
+
+LASTS_S = 120
+RENEWED_EVERY_S = 30
+FORGOTTEN_AT_ONCE = 1_000
+BODY: dict[str, Any] = {
+    "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
+    "mappings": {
+        "dynamic": "strict",
+        "properties": {
+            "index": {"type": "keyword"},
+            "holder": {"type": "keyword"},
+            "until": {"type": "long"},
+        },
+    },
+}
+
+
+@contextmanager
+def registered(cluster: Cluster, readers: str, index: str) -> Iterator[None]:
+    """Keep a version's index from being cleared away; EngineRefused where this key may not write that."""
+    key = uuid.uuid4().hex
+    cluster.run_patiently(lambda: _write(cluster.client, readers, key, index))
+    renewing = cluster.start(_keep_fresh(cluster.client, readers, key, index))
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        with suppress(EngineUnreachable, EngineRefused):  # a cluster that is gone forgets it by itself
+            cluster.run(cluster.client.options(ignore_status=404).delete(index=readers, id=key))
+
+
+async def _write(client: AsyncElasticsearch, readers: str, key: str, index: str) -> None:
+    document = {"index": index, "holder": socket.gethostname(), "until": int(time.time()) + LASTS_S}
+    await client.index(index=readers, id=key, document=document)
+
+
+async def _keep_fresh(client: AsyncElasticsearch, readers: str, key: str, index: str) -> None:
+    while True:
+        await asyncio.sleep(RENEWED_EVERY_S)
+        with suppress(ApiError, TransportError):  # perhaps only now
+            await _write(client, readers, key, index)
+
+
+async def is_read(client: AsyncElasticsearch, readers: str, index: str) -> bool:
+    """Tell whether somebody keeps a version's index open; those who have run out are forgotten."""
+    where: dict[str, Any] = {"index": readers, "ignore_unavailable": True}
+    await client.indices.refresh(**where)
+    where["allow_partial_search_results"] = False
+    now = int(time.time())
+    ran_out = {"range": {"until": {"lte": now}}}
+    found = await client.search(query=ran_out, size=FORGOTTEN_AT_ONCE, source=False, **where)
+    for hit in found["hits"]["hits"]:
+        await client.options(ignore_status=404).delete(index=readers, id=hit["_id"])
+    held = {"bool": {"filter": [{"term": {"index": index}}], "must_not": [ran_out]}}
+    found = await client.search(query=held, size=0, track_total_hits=True, **where)
+    return bool(found["hits"]["total"]["value"])

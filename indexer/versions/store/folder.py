@@ -1,0 +1,450 @@
+"""Versions as folders side by side, and the pointer that says which one answers.
+
+| below HOME/NAME, beside what `indexer.versions.store.build_folder` lists | what |
+|---|---|
+| CURRENT | the number of the version that answers, and a check of it; replaced atomically |
+| versions/000001/ | one published version, never changed again |
+| versions/000001/manifest.json | what it says of itself |
+| versions/000001/tantivy/ | its index |
+| versions/000001/forward/ | the rows of its passages |
+| versions/000001/lexicon.bin | the numbers of its terms |
+| versions/000001/vectors/ | the vectors of its passages, if it has any |
+| versions/000001/glossary.sqlite | its glossary |
+| versions/000001/citations.sqlite | its citation graph |
+| versions/000001/dictionary.txt | the user's dictionary it was analysed with, if any |
+| versions/000001/plan.json | there only between the move to this place and the move of the pointer |
+| versions/.000001/ | a version that is cleared away as soon as nobody has it open |
+
+What else lies there is not ours, and left alone.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from errno import ENOENT
+from pathlib import Path
+from stat import S_ISREG
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+from base.errors import Remedy
+from base.files.durable import SHORTAGES, cause_of, sync, write_durably
+from base.progress import Progress, no_progress
+from indexer.analysis import Decompound, UserDictionary
+from indexer.analysis.user_dictionary import parse_user_dictionary
+from indexer.corpora.papers import Unit
+from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
+from indexer.files.damage import describing_damage, describing_write_errors
+from indexer.files.schema import StoredPassage
+from indexer.files.stored import open_searcher, read_stored
+from indexer.files.sums import (
+    READ_ON_OPENING,
+    FileSum,
+    added_files,
+    differing_files,
+    sum_files,
+    sums_by_inode,
+)
+from indexer.settings import EngineName, IndexerSettings
+from indexer.versions.manifest import MANIFEST, Manifest
+from indexer.versions.store import CAPABILITIES, Address, IndexStore, Pointer, ignore_refusal
+from indexer.versions.store.build_folder import (
+    CLEARED,
+    COMMITTED,
+    DICTIONARY,
+    FORWARD,
+    LEXICON,
+    NAME,
+    NOT_PUBLISHED,
+    PARTS,
+    PLAN,
+    VECTORS,
+    VERSION,
+    BuildFolder,
+    is_version,
+)
+
+if TYPE_CHECKING:
+    from indexer.corpora.readers import DeadLetter
+    from indexer.forward.building import BaseForward
+    from indexer.vectors.store import VectorStore
+    from indexer.versions.writers import Writer
+
+TANTIVY = "tantivy"  # the folder of a version's index
+POINTER = "CURRENT"
+LONGEST_POINTER = 32  # bytes that are looked at
+NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class FolderStore(IndexStore):
+    """An index whose versions are folders of this machine; see `indexer.versions.store.IndexStore`."""
+
+    engine: EngineName = "tantivy"
+    capabilities = CAPABILITIES["tantivy"]
+
+    def __init__(self, home: Path, name: str, *, writer_memory_mb: int = 256) -> None:
+        """Name the folder; nothing is made or read yet. InvalidCall for a name that is no plain word."""
+        self.name = name
+        self.local = BuildFolder.of(home, name)
+        self.place = f"in {home}"
+        self._pointer = self.local.path / POINTER
+        self._writer_memory_mb = writer_memory_mb
+
+    def current(self) -> int | None:
+        """Return the number of the version that answers, None before the first.
+
+        Raises:
+            IndexDamaged: there are versions, and the pointer names none of them.
+        """
+        while True:
+            text = self._pointer_text()
+            version = _version_in(text)
+            if version and self.version_path(version).is_dir():
+                return version
+            there = self.versions()
+            if self._pointer_text() == text:
+                break  # else another version was published since
+        if text is None and not there:
+            return None
+        reason = "is missing" if text is None else "holds no version number"
+        reason = f"names version {version}, which is not there" if version else reason
+        raise self.lost_pointer(f"{self._pointer} {reason}")
+
+    def _pointer_text(self) -> bytes | None:
+        """Return the first bytes of the pointer, b"" where it is no file, None where there is none."""
+        try:
+            if not S_ISREG(self._pointer.lstat().st_mode):
+                return b""
+            with self._pointer.open("rb") as file:
+                return file.read(LONGEST_POINTER)
+        except FileNotFoundError:
+            return None
+
+    def pointer(self) -> Pointer | None:
+        """Return what changes when another version answers or the index is made anew; None without one."""
+        try:
+            about = self._pointer.lstat()
+        except FileNotFoundError:
+            return None
+        version = self.current()
+        return None if version is None else Pointer(version, f"{about.st_ino} {about.st_mtime_ns}")
+
+    @contextmanager
+    def holding(self, version: int) -> Iterator[None]:
+        """Keep a version from being removed while it is read: readers share a lock of its manifest."""
+        with (self.version_path(version) / MANIFEST).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError as error:  # it is being removed
+                raise FileNotFoundError(ENOENT, "no such version", file.name) from error
+            except OSError:  # a file system without locks
+                pass
+            yield
+
+    def versions(self) -> list[int]:
+        """List the published versions in order."""
+        current = _version_in(self._pointer_text())
+        return [
+            version
+            for version in self._numbered()
+            if version == current or self._is_published(self.version_path(version))
+        ]
+
+    @staticmethod
+    def _is_published(path: Path) -> bool:
+        """Tell whether a version lies there, though its manifest or its index be lost."""
+        held = is_version(path) and any((path / name).exists() for name in (MANIFEST, TANTIVY))
+        return held and not (path / PLAN).exists()
+
+    def _numbered(self) -> list[int]:
+        """List the numbers that folders and files are called by, also those that are not ours."""
+        return sorted(int(path.name) for path in self._called(VERSION))
+
+    def _called(self, pattern: re.Pattern[str]) -> list[Path]:
+        if not self.local.versions.is_dir():
+            return []
+        return [path for path in self.local.versions.iterdir() if pattern.fullmatch(path.name)]
+
+    def next_version(self) -> int:
+        """Return the number after the highest ever published here."""
+        return max([0, _version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
+
+    def version_path(self, version: int) -> Path:
+        """Return the folder of a version."""
+        return self.local.version_path(version)
+
+    def all_names(self) -> list[str]:
+        """Name the indexes of the home folder."""
+        return _names_in(self.local.path.parent)
+
+    def manifest_of(self, version: int) -> Manifest:
+        """Read the manifest of any version."""
+        return Manifest.read(self.version_path(version), self.name, version)
+
+    def address(self, manifest: Manifest) -> Address:
+        """Return the folder of a version's index."""
+        return Address(str(self.version_path(manifest.version) / TANTIVY))
+
+    def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
+        """Yield every passage of a version in corpus order.
+
+        Raises:
+            VersionGone: it was cleared away.
+            IndexDamaged: a file is broken.
+        """
+        what = f"index {self.name!r}, version {manifest.version}"
+        try:
+            with describing_damage(what, self.name), self.holding(manifest.version):
+                self.check_files(manifest, every_byte=True)
+                yield from read_stored(open_searcher(Path(self.address(manifest).index)))
+        except (IndexDamaged, OSError) as error:
+            if not self.version_path(manifest.version).is_dir():
+                raise VersionGone(
+                    f"{what} was cleared away", remedy="read the version that answers now", index=self.name
+                ) from error
+            if isinstance(error, IndexDamaged) or error.errno in SHORTAGES:
+                raise
+            raise IndexDamaged(
+                f"{what} cannot be read ({error})",
+                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+                index=self.name,
+            ) from error
+
+    def companion_path(self, manifest: Manifest, name: str) -> Path:
+        """Return one of the files that are kept with a version."""
+        return self.version_path(manifest.version) / name
+
+    def vectors(self, manifest: Manifest) -> "VectorStore | None":
+        """Open the vectors of a version; None where it has none.
+
+        Raises:
+            FileNotFoundError: files are missing, perhaps as the version was cleared away.
+            IndexDamaged: files are broken.
+        """
+        if not manifest.vectors:
+            return None
+        from indexer.vectors.store import VectorStore
+
+        folder = self.version_path(manifest.version) / VECTORS
+        with describing_damage(folder, self.name):
+            return VectorStore(folder)
+
+    def read_dictionary(self, version: int) -> UserDictionary:
+        """Read the user's dictionary of a version; InvalidCall where its lines are wrong."""
+        path = self.version_path(version) / DICTIONARY
+        return parse_user_dictionary(path.read_bytes(), str(path))
+
+    def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
+        """Compare the sizes of a version's files with its manifest, and bytes of the smaller files or all."""
+        folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
+        for difference in differing_files(folder, manifest.files, most_bytes=most_bytes):
+            raise IndexDamaged(
+                f"index {self.name!r}, version {manifest.version}: {difference}",
+                remedy=(Remedy.REBUILD, Remedy.ROLL_BACK),
+                index=self.name,
+            )
+
+    def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
+        """Compare every byte of a version with its manifest; return what differs, a line each."""
+        folder = self.version_path(version)
+        try:
+            manifest = self.manifest_of(version)
+            text = (folder / MANIFEST).read_bytes()
+        except (IndexDamaged, IndexMismatch) as error:
+            return [error.what]
+        except OSError as error:
+            return [f"{MANIFEST} cannot be read ({cause_of(error)})"]
+        found = [*differing_files(folder, manifest.files, progress=progress)]
+        found += added_files(folder, manifest.files, NOT_PUBLISHED)
+        if text != manifest.to_text().encode():
+            found.append(f"{MANIFEST} holds other bytes than were written")
+        return sorted(found)
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep other processes from writing."""
+        return self.local.lock()
+
+    def recover(self) -> None:
+        """Finish, or take back, what a process that was killed in `publish` or `_clear_away` left undone."""
+        current = self.current()
+        for version in self._numbered():
+            path = self.version_path(version)
+            if not is_version(path):  # nor is a link: what it leads to is not ours
+                continue
+            if version == current:
+                (path / PLAN).unlink(missing_ok=True)
+            elif (path / PLAN).exists():
+                shutil.rmtree(self.local.building, ignore_errors=True)
+                path.rename(self.local.building)
+        for path in filter(is_version, self._called(CLEARED)):
+            _remove_unless_read(path)
+        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+
+    def can_resume(self) -> bool:
+        """Tell whether what an unfinished build committed is still there, every byte of it."""
+        if not self.local.building.is_dir():
+            return False
+        noted = self.local.read_committed()
+        return noted is not None and not any(differing_files(self.local.building, noted))
+
+    def start_building(
+        self,
+        base: Manifest | None,
+        analyzer: str,
+        decompound: Decompound,
+        dictionary: UserDictionary | None = None,
+    ) -> None:
+        """Begin a build anew: from the passages of a version, or from empty."""
+        del analyzer, decompound  # the engine is given tokens
+        self.local.start()
+        if dictionary:
+            (self.local.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
+        if base:
+            from indexer.versions.writers.tantivy import link_index
+
+            link_index(Path(self.address(base).index), self.local.building / TANTIVY)
+
+    def writer(
+        self, unit: Unit, base: Manifest | None, refuse: "Callable[[DeadLetter], None]" = ignore_refusal
+    ) -> "Writer":
+        """Open the build for writing."""
+        from indexer.versions.writers.tantivy import TantivyWriter
+
+        del refuse  # the engine takes all passages
+        return TantivyWriter(
+            self.local.building / TANTIVY,
+            unit=unit,
+            memory_mb=self._writer_memory_mb,
+            base=self.forward_of(base) if base else None,
+            committed=(lambda: None) if base else self._note_committed,  # an update is never resumed
+        )
+
+    def _note_committed(self) -> None:
+        """Note the sums of the files that the index writes once; those noted before are not read again."""
+        from indexer.versions.writers.tantivy import CHANGING_FILES
+
+        building = self.local.building
+        known = sums_by_inode(building, self.local.committed())
+        self.local.note_committed(
+            {
+                f"{folder}/{name}": found
+                for folder in (TANTIVY, PARTS)
+                for name, found in sum_files(building / folder, CHANGING_FILES, known).items()
+            }
+        )
+
+    def forward_of(self, manifest: Manifest) -> "BaseForward":
+        """Return the forward index of a version."""
+        from indexer.forward.building import BaseForward
+
+        return BaseForward(
+            self.companion_path(manifest, LEXICON), self.version_path(manifest.version) / FORWARD
+        )
+
+    def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
+        """Make the finished build a version that answers, and clear away all but the last `keep`."""
+        building, target = self.local.building, self.version_path(manifest.version)
+        self.local.versions.mkdir(exist_ok=True)
+        self.local.move_dead_letters(manifest.version)
+        before = self.current() or 0
+        published = replace(manifest, files=sum_files(building, NOT_PUBLISHED, self._known_sums(before)))
+        published.write(building)
+        (building / COMMITTED).unlink(missing_ok=True)
+        for path in [*building.rglob("*"), building]:
+            sync(path)
+        shutil.rmtree(building / PARTS, ignore_errors=True)
+        building.rename(target)
+        sync(self.local.versions)
+        sync(self.local.path)
+        self.local.plan_clearing(manifest.version, before, keep)
+        self.point_to(manifest.version)
+        (target / PLAN).unlink(missing_ok=True)
+        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        return published
+
+    def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
+        """Return the sums of what was committed, and of what a build may share with a version by links."""
+        known = sums_by_inode(self.local.building, self.local.committed())
+        try:
+            return known | sums_by_inode(self.version_path(version), self.manifest_of(version).files)
+        except (IndexDamaged, IndexMismatch):
+            return known
+
+    def _clear_away(self, version: int) -> None:
+        """Remove a version, in one step for whoever is about to open it; hide it while somebody reads it."""
+        path = self.version_path(version)
+        hidden = path.with_name(f".{path.name}")
+        path.rename(hidden)
+        _remove_unless_read(hidden)
+        self.local.dead_letter_path(version).unlink(missing_ok=True)
+
+    def discard_building(self) -> None:
+        """Remove the unfinished build, and the folder with it where nothing was ever published."""
+        self.local.discard(with_index=self.current() is None and not self._numbered())
+
+    def point_to(self, version: int) -> None:
+        """Let a version answer from now on."""
+        if (
+            self._pointer.is_dir() and not self._pointer.is_symlink()
+        ):  # damage, and no file can take its place
+            self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.urandom(4).hex()}"))
+        write_durably(self._pointer, _pointer_to(str(version)))
+
+    def delete(self) -> None:
+        """Remove the index with all of its versions, or what was built of it before the first."""
+        if not self.local.is_unfinished():
+            self._check_there()
+        with self.held(), describing_write_errors(self.name):
+            self.local.remove()
+
+
+def _remove_unless_read(path: Path) -> None:
+    """Remove the folder of a hidden version, unless a reader has its manifest locked."""
+    try:
+        with (path / MANIFEST).open("r+b") as file:  # for writing: else NFS gives no lock for oneself alone
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return
+    except OSError:  # what an earlier removal left, or a file system without locks
+        pass
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def open_store(settings: IndexerSettings, name: str) -> IndexStore:
+    """Return the store of an index; InvalidCall for a name that is no plain word."""
+    return FolderStore(settings.home, name, writer_memory_mb=settings.writer_memory_mb)
+
+
+def index_names(settings: IndexerSettings) -> list[str]:
+    """Name the indexes of the home folder that have a published version, damaged ones too, in order."""
+    return _names_in(settings.home)
+
+
+def _names_in(home: Path) -> list[str]:
+    if not home.is_dir():
+        return []
+    names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
+    return [name for name in names if _is_there(FolderStore(home, name))]
+
+
+def _is_there(store: FolderStore) -> bool:
+    try:
+        return store.current() is not None
+    except (IndexDamaged, OSError):  # whoever opens it is told
+        return True
+
+
+def _version_in(text: bytes | None) -> int | None:
+    """Return the number that a pointer holds, None where it is damaged; one set by hand has no check."""
+    number, _, check = (text or b"").decode("ascii", "replace").partition("\n")
+    if not NUMBER.fullmatch(number) or (check and f"{number}\n{check}" != _pointer_to(number)):
+        return None
+    return int(number)
+
+
+def _pointer_to(number: str) -> str:
+    return f"{number}\n{crc32(number.encode()):08x}\n"

@@ -1,0 +1,236 @@
+"""The embedded engine's writer: one thread, corpus order, so that two builds rank alike."""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Self
+
+import tantivy
+
+from indexer.analysis.analysed import AnalysedPassage
+from indexer.analysis.packing import GAP, PackedTokens
+from indexer.corpora.papers import Unit
+from indexer.encoders import VectorFingerprint
+from indexer.files.schema import EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
+from indexer.files.stored import add_stored, key_of, passage_numbers, read_passage, read_stored, with_value
+from indexer.forward.building import BaseForward, ForwardWriter
+from indexer.forward.columns import ForwardColumns
+from indexer.vectors.adding import copy_rows
+from indexer.vectors.store import VectorStore
+from indexer.versions.store.build_folder import FORWARD, PARTS, VECTORS
+
+# What tantivy makes anew by writing and renaming; everything else in an index is written once.
+CHANGING_FILES = ("meta.json", ".managed.json")
+# Less free space is a full disk: what a broken-off write took is given back by the time one asks.
+LITTLE_SPACE = 64_000_000
+PROBE_BYTES = 4_000_000
+
+
+class TantivyWriter:
+    """An index being written; a context manager that gives the files free at the end."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        unit: Unit,
+        memory_mb: int,
+        base: BaseForward | None = None,
+        committed: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Open or make the index in `folder`, of records that are papers or passages.
+
+        `base` is the forward index of the version that it was linked from. `committed` is called when all
+        that was added is written, and files change no more.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._unit = unit
+        self._committed = committed
+        self.replaced = 0
+        self._memory = memory_mb * 1_000_000
+        with _as_os_errors(self._folder):
+            self._index = tantivy.Index(tantivy_schema(), str(folder))
+            self._index.register_tokenizer(TERMS, _words_of_a_line())
+            self._writer: tantivy.IndexWriter | None = self._index.writer(self._memory, 1)
+        self._base = self._searcher()
+        committed_passages = 0 if base else int(self._base.num_docs)
+        self._forward = ForwardWriter(folder.with_name(PARTS), base, committed_passages)
+        self._finished = False
+
+    def __enter__(self) -> Self:
+        """Return the writer."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Give the files free; what was not committed is lost."""
+        self._writer = None
+
+    @property
+    def _open(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            raise ValueError("the writer is closed")
+        return self._writer
+
+    def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
+        """Add a passage, and return its row; `sequence` is its record's place in the corpus."""
+        tokens, row = analysed.tokens, self._forward.row(passage, analysed)
+        document = tantivy.Document()
+        _add_tokens(document, "text", tokens.text)
+        _add_tokens(document, "title", tokens.title)
+        for name in EXACT_FIELDS:
+            if value := getattr(passage, name):
+                document.add_text(name, value)
+        if passage.record:
+            for reference in passage.references:
+                document.add_text(REFERENCES, reference)
+        if passage.year is not None:
+            document.add_unsigned("year", passage.year)
+        document.add_boolean("first", bool(passage.record))
+        document.add_boolean("incomplete", passage.incomplete)
+        document.add_unsigned("sequence", sequence)
+        document.add_unsigned("number", self._forward.add(passage, row))
+        add_stored(document, passage, tokens)
+        with _as_os_errors(self._folder):
+            self._open.add_document(document)
+        return row
+
+    def replace(self, field: str, value: str) -> None:
+        """Delete every passage of the base whose exact field (doc_id or passage_id) has that value."""
+        if replaced := with_value(self._base, field, value):
+            self.replaced += 1
+            self._forward.remove(passage_numbers(self._base, replaced))
+            with _as_os_errors(self._folder):
+                self._open.delete_documents_by_term(field, value)
+
+    def held(self, field: str, values: Iterable[str]) -> set[str]:
+        """Return which of the values stand in an exact field of the base."""
+        return {value for value in values if with_value(self._base, field, value)}
+
+    def commit(self) -> None:
+        """Make what was added last, in one step, and wait until segments are merged.
+
+        Deleted passages count in BM25's statistics until their segment is merged. Because no merge runs
+        beside the writing, what is merged depends on what was written, not on the machine or on what was
+        killed.
+        """
+        self._forward.flush()
+        with _as_os_errors(self._folder):
+            self._open.commit()
+            self._open.wait_merging_threads()
+            self._writer = None  # waiting uses it up
+            self._committed()
+            self._writer = self._index.writer(self._memory, 1)
+
+    def finish(self) -> None:
+        """Commit, join the rows, drop files that are no longer used, and close."""
+        self.commit()
+        self._forward.finish(self._folder.with_name(FORWARD))
+        self._finished = True
+        with _as_os_errors(self._folder):
+            self._open.garbage_collect_files()
+        self._writer = None
+        readable = self._folder.stat().st_mode & 0o666  # tantivy keeps what it rewrites for its owner only
+        for name in CHANGING_FILES:
+            (self._folder / name).chmod(readable)
+
+    def last_written(self) -> tuple[int, str | None]:
+        """Return the highest sequence committed and the key of that record; (-1, None) in an empty index."""
+        searcher = self._searcher()
+        hits = searcher.search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence").hits
+        if not hits:
+            return -1, None
+        sequence, address = hits[0]
+        return int(sequence), key_of(read_passage(searcher, address), self._unit)
+
+    def stored(self) -> Iterator[StoredPassage]:
+        """Yield every stored passage in corpus order, with its row once the index is finished."""
+        if not self._finished:
+            return read_stored(self._searcher())
+        columns = ForwardColumns(self._folder.with_name(FORWARD))
+        return read_stored(
+            self._searcher(), lambda numbers: list(map(columns.packed, columns.places(numbers)))
+        )
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms of the version's lexicon, in the order of their numbers."""
+        return self._forward.terms
+
+    def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
+        """Yield every stored passage: vectors lie beside the index, and are written anew for each version."""
+        del fingerprint
+        return self.stored()
+
+    def place_vectors(self, sources: Sequence[VectorStore]) -> int:
+        """Write the matrix beside the index, in corpus order; return how many passages have a vector."""
+        return copy_rows(self.stored(), sources, self._folder.with_name(VECTORS))
+
+    @property
+    def passage_count(self) -> int:
+        """How many passages are committed."""
+        return int(self._searcher().num_docs)
+
+    def _searcher(self) -> tantivy.Searcher:
+        self._index.reload()
+        return self._index.searcher()
+
+
+def _words_of_a_line() -> tantivy.TextAnalyzer:
+    """Split at spaces and leave out the gaps, which count as positions."""
+    words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+    return words.filter(tantivy.Filter.custom_stopword([GAP])).build()
+
+
+def _add_tokens(document: tantivy.Document, field: str, packed: PackedTokens) -> None:
+    """Add tokens as a line, which takes the engine a fifth of the time, else one by one."""
+    if not packed.positions:
+        document.add_text(field, packed.terms)
+        return
+    tokens = [tantivy.Token(term, position, 0, 0) for term, position in packed.unpack()]
+    document.add_pre_tokenized_text(field, tantivy.PreTokenizedString("", tokens))
+
+
+def link_index(source: Path, target: Path) -> None:
+    """Start `target` from the files of `source` by hard links (copies where the system has none)."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in sorted(source.iterdir()):
+        if path.suffix == ".lock":
+            continue
+        if path.name in CHANGING_FILES:
+            shutil.copy2(path, target / path.name)
+            continue
+        try:
+            os.link(path, target / path.name)
+        except OSError:
+            shutil.copy2(path, target / path.name)
+
+
+@contextmanager
+def _as_os_errors(folder: Path) -> Iterator[None]:
+    """Make an OSError of what tantivy says in a ValueError's text, and of what it leaves unsaid."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        codes = {"No space left": errno.ENOSPC, "File too large": errno.EFBIG, "Permission": errno.EACCES}
+        for words, code in codes.items():
+            if words in text:
+                raise OSError(code, text) from error
+        if "killed" in text:  # its thread met an error, and kept to itself which
+            _write_a_little(folder)
+        if "error" in text.lower() or "killed" in text:
+            raise OSError(errno.EIO, text) from error
+        raise
+
+
+def _write_a_little(folder: Path) -> None:
+    """Raise the OSError that writing in this folder meets, if it does."""
+    if shutil.disk_usage(folder).free < LITTLE_SPACE:
+        raise OSError(errno.ENOSPC, "no space left on device", str(folder))
+    with TemporaryFile(dir=folder) as file:
+        file.write(bytes(PROBE_BYTES))

@@ -1,0 +1,1 @@
+"""An Elasticsearch or OpenSearch index that somebody else built: requests, answers, settings."""

@@ -1,0 +1,127 @@
+"""How an Elasticsearch or OpenSearch index that somebody else built is described."""
+
+import re
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    field_validator,
+    model_validator,
+)
+
+from indexer.corpora.papers import Language
+from indexer.settings import BaseUrl, ElasticsearchServer
+from retriever.sources.settings import SourceSettings
+
+FIELD = re.compile(r"[^\s*^\x00-\x1f]{1,256}")
+INDEX = re.compile(r"[^\s/\\?\"<>|#\x00-\x1f]{1,1000}")
+MOST_FIELDS = 20  # a role
+LEEWAY_S = 1.0  # for reading what came
+YearType = Literal["number", "date", "text"]
+
+
+def _weighted(value: object) -> object:
+    """Return fields with their weights; "title" and ["title", "subtitle"] weigh 1 each."""
+    if isinstance(value, str):
+        value = [value] if value else []
+    return dict.fromkeys(value, 1.0) if isinstance(value, list) and all(map(_is_text, value)) else value
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, str) and value and not FIELD.fullmatch(value):
+        raise ValueError("is no field's name: white space, * and ^ stand in none")
+    return value
+
+
+FieldName = Annotated[str, BeforeValidator(_field)]
+WeightedFields = Annotated[
+    dict[Annotated[FieldName, Field(min_length=1)], Annotated[float, Field(gt=0, le=1000)]],
+    BeforeValidator(_weighted),
+    Field(max_length=MOST_FIELDS),
+]
+
+
+class IndexFields(BaseModel):
+    """Which field holds what; `author.name` is a field inside another, "" is none.
+
+    Title, abstract, body and keywords are searched, and may be several fields each with its weight.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: FieldName = Field(default="_id", min_length=1)
+    title: Annotated[WeightedFields, Field(min_length=1)]
+    abstract: WeightedFields = Field(default_factory=dict)
+    body: WeightedFields = Field(default_factory=dict)
+    keywords: WeightedFields = Field(default_factory=dict)
+    year: FieldName = ""
+    lang: FieldName = ""
+    authors: FieldName = ""
+    journal: FieldName = ""
+    doi: FieldName = ""
+    url: FieldName = ""
+    references: FieldName = ""  # ids of papers of the same index
+
+    @property
+    def searched(self) -> dict[str, float]:
+        """The fields that a word is looked for in."""
+        return {**self.body, **self.keywords, **self.abstract, **self.title}
+
+    @property
+    def named(self) -> dict[str, str]:
+        """What each field that is named holds, but for the server's own id."""
+        names = ((name, role) for role, value in self for name in ([value] if _is_text(value) else value))
+        return {name: role for name, role in names if name and name != "_id"}
+
+
+class Settings(ElasticsearchServer, SourceSettings):
+    """How the server is reached, and what stands in which field of the index."""
+
+    url: BaseUrl = Field(description="address of the server, like https://HOST:9200")
+    index: str = Field(description="name of the index, of an alias, or a pattern")
+    private: bool = Field(default=True, description="whether questions stay within the institution")
+    answer_bytes: int = Field(default=64_000_000, ge=10_000, le=1_000_000_000, description="of one answer")
+    hangul: Literal["words", "prefixes"] = Field(
+        default="words",
+        description="how Korean words are looked for: as the index analyses them, or, where it cuts Korean "
+        "at spaces only, as what words begin with",
+    )
+    year_type: YearType = Field(default="number", description="how the field of the year is mapped")
+    languages: dict[Language, Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=dict, description="what the field of the language holds for ko, en and other"
+    )
+    fields: IndexFields
+
+    @property
+    def longest_s(self) -> float:
+        """Two requests and a little: records, then their full texts or the papers that they refer to."""
+        return 2 * self.timeout_s + LEEWAY_S
+
+    @field_validator("index")
+    @classmethod
+    def _names_an_index(cls, index: str) -> str:
+        if not INDEX.fullmatch(index) or index.startswith(("_", "-", "+", ".")):
+            raise ValueError("is no name of an index")
+        return index
+
+    @field_validator("languages")
+    @classmethod
+    def _differ(cls, languages: dict[Language, str]) -> dict[Language, str]:
+        named: dict[str, Language] = {}
+        for language, name in languages.items():
+            if (other := named.setdefault(name.casefold(), language)) != language:
+                raise ValueError(f"{other} and {language} are the same")
+        return languages
+
+    @model_validator(mode="after")
+    def _a_user_has_a_password(self) -> Self:
+        if self.user and not (self.password or self.api_key):
+            raise ValueError("user is set and its password is not: set the variable of it, or password_file")
+        return self

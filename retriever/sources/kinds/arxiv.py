@@ -1,0 +1,126 @@
+"""arXiv: preprints by its query interface, which answers in Atom.
+
+Format: https://info.arxiv.org/help/api/user-manual.html
+"""
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from urllib.parse import quote_plus
+from xml.etree.ElementTree import Element
+
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.settings import IndexerSettings
+from retriever.queries.boolean import AnalysedField, Filters
+from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.web.boolean import Syntax, searched_everywhere
+from retriever.sources.web.client import WebRequest
+from retriever.sources.web.records import Unreadable, address, doi, identifier, paper_of, text, texts, year
+from retriever.sources.web.settings import Address, AtOnce, Rate, Seconds, WebSettings
+from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
+from retriever.sources.web.xml import text_in, xml_in
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+OWN = "{http://arxiv.org/schemas/atom}"
+PER_PAGE = 200
+# A preprint's id without its version: 2101.00001, or hep-th/9901001 of before 2007.
+PREPRINT = re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
+ADDRESS = re.compile(rf"(?<=/abs/)(?:{PREPRINT.pattern})")
+ERROR = "/api/errors"
+
+
+class Settings(WebSettings):
+    """Where arXiv is; it asks for one request every three seconds, and one at a time."""
+
+    url: Address = "https://export.arxiv.org/api"
+    timeout_s: Seconds = 60
+    request_timeout_s: Seconds = 20
+    requests_per_second: Rate = 1 / 3
+    at_once: AtOnce = 1
+
+
+def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "ArXiv":
+    """Open it; the first question connects."""
+    del indexes
+    return ArXiv(name, settings)
+
+
+def _word(words: str, field: AnalysedField) -> str:
+    return ("ti:" if field == "title" else "all:") + searched_everywhere(words, field)
+
+
+SYNTAX = Syntax(
+    word=_word,
+    without=" ANDNOT ",
+    length=lambda query: len(quote_plus(query)),
+    longest=3_500,  # it states no limit; addresses of twice that are refused by servers
+)
+
+
+def with_years(query: str, filters: Filters) -> str:
+    """Add the days between which a preprint was submitted."""
+    years = filters.years
+    if not years or not (years.low or years.high):
+        return query
+    first, last = max(years.low or FIRST_YEAR, 1991), years.high or LAST_YEAR
+    return f"({query}) AND submittedDate:[{first}01010000 TO {last}12312359]"
+
+
+def read_feed(content: bytes, source: str) -> list[SourcePaper | None]:
+    """Read a feed; Unreadable where it holds an error instead of preprints."""
+    return [_read_entry(entry, source) for entry in xml_in(content, f"{ATOM}feed").iter(f"{ATOM}entry")]
+
+
+def _read_entry(entry: Element, source: str) -> SourcePaper | None:
+    place = _text(entry, "id")
+    if ERROR in place:
+        raise Unreadable(f"it answers: {_text(entry, 'summary')[:200]}")
+    return paper_of(
+        source,
+        {
+            "id": identifier(place, ADDRESS),
+            "title": _text(entry, "title"),
+            "abstract": _text(entry, "summary"),
+            "year": year(_text(entry, "published")),
+            "doi": doi(text_in(entry.find(f"{OWN}doi"))),
+            "authors": texts(_text(author, "name") for author in entry.iter(f"{ATOM}author")),
+            "journal": text(text_in(entry.find(f"{OWN}journal_ref"))),
+            "keywords": texts(each.get("term") for each in entry.iter(f"{ATOM}category")),
+            "url": address(place),
+        },
+    )
+
+
+def _text(element: Element, tag: str) -> str:
+    return text(text_in(element.find(f"{ATOM}{tag}")))
+
+
+class ArXiv(WebSource):
+    """arXiv, open until `close`."""
+
+    service = "arXiv"
+    features = SourceFeatures(private=False)
+    syntax = SYNTAX
+    identifiers = PREPRINT
+    batch = 100
+
+    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
+        """Yield pages by relevance."""
+        for start in range(0, asked.k, PER_PAGE):
+            size = min(PER_PAGE, asked.k - start)
+            parameters = {
+                "search_query": with_years(asked.text, asked.filters),
+                "start": str(start),
+                "max_results": str(size),
+                "sortBy": "relevance",
+            }
+            found = await self.read(
+                read_feed, await conversation.ask(WebRequest("/query", parameters)), self.name
+            )
+            yield found
+            if len(found) < size:
+                break
+
+    async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
+        """Return preprints by id."""
+        parameters = {"id_list": ",".join(ids), "max_results": str(len(ids))}
+        return await self.read(read_feed, await conversation.ask(WebRequest("/query", parameters)), self.name)

@@ -1,0 +1,204 @@
+"""An index of this project as a source: `kind = "index"`."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+from pydantic import Field
+
+from indexer.corpora.papers import Paper
+from indexer.settings import IndexerSettings, OptionalPath
+from indexer.versions.manifest import Manifest
+from retriever.engines import EngineHit
+from retriever.index import SearchIndex, open_index
+from retriever.opening.following import FollowingIndex
+from retriever.papers.citations import citation_counts, cited_by, references
+from retriever.papers.records import records_of_papers
+from retriever.queries.boolean import Filters, Query
+from retriever.sources import (
+    ANALYZER,
+    DECOMPOUND,
+    LinkedPapers,
+    Source,
+    SourceAnswer,
+    SourceFeatures,
+    SourcePaper,
+)
+from retriever.sources.settings import SourceSettings
+from retriever.sources.words import analysed
+
+BODY = "body"
+T = TypeVar("T")
+Follow = Callable[[SearchIndex, Sequence[str], int], Awaitable[dict[str, list[str]]]]
+
+
+class Settings(SourceSettings):
+    """Which index."""
+
+    index: str = Field(default="", description="its name; else the source's")
+    home: OptionalPath = Field(default=None, description="folder that holds it; none = that of all indexes")
+
+
+def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source:
+    """Open the index, each call of the source asks the version that answers then; raises as `open_index`."""
+    if settings.home:
+        indexes = indexes.model_copy(update={"home": settings.home})
+    return IndexSource(name, open_index(indexes, settings.index or name, follow=True))
+
+
+class IndexSource(Source):
+    """An index, analysed as it was built."""
+
+    def __init__(self, name: str, index: SearchIndex | FollowingIndex) -> None:
+        """Take an open index, which is closed with it."""
+        self._name, self._index = name, index
+
+    async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Ask one version of the index from the beginning of a question to its end."""
+        return await self._index.ask(question)
+
+    @property
+    def name(self) -> str:
+        """How settings, notes and records name it."""
+        return self._name
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the version says of itself that answered last."""
+        return self._index.manifest
+
+    @property
+    def features(self) -> SourceFeatures:
+        """Everything, but for what papers refer to where passages are indexed."""
+        papers = _holds_papers(self._index)
+        return SourceFeatures(references=papers, citing=papers, frequencies=True, citation_counts=papers)
+
+    async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
+        """Answer many queries in one call to the engine, and read what they found in another."""
+        return await self.ask(lambda version: self._search(version, queries, filters))
+
+    async def _search(
+        self, index: SearchIndex, queries: Sequence[tuple[Query, int]], filters: Filters
+    ) -> SourceAnswer:
+        chain = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
+        same = chain == (ANALYZER, DECOMPOUND, "")  # tokens in queries are those of the index
+        asked = await index.threads.run(
+            lambda: [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
+        )
+        whole = _holds_papers(index)
+        found = await index.engine.search(asked, filters=filters, collapse=whole)
+        papers = await self._of_hits(index, [hit for query_hits in found for hit in query_hits])
+        listed = [[(hit.doc_id if whole else hit.passage_id, hit.score) for hit in of] for of in found]
+        return SourceAnswer(
+            tuple(
+                tuple(SourcePaper(papers[id_], score) for id_, score in of if id_ in papers) for of in listed
+            ),
+            requests=2,
+        )
+
+    async def _of_hits(self, index: SearchIndex, hits: Sequence[EngineHit]) -> dict[str, Paper]:
+        """Return the records of hits, of full papers with those passages as their body that were found."""
+        passages = await index.engine.passages({hit.passage_id for hit in hits})
+        if not _holds_papers(index):
+            return {
+                passage_id: Paper(
+                    id=passage_id, title=each.title, abstract=each.text, lang=each.lang, source=self._name
+                )
+                for passage_id, each in passages.items()
+            }
+        bodies: dict[str, list[str]] = defaultdict(list)
+        for passage in passages.values():
+            if passage.part == BODY:
+                bodies[passage.doc_id].append(passage.text)
+        papers = await self._read(index, (hit.doc_id for hit in hits))
+        return {
+            doc_id: paper.model_copy(update={"body": "\n\n".join(bodies[doc_id])})
+            if doc_id in bodies
+            else paper
+            for doc_id, paper in papers.items()
+        }
+
+    async def _read(self, index: SearchIndex, ids: Iterable[str]) -> dict[str, Paper]:
+        records = await records_of_papers(index, ids)
+        return await index.threads.run(
+            lambda: {str(record.pop("doc_id")): self._paper(record) for record in records}
+        )
+
+    def _paper(self, record: dict[str, Any]) -> Paper:
+        return Paper.model_validate(record | {"source": self._name})
+
+    async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
+        """Return records by id."""
+        return await self.ask(lambda version: self._papers(version, ids))
+
+    async def _papers(self, index: SearchIndex, ids: Sequence[str]) -> dict[str, SourcePaper]:
+        if _holds_papers(index):
+            found = await self._read(index, ids)
+        else:
+            found = await self._of_hits(index, [EngineHit(passage_id, "", 0.0) for passage_id in ids])
+        return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
+
+    async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the papers of the index that papers refer to, in the order of their references."""
+        return await self.ask(lambda version: self._linked(version, references, ids, limit))
+
+    async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
+        """Return the papers of the index that refer to papers."""
+        return await self.ask(lambda version: self._linked(version, cited_by, ids, limit))
+
+    async def _linked(
+        self, index: SearchIndex, follow: Follow, ids: Sequence[str], limit: int
+    ) -> LinkedPapers:
+        if not _holds_papers(index):
+            return LinkedPapers()
+        linked = await follow(index, ids, limit)
+        papers = await self._papers(index, [other for others in linked.values() for other in others])
+        return LinkedPapers(
+            {
+                paper_id: tuple(papers[other] for other in others if other in papers)
+                for paper_id, others in linked.items()
+            },
+            requests=2,  # at most: abstracts that may go on are looked up once more
+        )
+
+    async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return how many papers of the index refer to each, by its citation graph; nothing without one."""
+        return await self.ask(lambda version: _cited_by_count(version, ids))
+
+    async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
+        """Return in how many passages each word stands, and of how many; of a compound its rarest part.
+
+        What is a token only within its sentence (줄이) counts as it is written.
+        """
+        return await self.ask(lambda version: _frequencies(version, words))
+
+    async def close(self) -> None:
+        """Close the index."""
+        await asyncio.to_thread(self._index.__exit__)
+
+
+def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
+    """Tell whether what is indexed are papers, and not passages that are judged by themselves."""
+    return index.manifest.unit == "paper"
+
+
+async def _cited_by_count(index: SearchIndex, ids: Sequence[str]) -> dict[str, int]:
+    if not _holds_papers(index) or index.citations is None:
+        return {}
+    counts = await citation_counts(index, ids)
+    return {paper_id: count.cited_by for paper_id, count in counts.items()}
+
+
+async def _frequencies(index: SearchIndex, words: Sequence[str]) -> tuple[dict[str, int], int]:
+    analyzer, engine = index.analyzer, index.engine
+    tokens = await index.threads.run(
+        lambda: {word: [token[0] for token in analyzer.analyze(word)] for word in words}
+    )
+    everything = {*words, *(token for of in tokens.values() for token in of)}
+    counted = await engine.document_frequencies(everything)
+    found = {
+        word: max(counted[word], min((counted[token] for token in of), default=0))
+        for word, of in tokens.items()
+    }
+    return found, engine.passage_count

@@ -1,0 +1,220 @@
+"""ScienceON: Korean papers by KISTI's API gateway, whose answers `indexer.corpora.readers` reads.
+
+A call needs a token of two hours, which the gateway gives to whoever encrypts the registered MAC address and
+the time with the key (AES-256 in CBC mode, a vector that is the same for all).
+
+Format: https://scienceon.kisti.re.kr/apigateway (token guide, search API).
+"""
+
+import asyncio
+import json
+import re
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Annotated, Any
+from urllib.parse import quote_plus
+
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints
+
+from base.errors import LibraryMissing
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
+from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
+from indexer.settings import IndexerSettings
+from retriever.queries.boolean import Filters
+from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.web.boolean import Syntax, searched_everywhere
+from retriever.sources.web.client import WebRequest
+from retriever.sources.web.records import Unreadable, address, at, doi, json_in, paper_of, text
+from retriever.sources.web.settings import Address, AtOnce, Key, Rate, WebSettings
+from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
+from retriever.sources.web.xml import text_in, xml_in
+
+PER_PAGE = 100
+KEY_CHARACTERS = 32
+NUMBER = re.compile(r"[A-Z]{2,8}[0-9A-Z]{4,40}")
+TOKEN = re.compile(r"[0-9A-Za-z._-]{8,500}")
+TOKEN_S = 100 * 60.0  # it is good for two hours
+VECTOR = b"jvHJ1EFA0IXBrxxz"
+KOREA = timezone(timedelta(hours=9))
+CODE = re.compile(r"E?[0-9]{3,5}")
+TOKEN_REFUSED = frozenset({"401", "E4103"})
+
+
+def _as_long_as_the_cipher_wants(value: SecretStr) -> SecretStr:
+    if len(value.get_secret_value()) != KEY_CHARACTERS:
+        raise ValueError(f"the authentication key has {KEY_CHARACTERS} characters")
+    return value
+
+
+class Settings(WebSettings):
+    """Where the gateway is, and what it gave on registration."""
+
+    url: Address = "https://apigateway.kisti.re.kr"
+    client_id: Key
+    api_key: Annotated[Key, AfterValidator(_as_long_as_the_cipher_wants)] = Field(
+        description="the 32 characters that the gateway calls the authentication key"
+    )
+    mac_address: Annotated[str, StringConstraints(pattern=r"^(?:[0-9A-F]{2}-){5}[0-9A-F]{2}$")] = Field(
+        description="as it is registered: AA-BB-CC-DD-EE-FF"
+    )
+    requests_per_second: Rate = 2
+    at_once: AtOnce = 2
+
+
+def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "ScienceON":
+    """Open it; the first question connects. LibraryMissing without the library that encrypts."""
+    del indexes
+    return ScienceON(name, settings)
+
+
+SYNTAX = Syntax(
+    word=searched_everywhere,
+    either="|",
+    both=" ",
+    without=" !",
+    titles=False,
+    length=lambda query: len(quote_plus(query)),
+    longest=3_000,
+)
+
+
+def search_text(query: str, filters: Filters) -> str:
+    """Write the parameter `searchQuery`: words of all fields, and years."""
+    fields = {"BI": query}
+    years = filters.years
+    if years and (years.low or years.high):
+        fields["PY"] = f"{years.low or FIRST_YEAR}~{years.high or LAST_YEAR}"
+    return json.dumps(fields, ensure_ascii=False)
+
+
+def accounts(key: str, mac_address: str, now: datetime) -> str:
+    """Encrypt what a token is asked for with.
+
+    Raises:
+        LibraryMissing: the library that encrypts is not installed.
+    """
+    try:
+        from cryptography.hazmat.primitives import padding
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    except ImportError:
+        raise LibraryMissing(
+            "a source of the kind scienceon needs the library cryptography",
+            remedy="install it: make install-server",
+        ) from None
+    told = {"datetime": now.astimezone(KOREA).strftime("%Y%m%d%H%M%S"), "mac_address": mac_address}
+    padder = padding.PKCS7(128).padder()
+    padded = padder.update(json.dumps(told, separators=(",", ":")).encode()) + padder.finalize()
+    encryptor = Cipher(algorithms.AES(key.encode()), modes.CBC(VECTOR)).encryptor()
+    return urlsafe_b64encode(encryptor.update(padded) + encryptor.finalize()).decode()
+
+
+def read_token(content: bytes) -> str:
+    """Read a token; Unreadable, with the gateway's code alone, where it gives none."""
+    answer = json_in(content)
+    token = text(at(answer, "access_token"))
+    if not TOKEN.fullmatch(token):
+        code = text(at(answer, "errorCode"))
+        raise Unreadable(f"it gives no token{f' ({code})' if CODE.fullmatch(code) else ''}")
+    return token
+
+
+class TokenRefused(Unreadable):
+    """The token is none any more."""
+
+
+def read_records(content: bytes, source: str) -> list[SourcePaper | None]:
+    """Read the records of a search; TokenRefused where another token may better it."""
+    if content.lstrip()[:1] == b"{":  # some of its errors are no XML
+        raise _refusal([text(at(json_in(content), "errorCode"))])
+    answer = xml_in(content, ROOT)
+    status = text_in(answer.find(f"resultSummary/{STATUS}")).strip()
+    if status != STATUS_OK:
+        raise _refusal([status, *(text_in(each).strip() for each in answer.iter("errorCode"))])
+    return [_read_record(record, source) for record in answer.iterfind("recordList/record")]
+
+
+def _refusal(codes: Sequence[str]) -> Unreadable:
+    known = [code for code in codes if CODE.fullmatch(code)]
+    what = f"it answers with the status {', '.join(known) or 'of no search'}"
+    return TokenRefused(what) if TOKEN_REFUSED.intersection(known) else Unreadable(what)
+
+
+def _read_record(record: Any, source: str) -> SourcePaper | None:
+    fields: dict[str, str] = {}
+    for item in record.iterfind("item"):
+        code, value = item.get("metaCode", ""), text_in(item).strip()
+        fields[code] = f"{fields[code]};{value}" if fields.get(code) and value else fields.get(code) or value
+    paper: dict[str, Any] = dict(named_as_paper(fields))
+    if not NUMBER.fullmatch(str(paper.get("id", ""))):
+        return None
+    return paper_of(source, {**paper, "doi": doi(paper.get("doi", "")), "url": address(paper.get("url", ""))})
+
+
+class ScienceON(WebSource):
+    """The gateway, open until `close`."""
+
+    service = "ScienceON"
+    features = SourceFeatures(private=False)
+    syntax = SYNTAX
+    identifiers = NUMBER
+    batch = 50
+
+    def __init__(self, name: str, settings: Settings, **options: Any) -> None:
+        """Connect to nothing yet."""
+        super().__init__(name, settings, **options)
+        self._settings = settings
+        accounts(
+            "k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA)
+        )  # tells now what is not installed
+        self._token, self._good_until = "", 0.0
+        self._asking = asyncio.Lock()
+
+    async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
+        """Yield pages by relevance."""
+        size = min(PER_PAGE, asked.k)
+        for page in range(1, -(-asked.k // size) + 1):
+            found = await self._records(search_text(asked.text, asked.filters), page, size, conversation)
+            yield found
+            if len(found) < size:
+                break
+
+    async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
+        """Return records by number."""
+        return await self._records(json.dumps({"CN": "|".join(ids)}), 1, PER_PAGE, conversation)
+
+    async def _records(self, query: str, page: int, size: int, conversation: Conversation) -> Page:
+        parameters = {
+            "version": "1.0",
+            "action": "search",
+            "target": "ARTI",
+            "searchQuery": query,
+            "curPage": str(page),
+            "rowCount": str(size),
+        }
+        token = await self._good_token(conversation)
+        try:
+            return await self._call(parameters, token, conversation)
+        except TokenRefused:
+            return await self._call(parameters, await self._good_token(conversation, but=token), conversation)
+
+    async def _call(self, parameters: Mapping[str, str], token: str, conversation: Conversation) -> Page:
+        identity = {"client_id": self._settings.client_id.get_secret_value(), "token": token}
+        content = await conversation.ask(WebRequest("/openapicall.do", {**identity, **parameters}))
+        return await self.read(read_records, content, self.name)
+
+    async def _good_token(self, conversation: Conversation, *, but: str = "") -> str:
+        """Return a token, a new one where there is none, it is old, or it is the one refused."""
+        async with self._asking:
+            if self._token in {"", but} or time.monotonic() > self._good_until:
+                key, now = self._settings.api_key.get_secret_value(), datetime.now(KOREA)
+                parameters = {
+                    "client_id": self._settings.client_id.get_secret_value(),
+                    "accounts": accounts(key, self._settings.mac_address, now),
+                }
+                content = await conversation.ask(WebRequest("/tokenrequest.do", parameters))
+                self._token = await self.read(read_token, content)
+                self._good_until = time.monotonic() + TOKEN_S
+                self.client.hide(self._token)
+            return self._token
