@@ -27,6 +27,7 @@ from eval.topics import read_topics
 from generator.llm import LanguageModel
 from generator.pipeline import Settings, answer_question
 from generator.settings import LanguageModelSettings
+from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
@@ -54,7 +55,7 @@ class Load:
 
     async def ask(self, question: str, model: LanguageModel) -> None:
         """Have one question answered."""
-        await answer_question(self.index, self.settings.request(question), self.settings, model=model)
+        await answer_question(self.index, make_request(self.settings, question), self.settings, model=model)
 
 
 async def measure_overhead(load: Load) -> list[Figure]:

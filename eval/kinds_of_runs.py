@@ -17,6 +17,7 @@ from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings
 from generator.settings import HopsMode
+from generator.ways import make_request
 from indexer.corpora.papers import Unit
 from retriever.errors import BadFilter, BadQuestion
 from retriever.hops.rounds import second_round_where_asked_for, with_second_round
@@ -94,7 +95,7 @@ def ask_kind(
     """Rank by the evidence of an answer, as `ask` gives it."""
     if k is not None and k > MOST_EVIDENCE:
         raise InvalidCall(f"an answer rests on at most {MOST_EVIDENCE} papers: -k {k:,} is more")
-    request = settings.request("?", way=way or "shrag", method=method, evidence=k, hops=hops)
+    request = make_request(settings, "?", way=way or "shrag", method=method, evidence=k, hops=hops)
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         asked = replace(request, question=question)

@@ -8,7 +8,7 @@ from generator.answers.excluding import mark_excluded
 from generator.answers.extractive import quoted_answer
 from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, answer_from_model
-from generator.llm.model_step import model_step
+from generator.model_calls.model_step import model_step
 from generator.request import Resources
 from generator.tracing.steps import Step
 from retriever.relevance.confidence import THRESHOLD

@@ -10,6 +10,7 @@ from base.terminal.completion import completing
 from base.terminal.option_sections import SectionedCommand, option_section
 from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.path_parameter import PathParameter
+from generator.ways import make_request
 from indexer.options import INTERRUPTED, json_option
 from retriever.commands import show_trace
 from retriever.methods import method_names
@@ -125,7 +126,8 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     constraints = chosen_constraints(
         question, settings.retriever, exclude=exclude, strict_time=strict_time, found=not no_constraints
     )
-    request = settings.request(
+    request = make_request(
+        settings,
         question,
         filters,
         way=way,

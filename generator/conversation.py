@@ -10,7 +10,7 @@ from pydantic import BaseModel, StringConstraints
 
 from generator.follow_up_questions import may_follow, with_earlier_subject
 from generator.llm import LanguageModel, OnText
-from generator.llm.model_step import FromModel, model_step
+from generator.model_calls.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model
 
 from generator.llm import LanguageModel, OnText
-from generator.llm.model_step import FromModel, model_step
+from generator.model_calls.model_step import FromModel, model_step
 from generator.request import Turn
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, StringConstraints, create_model
 from base.letters import HANGUL, LATIN
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, OnText
-from generator.llm.model_step import FromModel
+from generator.model_calls.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import language_of

@@ -22,7 +22,7 @@ from generator.request import AskRequest, Resources, Settings
 from generator.settings import HopsMode
 from generator.tracing.steps import Listener, Step
 from generator.tracing.trace import TRACE_VERSION, Trace
-from generator.ways import check_options, find_way
+from generator.ways import check_options, find_way, make_request
 from indexer.settings import IndexerSettings
 from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.queries.boolean import Filters
@@ -204,8 +204,8 @@ def ask(  # noqa: PLR0913 - what a question may be asked with
     """
     check_places(name, sources)
     settings = Settings.from_environment()
-    request = settings.request(
-        question, filters, way=way, method=method, evidence=evidence, topic=topic, hops=hops
+    request = make_request(
+        settings, question, filters, way=way, method=method, evidence=evidence, topic=topic, hops=hops
     )
     if sources:
         settings = replace(settings, indexer=_at(home, settings))

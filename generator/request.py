@@ -1,16 +1,14 @@
-"""The request, the settings of all stages, and a way's resources and result."""
+"""The request, the settings of all stages, and the resources of a way."""
 
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from generator.answers.answer import Answer
 from generator.llm import LanguageModel
 from generator.settings import EVIDENCE, GeneratorSettings, HopsMode
 from indexer.settings import IndexerSettings
 from retriever.constraints.parsing import Constraints
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters
-from retriever.searching.hits import SearchResult
 from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
@@ -87,48 +85,6 @@ class Settings:
         """Read the variables `SHRAG_…` and `shrag.toml`; raises ValidationError, InvalidSettingsFile."""
         return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
 
-    def request(  # noqa: PLR0913 - what a request is made of
-        self,
-        question: str,
-        filters: Filters | None = None,
-        *,
-        way: str | None = None,
-        method: str | None = None,
-        evidence: int | None = None,
-        constraints: Constraints | None = None,
-        keywords: tuple[str, ...] | None = None,
-        skip: tuple[str, ...] = (),
-        topic: str | None = None,
-        hops: HopsMode | None = None,
-        turns: tuple[Turn, ...] = (),
-    ) -> AskRequest:
-        """Make a request; what is not given is as the settings have it, as far as its way takes it.
-
-        Raises:
-            UnknownWay: there is no such way.
-            BadFilter: what is given and the way does not take.
-        """
-        from generator.ways import check_options, takes
-
-        generator = self.generator
-        way, hops = way or generator.ask_way, hops or generator.ask_hops
-        by_settings = generator.ask_method if hops != "never" or takes(way, "method") else METHOD
-        request = AskRequest(
-            question,
-            way=way,
-            method=method or by_settings,
-            evidence=generator.evidence if evidence is None else evidence,
-            filters=filters or Filters(),
-            constraints=constraints,
-            keywords=keywords,
-            skip=skip,
-            topic=topic,
-            hops=hops,
-            turns=turns,
-        )
-        check_options(request)
-        return request
-
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
         """Make the language model with its cache, to be opened by `async with`.
 
@@ -144,11 +100,3 @@ class Resources:
     index: SearchIndex
     settings: Settings
     model: LanguageModel | None
-
-
-@dataclass(frozen=True, slots=True)
-class WayResult:
-    """An answer, and the search whose hits are its evidence."""
-
-    answer: Answer
-    search: SearchResult

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from generator.answer_events import AnswerEvent
 from generator.answers.answer import EXTRACTIVE, HEADINGS, abstention, likelihood_line
-from generator.answers.events import AnswerEvent
 from generator.answers.quoting import CHECK_WORDS, quoted
 from indexer.corpora.papers import Language, language_of
 from server.addresses import known_by

@@ -24,7 +24,7 @@ from eval.experiments.sample import ANSWERS, NAME, SAMPLE, read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from generator.pipeline import AskResult, Settings, answer_question
-from generator.ways import way_names
+from generator.ways import make_request, way_names
 from indexer.errors import UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
 from indexer.options import json_option
@@ -88,7 +88,9 @@ def run_experiment(
             outcomes = []
             for place, topic in enumerate(topics):
                 progress(way, place, len(topics))
-                asked = await answer_question(index, settings.request(topic["question"], way=way), settings)
+                asked = await answer_question(
+                    index, make_request(settings, topic["question"], way=way), settings
+                )
                 outcomes.append(outcome(topic, asked, qrels, strings.get(topic["query_id"], ())))
             return outcomes
 

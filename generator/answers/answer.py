@@ -11,6 +11,7 @@ from generator.answers.citations import Check, Reason
 from generator.answers.quoting import CHECK_WORDS, cited, quoted
 from indexer.corpora.papers import Language
 from retriever.question.unknown_words import unknown_words_note
+from retriever.searching.hits import SearchResult
 
 Section = Literal["introduction", "body", "conclusion", "passages"]
 SECTIONS: tuple[Section, ...] = ("introduction", "body", "conclusion")  # of a model's answer
@@ -172,3 +173,11 @@ def likelihood_line(language: Language, likelihood: float | None) -> str:
 
 def _of(language: Language) -> str:
     return "ko" if language == "ko" else "en"
+
+
+@dataclass(frozen=True, slots=True)
+class WayResult:
+    """An answer, and the search whose hits are its evidence."""
+
+    answer: Answer
+    search: SearchResult

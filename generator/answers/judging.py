@@ -13,11 +13,11 @@ from pydantic import BaseModel, Field, StringConstraints
 from base.errors import ResourceError
 from generator.answers.answer import Answer, Sentence
 from generator.answers.citations import UNSURE, Check, Reason, cited
-from generator.answers.context import fit
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, Message, OnText
-from generator.llm.model_step import FromModel, model_step
 from generator.llm.structured import CutAt
+from generator.model_calls.context import fit
+from generator.model_calls.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, described

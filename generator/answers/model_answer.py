@@ -10,7 +10,6 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, Valida
 
 from generator.answers.answer import SECTIONS, Answer, Section, Sentence, no_answer
 from generator.answers.citations import check_sentence, check_title, cited, reader
-from generator.answers.context import FittedPrompt, RefusedPrompt, fit
 from generator.answers.excluding import exclusion_prompt, marked
 from generator.answers.extractive import MOST_SENTENCES
 from generator.answers.markup import without_markup
@@ -18,7 +17,8 @@ from generator.answers.streaming import each_sentence, sections_so_far
 from generator.checking.reading import Reading
 from generator.errors import ContextExceeded
 from generator.llm import LanguageModel, Message, OnText, Reply
-from generator.llm.model_step import FromModel
+from generator.model_calls.context import FittedPrompt, RefusedPrompt, fit
+from generator.model_calls.model_step import FromModel
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of
 from indexer.files.schema import StoredPassage

@@ -20,8 +20,8 @@ from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState
 from generator.llm import LanguageModel
-from generator.llm.allowance import Allowance
-from generator.llm.budgets import Budget
+from generator.model_calls.allowance import Allowance
+from generator.model_calls.budgets import Budget
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary

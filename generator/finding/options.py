@@ -85,7 +85,7 @@ def find_request(
 ) -> "FindRequest":
     """Make the request that the values of these options describe; raises as FindRequest."""
     from generator.finding.request import FindRequest
-    from generator.llm.budgets import Budget
+    from generator.model_calls.budgets import Budget
     from retriever.queries.boolean import Filters
 
     values = dict(given)

@@ -18,7 +18,7 @@ from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from generator.finding.request import FindRequest
 from generator.finding.understood import Understanding
-from generator.llm.budgets import Spent
+from generator.model_calls.budgets import Spent
 from indexer.corpora.papers import Paper, why_invalid
 from retriever.sources.merging import MergedPaper
 

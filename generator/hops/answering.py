@@ -11,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from generator.answer_step import answer_step
+from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
 from generator.hops.chains import Finding, answered, follow
 from generator.hops.evidence import joined, papers_of
 from generator.hops.plans import Plan, plan_steps
-from generator.llm.budgets import Budget, spent_within
-from generator.request import WAY, AskRequest, Resources, WayResult
+from generator.model_calls.budgets import Budget, spent_within
+from generator.request import WAY, AskRequest, Resources
 from generator.search_step import search_step
 from generator.tracing.steps import Step
 from generator.ways import Way

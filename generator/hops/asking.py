@@ -5,9 +5,9 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.answers.context import fit
 from generator.llm import LanguageModel, Message, OnText
-from generator.llm.model_step import FromModel, model_step
+from generator.model_calls.context import fit
+from generator.model_calls.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of

@@ -11,8 +11,8 @@ from generator.hops.asking import Rewritten, ask_step, sub_answer
 from generator.hops.evidence import papers_of
 from generator.hops.plans import Plan, normalised, usable
 from generator.llm import LanguageModel
-from generator.llm.budgets import Budget, spent_within
-from generator.llm.model_step import model_step
+from generator.model_calls.budgets import Budget, spent_within
+from generator.model_calls.model_step import model_step
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.side_by_side import all_of

@@ -6,10 +6,10 @@ from typing import Annotated, Any, cast
 from pydantic import BaseModel, Field, create_model
 
 from generator.answer_step import answer_step
+from generator.answers.answer import WayResult
 from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
 from generator.llm.structured import CutAt
 from generator.passages.asked import PassageQuestion
-from generator.request import WayResult
 from generator.tracing.steps import Step
 from retriever.searching.hits import SearchResult
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from generator.answers.extractive import quoted_answer
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel, OnText
-from generator.llm.model_step import FromModel, model_step
+from generator.model_calls.model_step import FromModel, model_step
 from generator.passages.asked import PassageQuestion
 from generator.passages.retrieving import QueryText
 from generator.prompts import load_prompt

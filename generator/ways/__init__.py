@@ -15,10 +15,14 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import TypeAlias, cast
 
+from generator.answers.answer import WayResult
 from generator.errors import UnknownWay
-from generator.request import AskRequest, Resources, WayResult
+from generator.request import METHOD, AskRequest, Resources, Settings, Turn
+from generator.settings import HopsMode
 from generator.tracing.steps import Step
+from retriever.constraints.parsing import Constraints
 from retriever.errors import BadFilter
+from retriever.queries.boolean import Filters
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
 
@@ -64,6 +68,47 @@ def check_options(request: AskRequest) -> None:
             raise BadFilter(
                 f"way {request.way!r} takes no {what}; ask without, or by a way that does: {others}"
             )
+
+
+def make_request(  # noqa: PLR0913 - the parts of a request
+    settings: Settings,
+    question: str,
+    filters: Filters | None = None,
+    *,
+    way: str | None = None,
+    method: str | None = None,
+    evidence: int | None = None,
+    constraints: Constraints | None = None,
+    keywords: tuple[str, ...] | None = None,
+    skip: tuple[str, ...] = (),
+    topic: str | None = None,
+    hops: HopsMode | None = None,
+    turns: tuple[Turn, ...] = (),
+) -> AskRequest:
+    """Make a request; the settings give what is omitted and its way takes.
+
+    Raises:
+        UnknownWay: there is no such way.
+        BadFilter: the way does not take what is given.
+    """
+    defaults = settings.generator
+    way, hops = way or defaults.ask_way, hops or defaults.ask_hops
+    by_settings = defaults.ask_method if hops != "never" or takes(way, "method") else METHOD
+    request = AskRequest(
+        question,
+        way=way,
+        method=method or by_settings,
+        evidence=defaults.evidence if evidence is None else evidence,
+        filters=filters or Filters(),
+        constraints=constraints,
+        keywords=keywords,
+        skip=skip,
+        topic=topic,
+        hops=hops,
+        turns=turns,
+    )
+    check_options(request)
+    return request
 
 
 def _module(name: str) -> ModuleType:

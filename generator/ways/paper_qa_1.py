@@ -1,9 +1,10 @@
 """Way I of paper-QA: retrieve, answer (section 5)."""
 
+from generator.answers.answer import WayResult
 from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.retrieving import retrieve
-from generator.request import AskRequest, Resources, WayResult
+from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 
 TAKES = OF_PASSAGES

@@ -1,10 +1,11 @@
 """Way II of paper-QA: retrieve more, re-rank, answer (section 5)."""
 
+from generator.answers.answer import WayResult
 from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.reranking import rerank
 from generator.passages.retrieving import retrieve
-from generator.request import AskRequest, Resources, WayResult
+from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 
 RETRIEVED = 15

@@ -1,11 +1,12 @@
 """Way III of paper-QA: two further queries, all rankings fused, re-ranked, answer (section 5)."""
 
+from generator.answers.answer import WayResult
 from generator.passages.answering import answer_briefly
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, expand
 from generator.passages.reranking import rerank
 from generator.passages.retrieving import fuse, retrieve
-from generator.request import AskRequest, Resources, WayResult
+from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each query, of all

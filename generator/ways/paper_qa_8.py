@@ -1,11 +1,12 @@
 """Way VIII of paper-QA: a temporary answer guides the re-ranking of what way III fuses (section 5)."""
 
+from generator.answers.answer import WayResult
 from generator.passages.answering import answer_briefly, draft_answer
 from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, expand
 from generator.passages.reranking import filter_relevant, rerank
 from generator.passages.retrieving import fuse, retrieve
-from generator.request import AskRequest, Resources, WayResult
+from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 
 RETRIEVED, FUSED = 10, 15  # for each query, of all

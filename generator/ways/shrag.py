@@ -8,9 +8,10 @@ from dataclasses import replace
 from functools import partial
 
 from generator.answer_step import answer_step
+from generator.answers.answer import WayResult
 from generator.keywords import keyword_records, keywords_from_model
-from generator.llm.model_step import model_step
-from generator.request import AskRequest, Resources, WayResult
+from generator.model_calls.model_step import model_step
+from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.tracing.steps import Step
 from retriever.keywords.statistics import Keyword

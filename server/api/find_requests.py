@@ -8,7 +8,7 @@ from base.errors import InvalidCall
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.finding.request import FindRequest
-from generator.llm.budgets import Budget
+from generator.model_calls.budgets import Budget
 from retriever.queries.filters import make_filters
 from retriever.searching.request import MOST_CHARACTERS
 from server.access.callers import current_visit

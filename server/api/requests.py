@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from generator.request import AskRequest, Settings
 from generator.settings import HopsMode
-from generator.ways import way_names
+from generator.ways import make_request, way_names
 from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
 from retriever.methods import method_named, method_names
@@ -237,7 +237,8 @@ class AskCall(Asked):
             BadQuestion, BadFilter, UnknownWay: a request that cannot be used.
         """
         check_question(self.question)
-        asked = settings.request(
+        asked = make_request(
+            settings,
             self.question,
             self.filters(),
             way=self.way,

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 from pydantic import TypeAdapter
 
 from generator.finding.state import FindingState, SavedSpent
-from generator.llm.budgets import Spent
+from generator.model_calls.budgets import Spent
 from indexer.corpora.readers.jsonl import parse_record
 
 

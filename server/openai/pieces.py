@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from starlette.requests import Request
 
-from generator.answers.events import stream_answer
+from generator.answer_events import stream_answer
 from generator.housekeeping import Housekeeping, answer_housekeeping
 from generator.llm import LanguageModel
 from generator.tracing.steps import StepEvent

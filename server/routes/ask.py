@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from generator.answers.events import AnswerEvent, stream_answer
+from generator.answer_events import AnswerEvent, stream_answer
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
 from server.api.requests import AskCall

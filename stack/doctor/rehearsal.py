@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from generator.pipeline import Settings, answer_question, run
+from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
@@ -74,7 +75,7 @@ def _in_a_folder(settings: Settings, folder: Path) -> Settings:
 def _ask(settings: Settings, name: str) -> tuple[Status, str]:
     """Ask one question, and tell who wrote the answer; a model that fails is a fault here."""
     with open_index(settings.indexer, name, settings.retriever.synonyms, follow=True) as index:
-        answered = run(answer_question(index, settings.request(QUESTION), settings))
+        answered = run(answer_question(index, make_request(settings, QUESTION), settings))
     answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
     status: Status = "wrong" if any(step.get("fallback") for step in answered.trace.steps()) else "ok"
     return status, "; ".join((answer, *answered.result.notes))

@@ -14,6 +14,7 @@ import pytest
 
 from generator.pipeline import Settings, answer_question
 from generator.settings import EVIDENCE, GeneratorSettings
+from generator.ways import make_request
 from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
@@ -106,7 +107,7 @@ def ask_model(index, question, settings, script, *, listener=None, **request):
 
     async def ask():
         async with settings.language_model(script.transport) as model:
-            asked = settings.request(question, **request)
+            asked = make_request(settings, question, **request)
             return await answer_question(index, asked, settings, model=model, listener=listener)
 
     return asyncio.run(ask())

@@ -2,8 +2,8 @@
 
 import pytest
 
-from generator.llm.allowance import Allowance
-from generator.llm.budgets import Budget, Spent
+from generator.model_calls.allowance import Allowance
+from generator.model_calls.budgets import Budget, Spent
 
 
 def clock_of(*times):

@@ -13,13 +13,14 @@ from hypothesis import given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
+from generator.answer_events import AnswerEvent, stream_answer
 from generator.answer_step import answer_step
-from generator.answers.events import AnswerEvent, stream_answer
+from generator.answers.answer import WayResult
 from generator.answers.streaming import ClosedSentences
 from generator.pipeline import AskRequest
-from generator.request import Turn, WayResult
+from generator.request import Turn
 from generator.search_step import search_step
-from generator.ways import shrag
+from generator.ways import make_request, shrag
 from indexer.settings import CheckSettings, IndexerSettings
 from retriever.errors import BadQuestion
 from retriever.index import open_index
@@ -55,7 +56,7 @@ def streamed(index, question, *answers, turns=(), **llm):
 
     async def ask():
         async with given.language_model(Scripted(answers).transport) as model:
-            return await collected(index, given.request(question, turns=turns), given, model=model)
+            return await collected(index, make_request(given, question, turns=turns), given, model=model)
 
     return asyncio.run(ask())
 
@@ -152,7 +153,7 @@ def test_what_is_found_arrives_before_the_model_begins_and_sentences_while_it_wr
 
     async def ask(given):
         arrived = []
-        async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
+        async with aclosing(stream_answer(sample, make_request(given, KOREAN), given)) as arriving:
             async for event in arriving:
                 arrived.append(event)
                 if len(data(arrived, "sentence")) == 2:
@@ -174,7 +175,7 @@ ENDLESS = [piece(json.dumps(ANSWER, ensure_ascii=False)[:-60]), *[piece(" ")] * 
 @pytest.mark.parametrize("kind", ["step", "evidence", "sentence"])
 def test_who_closes_the_stream_ends_the_models_work(sample, kind):
     async def ask(given):
-        async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
+        async with aclosing(stream_answer(sample, make_request(given, KOREAN), given)) as arriving:
             await until(arriving, kind)
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -189,7 +190,7 @@ def test_who_is_cancelled_while_waiting_ends_the_models_work(sample):
         begun = asyncio.Event()
 
         async def read():
-            async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
+            async with aclosing(stream_answer(sample, make_request(given, KOREAN), given)) as arriving:
                 async for event in arriving:
                     if event.kind == "sentence":
                         begun.set()
@@ -242,7 +243,7 @@ def test_where_the_model_dies_the_quotation_takes_the_place_of_what_was_read(sam
 async def ask_all(index, given, read):
     """Return all that arrives, and set an event when a sentence has been read."""
     arrived = []
-    async with aclosing(stream_answer(index, given.request(KOREAN), given)) as arriving:
+    async with aclosing(stream_answer(index, make_request(given, KOREAN), given)) as arriving:
         async for event in arriving:
             arrived.append(event)
             if event.kind == "sentence":
@@ -274,7 +275,7 @@ def test_a_retry_goes_on_where_the_same_sentences_come_again(sample):
     half = streams_out(*events(ANSWER)[:-40], end=False)
     with serving(half, streams_out(*events(ANSWER))) as server:
         given = at_server(server, retries=1)
-        arrived = asyncio.run(collected(sample, given.request(KOREAN), given))
+        arrived = asyncio.run(collected(sample, make_request(given, KOREAN), given))
     assert_adds_up(arrived)
     assert "restart" not in kinds(arrived)
     assert arrived[-1].data["answer"]["written_by"] == "tiny-writer-7b"
@@ -381,7 +382,7 @@ def test_a_slow_reader_is_told_the_newest_and_nothing_is_kept_for_it(sample):
 
     async def ask(given):
         arrived: list[AnswerEvent] = []
-        async with aclosing(stream_answer(sample, given.request(KOREAN), given)) as arriving:
+        async with aclosing(stream_answer(sample, make_request(given, KOREAN), given)) as arriving:
             async for event in arriving:
                 if not arrived:  # the model dies and answers meanwhile
                     await asyncio.wait(asyncio.all_tasks() - {asyncio.current_task()})

@@ -6,10 +6,10 @@ import json
 import httpx
 import pytest
 
-from generator.answers.context import passage_texts, shortened_lengths
 from generator.answers.model_answer import answer_from_model
 from generator.errors import ContextTooSmall, ModelRefusedCall, TokenizerUnusable
 from generator.llm import LanguageModel
+from generator.model_calls.context import passage_texts, shortened_lengths
 from generator.settings import CacheSettings
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import passage

@@ -8,6 +8,7 @@ import pytest
 
 from generator.conversation import MOST_CHARACTERS, shown_turns
 from generator.request import Turn
+from generator.ways import make_request
 from retriever.errors import BadQuestion
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, ask_model, settings_of
@@ -241,7 +242,7 @@ def test_questions_at_the_same_time_keep_their_conversations(sample):
     given = settings_of(UNUSED)
 
     async def ask_both():
-        requests = [given.request(KOREAN, turns=TURNS), given.request(KOREAN)]
+        requests = [make_request(given, KOREAN, turns=TURNS), make_request(given, KOREAN)]
         return await asyncio.gather(*(answer_question(sample, each, given) for each in requests))
 
     with_turns, alone = asyncio.run(ask_both())

@@ -16,7 +16,7 @@ from base.errors import InvalidCall
 from generator.finding.agents import AGENTS, PURE
 from generator.finding.request import FindRequest
 from generator.finding.state import FindingState
-from generator.llm.budgets import Budget
+from generator.model_calls.budgets import Budget
 from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of
 from tests.generator.language_model import says
 from tests.generator.sample_index import ENGLISH, NAME, shrag

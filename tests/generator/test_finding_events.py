@@ -15,7 +15,7 @@ from generator.finding.request import FindRequest
 from generator.finding.result import LONGEST_TEXT
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
 from generator.finding.understood import Understanding
-from generator.llm.budgets import Budget
+from generator.model_calls.budgets import Budget
 from indexer.corpora.papers import Paper
 from retriever.sources.merging import MergedPaper
 from tests.generator.finding_model import FindingModel, serving_model

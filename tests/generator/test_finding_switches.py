@@ -7,7 +7,7 @@ import pytest
 
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.finding.request import FindRequest
-from generator.llm.budgets import Spent
+from generator.model_calls.budgets import Spent
 from tests.generator.finding_model import (
     FindingModel,
     evolver,

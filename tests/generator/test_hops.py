@@ -8,9 +8,9 @@ from contextlib import closing
 import httpx
 import pytest
 
-from generator.answers.events import stream_answer
+from generator.answer_events import stream_answer
 from generator.hops.answering import answer_in_hops
-from generator.llm.budgets import Budget, Spent, spent_within
+from generator.model_calls.budgets import Budget, Spent, spent_within
 from generator.pipeline import AskRequest, answer_question
 from generator.request import Resources
 from generator.tracing.steps import Step

@@ -10,6 +10,7 @@ import pytest
 from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import CacheSettings, GeneratorSettings
 from generator.tracing.trace import differences
+from generator.ways import make_request
 from indexer.settings import IndexerSettings
 from retriever.constraints.parsing import Constraints
 from retriever.errors import BadFilter, BadQuestion, UnknownPaper
@@ -389,9 +390,9 @@ def test_a_method_is_refused_that_would_not_be_used(full):
 def test_a_method_of_the_settings_is_no_obstacle():
     generator = GeneratorSettings(ask_method="paper")
     given = Settings(IndexerSettings(home=UNUSED), RetrieverSettings(), generator)
-    assert given.request("cathode?", way="paper-qa-3").method == "shrag"
-    assert given.request("cathode?", way="shrag").method == "paper"
-    assert given.request("cathode?", way="paper-qa-3", hops="auto").method == "paper"
+    assert make_request(given, "cathode?", way="paper-qa-3").method == "shrag"
+    assert make_request(given, "cathode?", way="shrag").method == "paper"
+    assert make_request(given, "cathode?", way="paper-qa-3", hops="auto").method == "paper"
 
 
 @pytest.mark.parametrize("number", [2, 3])

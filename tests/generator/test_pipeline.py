@@ -11,6 +11,7 @@ from base.errors import InvalidCall
 from generator.finding.finding import find_papers
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
 from generator.tracing.trace import Trace
+from generator.ways import make_request
 from retriever.errors import BadQuestion
 from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, search
@@ -271,8 +272,8 @@ def test_settings_stand_in_for_what_a_request_leaves_out(monkeypatch):
     monkeypatch.setenv("SHRAG_EVIDENCE", "3")
     monkeypatch.setenv("SHRAG_ASK_METHOD", "paper")
     given = Settings.from_environment()
-    assert (given.request("?").evidence, given.request("?").method) == (3, "paper")
-    assert given.request("?", evidence=7, method="or") == AskRequest("?", method="or", evidence=7)
+    assert (make_request(given, "?").evidence, make_request(given, "?").method) == (3, "paper")
+    assert make_request(given, "?", evidence=7, method="or") == AskRequest("?", method="or", evidence=7)
 
 
 # Where the model is not asked

@@ -9,7 +9,7 @@ import pytest
 
 from generator.errors import ModelTooSlow
 from generator.llm import Growth, Reply
-from generator.llm.model_step import FromModel, model_step
+from generator.model_calls.model_step import FromModel, model_step
 from generator.tracing.steps import Step
 
 

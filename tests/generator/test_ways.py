@@ -21,7 +21,7 @@ TOY_WAY = '''
 import asyncio
 
 from generator.answers.answer import no_answer
-from generator.request import WayResult
+from generator.answers.answer import WayResult
 from generator.search_step import search_step
 from retriever.search import SearchRequest, open_search
 
@@ -111,7 +111,7 @@ import recommended
 import recent
 
 from generator.answers.answer import no_answer
-from generator.request import WayResult
+from generator.answers.answer import WayResult
 from generator.search_step import search_step
 from retriever.search import SearchRequest, open_search, run_stages
 

@@ -6,6 +6,7 @@ import socket
 import pytest
 
 from generator.pipeline import Settings, answer_question, run
+from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from stack.doctor.findings import Examined, Finding
@@ -94,7 +95,7 @@ def test_indexing_searching_and_answering_open_no_connection(tmp_path, question)
             IngestRequest(name="sample", paths=(str(ROOT / "sample" / "papers.jsonl"),)), settings.indexer
         )
         with open_index(settings.indexer, "sample") as index:
-            answered = run(answer_question(index, settings.request(question), settings))
+            answered = run(answer_question(index, make_request(settings, question), settings))
     assert len(answered.evidence) == 5
     assert watch.attempts == []
 
@@ -102,7 +103,7 @@ def test_indexing_searching_and_answering_open_no_connection(tmp_path, question)
 def test_a_model_elsewhere_is_refused_and_the_answer_quoted(sample_home):
     settings = settings_of(sample_home, llm={"base_url": f"http://{OUTSIDE}/v1", "model": "m", "retries": 0})
     with only([]) as watch, open_index(settings.indexer, "sample") as index:
-        answered = run(answer_question(index, settings.request(KOREAN), settings))
+        answered = run(answer_question(index, make_request(settings, KOREAN), settings))
     assert answered.answer.written_by == "extractive"
     assert {attempt.target for attempt in watch.attempts} == {f"{OUTSIDE}:80"}
 

@@ -11,8 +11,8 @@ from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.finding.bounds import Wording
 from generator.finding.request import FindRequest, FindResources
 from generator.llm import OnText
-from generator.llm.allowance import BudgetSpent
-from generator.llm.model_step import FromModel, model_step
+from generator.model_calls.allowance import BudgetSpent
+from generator.model_calls.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Language, Paper

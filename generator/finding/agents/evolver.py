@@ -15,8 +15,8 @@ from pydantic import BaseModel, StringConstraints
 from generator.finding.agents.asking import TITLE_CHARACTERS, abstract_of, ask_agent, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
-from generator.llm.allowance import BudgetSpent
 from generator.llm.structured import CutAt
+from generator.model_calls.allowance import BudgetSpent
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper

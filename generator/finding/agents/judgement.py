@@ -17,8 +17,8 @@ from generator.finding.agents.asking import abstract_of, ask_agent, title_of
 from generator.finding.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
-from generator.llm.allowance import BudgetSpent
 from generator.llm.structured import CutAt
+from generator.model_calls.allowance import BudgetSpent
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper

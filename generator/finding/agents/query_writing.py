@@ -13,8 +13,8 @@ from pydantic import BaseModel, Field, StringConstraints
 from generator.finding.agents.asking import ask_agent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
-from generator.llm.allowance import BudgetSpent
 from generator.llm.structured import CutAt
+from generator.model_calls.allowance import BudgetSpent
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.analysis import Analyzer

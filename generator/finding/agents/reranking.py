@@ -14,8 +14,8 @@ from base.amounts import counted
 from generator.finding.agents.asking import TITLE_CHARACTERS, ask_agent, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
-from generator.llm.allowance import BudgetSpent
 from generator.llm.structured import CutAt
+from generator.model_calls.allowance import BudgetSpent
 from generator.tracing.steps import Step
 from retriever.errors import SourceFailed
 from retriever.relevance.authority import Cited, authorities, citations, timeliness

@@ -14,8 +14,8 @@ from pydantic import BaseModel, StringConstraints
 from generator.finding.agents.asking import ask_agent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.understood import Intent, Understanding, Year
-from generator.llm.allowance import BudgetSpent
 from generator.llm.structured import CutAt
+from generator.model_calls.allowance import BudgetSpent
 from generator.tracing.steps import Step
 from retriever.constraints.parsing import Constraints, find_constraints
 from retriever.question.asked_words import subject_of, subject_text

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from generator.pipeline import answer_question
+from generator.ways import make_request
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
@@ -119,7 +120,7 @@ def test_filters_hold_whatever_a_source_sends(sample, sample_home):
 )
 def test_the_paper_that_a_question_is_about_is_fetched(sample, sample_home, others, topic):
     given = settings_of(sample_home)
-    request = given.request("Who wrote about geese?", way="paper-qa-1", topic=topic)
+    request = make_request(given, "Who wrote about geese?", way="paper-qa-1", topic=topic)
     sources = [IndexSource(name, sample) for name in ("ours", *others)]
     found = asked(given.indexer, sources, lambda index: answer_question(index, request, given))
     assert found.evidence[0].doc_id.endswith("SAMPLE-BAT-011")
@@ -127,7 +128,7 @@ def test_the_paper_that_a_question_is_about_is_fetched(sample, sample_home, othe
 
 def test_a_topic_that_no_source_has_is_unknown_and_one_whose_sources_fail_is_not(sample, sample_home):
     given = settings_of(sample_home)
-    request = given.request(ENGLISH, way="paper-qa-1", topic="nowhere")
+    request = make_request(given, ENGLISH, way="paper-qa-1", topic="nowhere")
     for source, error in (
         (IndexSource("ours", sample), UnknownPaper),
         (failing("ours", httpx.Response(500)), SourceFailed),
@@ -172,7 +173,7 @@ def test_an_answer_is_quoted_and_traced(sample, sample_home):
     answered = asked(
         settings.indexer,
         [IndexSource("ours", sample)],
-        lambda index: answer_question(index, settings.request(KOREAN), settings),
+        lambda index: answer_question(index, make_request(settings, KOREAN), settings),
     )
     assert RIGHT[KOREAN] in [hit.doc_id for hit in answered.evidence]
     assert {sentence.check for sentence in answered.answer.sentences} == {"quoted"}
@@ -186,7 +187,7 @@ def test_a_model_s_keywords_are_what_the_source_is_asked(sample, sample_home):
 
     async def question(index):
         async with settings.language_model(script.transport) as model:
-            return await answer_question(index, settings.request("물과 기체?"), settings, model=model)
+            return await answer_question(index, make_request(settings, "물과 기체?"), settings, model=model)
 
     answered = asked(settings.indexer, [IndexSource("ours", sample)], question)
     assert "methane" in [keyword.text for keyword in answered.result.keywords]

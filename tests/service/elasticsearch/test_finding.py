@@ -10,6 +10,7 @@ from generator.finding.agents import PURE
 from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.pipeline import answer_question
+from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, KOREAN, settings_of
@@ -76,7 +77,9 @@ def test_references_cost_a_cluster_two_requests_a_layer_and_lead_to_the_same_pap
 def test_both_engines_answer_in_several_steps_from_the_same_evidence(engines, question):
     def evidence(settings):
         with open_index(settings.indexer, "sample") as index:
-            asked = asyncio.run(answer_question(index, settings.request(question, hops="always"), settings))
+            asked = asyncio.run(
+                answer_question(index, make_request(settings, question, hops="always"), settings)
+            )
         assert any(step["name"] == "hops" for step in asked.trace.steps())
         return [hit.passage_id for hit in asked.evidence]
 

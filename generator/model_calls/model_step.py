@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from generator.answers.context import FittedPrompt
 from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.llm import OnText, Reply
+from generator.model_calls.context import FittedPrompt
 from generator.tracing.steps import Step, described
 
 T = TypeVar("T")

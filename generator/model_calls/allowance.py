@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-from generator.llm.budgets import Budget, Spent
+from generator.model_calls.budgets import Budget, Spent
 
 
 class BudgetSpent(Exception):
