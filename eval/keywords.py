@@ -10,7 +10,7 @@ from generator.keywords import keywords_from_model
 from generator.llm import LanguageModel
 from generator.settings import LanguageModelSettings
 from indexer.analysis import Analyzer
-from retriever.keywords.statistics import KEYWORDS, Keyword
+from retriever.queries.keywords import KEYWORDS, Keyword
 
 
 @dataclass(frozen=True, slots=True)

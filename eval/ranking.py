@@ -18,8 +18,8 @@ from retriever.errors import BadExpression, BadQuestion, SourceFailed
 from retriever.index import OpenIndex
 from retriever.opening.worker_threads import in_caller_thread
 from retriever.search import Further, SearchRequest, rank
-from retriever.searching.hits import AppliedSearch
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import AppliedSearch
 
 NOTHING_FOUND = "nothing found"
 MOST_FAILURES = 10  # in a row, after which what fails is not asked again and again

@@ -16,9 +16,9 @@ from generator.request import AskRequest, Settings
 from generator.tracing.following import Progress, followed
 from generator.tracing.steps import Listener, Step, StepEvent
 from retriever.index import OpenIndex
-from retriever.keywords.statistics import Keyword
+from retriever.queries.keywords import Keyword
 from retriever.search import Stages
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 
 AnswerEventKind: TypeAlias = Literal[
     "step", "question", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"

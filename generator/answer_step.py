@@ -11,8 +11,8 @@ from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, answer_from
 from generator.model_calls.model_step import model_step
 from generator.request import Resources
 from generator.tracing.steps import Step
-from retriever.relevance.confidence import THRESHOLD
-from retriever.searching.hits import SearchResult
+from retriever.searching.confidence import THRESHOLD
+from retriever.stages.hits import SearchResult
 
 
 async def answer_step(

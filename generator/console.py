@@ -19,7 +19,7 @@ from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
 from indexer.corpora.papers import Language, language_of
 from retriever.question.unknown_words import unknown_words_note
-from retriever.searching.hits import Hit
+from retriever.stages.hits import Hit
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?", "excluded": "⊘"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow", "excluded": "yellow"}

@@ -16,7 +16,7 @@ from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of
 from retriever.methods import method_named
-from retriever.searching.request import check_question
+from retriever.requests.request import check_question
 
 LONGEST_QUESTION = 2_000  # characters; a longer one holds all that it asks about
 # Characters of the earlier turns that the model is shown, the newest first: of all, of a question, an answer.

@@ -12,10 +12,10 @@ from generator.request import Turn
 from indexer.analysis.word_roles import SUBJECT_ROLES, is_common, role_of
 from retriever.errors import BadQuestion
 from retriever.index import SearchIndex
+from retriever.requests.request import check_question
 from retriever.search import SearchRequest, search
-from retriever.searching.hits import Hit, SearchResult
-from retriever.searching.request import check_question
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import Hit, SearchResult
 
 MOST_EARLIER = 3  # earlier questions that are read, the newest
 LONGEST_EARLIER = 1_000  # characters

@@ -16,7 +16,7 @@ from generator.prompts import load_prompt
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import language_of
 from retriever.keywords.given import rank, words_of_each
-from retriever.keywords.statistics import KEYWORDS, Keyword, merge
+from retriever.queries.keywords import KEYWORDS, Keyword, merge
 
 ABBREVIATION_CHARACTERS = 12
 MARKS_AROUND = " \t\n\"'“”‘’`*•-,;."

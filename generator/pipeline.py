@@ -26,9 +26,9 @@ from generator.ways import check_options, find_way, make_request
 from indexer.settings import IndexerSettings
 from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.queries.boolean import Filters
-from retriever.relevance.confidence import THRESHOLD
 from retriever.search import SearchRequest, search
-from retriever.searching.hits import Hit, SearchResult
+from retriever.searching.confidence import THRESHOLD
+from retriever.stages.hits import Hit, SearchResult
 
 __all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]
 

@@ -9,7 +9,7 @@ from indexer.settings import IndexerSettings
 from retriever.constraints.parsing import Constraints
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 if TYPE_CHECKING:  # an answer without a model does not wait for it

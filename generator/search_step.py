@@ -2,9 +2,9 @@
 
 from base.logs import get_logger
 from generator.tracing.steps import Step
+from retriever.requests.context import SearchContext
 from retriever.search import Stages, present, run_stages
-from retriever.searching.context import SearchContext
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 
 log = get_logger("search")
 

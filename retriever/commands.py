@@ -32,7 +32,7 @@ from retriever.options import (
 )
 from retriever.queries.names import EXPRESSION, NOTHING_TO_SEARCH
 from retriever.question.unknown_words import unknown_words_note
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 
 if TYPE_CHECKING:  # loaded where an index is opened
     from retriever.index import SearchIndex

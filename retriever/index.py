@@ -23,12 +23,12 @@ from indexer.versions.store.build_folder import CITATIONS, GLOSSARY, LEXICON
 from indexer.versions.store.engines import open_store
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
+from retriever.following import FollowingIndex
 from retriever.opening.cross_encoder import CrossEncoder
 from retriever.opening.entailment import Entailment
-from retriever.opening.following import FollowingIndex
 from retriever.opening.question_vectors import QuestionVectors
+from retriever.opening.synonyms import Synonyms, read_synonyms
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.question.synonyms import Synonyms, read_synonyms
 
 # Python code runs in one thread at a time. A second thread works while the first one waits; more slow both.
 SEARCH_THREADS = 2

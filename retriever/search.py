@@ -17,29 +17,29 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from base.untrusted import one_line
-from retriever.constraints.penalties import penalise
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords.given import check_given
 from retriever.methods import Method, method_named
 from retriever.queries.names import ALL_LEFT_OUT, NEAREST, NOTHING_TO_SEARCH
 from retriever.question.analysis import analyse_question
-from retriever.searching.context import PassageCache, SearchContext
-from retriever.searching.hits import AppliedSearch, SearchResult
-from retriever.searching.pool import find_candidates
-from retriever.searching.presenting import applied_search, present
-from retriever.searching.ranking import Ranking
-from retriever.searching.recorder import SearchRecorder
-from retriever.searching.request import (
+from retriever.requests.context import PassageCache, SearchContext
+from retriever.requests.recorder import SearchRecorder
+from retriever.requests.request import (
     ConstraintSource,
     SearchOptions,
     SearchRequest,
     check_question,
     with_constraints,
 )
+from retriever.searching.penalties import penalise
+from retriever.searching.presenting import applied_search, present
 from retriever.searching.reranking import rerank
-from retriever.searching.stages import Stage, Stages, computed
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import AppliedSearch, SearchResult
+from retriever.stages.pool import find_candidates
+from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Stage, Stages, computed
 
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
 

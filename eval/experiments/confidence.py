@@ -1,4 +1,4 @@
-"""Weights and threshold of the likelihood that the evidence answers (`retriever/relevance/confidence.py`).
+"""Weights and threshold of the likelihood that the evidence answers (`retriever/searching/confidence.py`).
 
     python -m eval.experiments.confidence --home DIR [--step N]
 
@@ -20,6 +20,7 @@ from typing import Any
 import click
 import numpy as np
 
+from base.logistic import likelihood
 from base.terminal.output import echo_json, echo_lines
 from eval.experiments.answers import answerability_of, ask_all
 from eval.experiments.bench import Bench
@@ -35,9 +36,8 @@ from eval.qrels import Qrels, read_qrels
 from indexer.ingest import Progress
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters
-from retriever.relevance.confidence import EVIDENCE, AnswerabilityFeatures
-from retriever.relevance.logistic import likelihood
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
+from retriever.searching.confidence import EVIDENCE, AnswerabilityFeatures
 
 PARTS = ("", "@ko", "@en")  # of the passage_ids of a paper
 SHARES = (0.98, 0.96, 0.94, 0.92, 0.9, 0.88)  # of the plain questions in scope that are answered

@@ -21,7 +21,7 @@ from eval.experiments.sample import SAMPLE, read_lines
 from indexer.files.schema import StoredPassage
 from indexer.options import json_option
 from retriever.duplicates.folding import without_duplicates
-from retriever.searching.hits import Hit
+from retriever.stages.hits import Hit
 
 NAME = "sample"
 

@@ -1,4 +1,4 @@
-"""Logistic regressions fitted to judgements: what `retriever/relevance/logistic.py` computes with."""
+"""Logistic regressions fitted to judgements: what `base/logistic.py` computes with."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

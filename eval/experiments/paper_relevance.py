@@ -21,6 +21,7 @@ from statistics import fmean
 
 import click
 
+from base.logistic import likelihood
 from base.progress import Progress
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.experiments.bench import Bench
@@ -37,10 +38,9 @@ from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters
 from retriever.relevance.expected_f import highest_expected_f
-from retriever.relevance.logistic import likelihood
 from retriever.relevance.ranked_papers import rank_papers
 from retriever.relevance.score_curve import WEIGHTS
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 OF_SAMPLE = Collection(

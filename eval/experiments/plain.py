@@ -29,7 +29,7 @@ from eval.experiments.sample import SAMPLE, SAMPLE_COLLECTION, Question, ask_que
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option
-from retriever.relevance.confidence import THRESHOLD
+from retriever.searching.confidence import THRESHOLD
 
 FOLDER = SAMPLE / "plain"
 CORPORA: Mapping[str, Collection] = {"sample": SAMPLE_COLLECTION, "held-out": HELD_OUT}

@@ -18,6 +18,7 @@ from typing import TypeAlias
 import click
 import numpy as np
 
+from base.logistic import likelihood
 from base.terminal.output import echo_json, echo_lines
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
@@ -29,16 +30,15 @@ from eval.progress import question_bar
 from eval.qrels import Qrels
 from indexer.ingest import Progress
 from retriever.index import SearchIndex
-from retriever.relevance.logistic import likelihood
 from retriever.relevance.passages import (
     COSINE_WEIGHTS,
     WORD_WEIGHTS,
     cosine_features,
     word_features,
 )
-from retriever.searching.passage_search import search_passages
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.views.passage_search import search_passages
 
 RETRIEVED = 15
 THRESHOLD = 0.6

@@ -33,8 +33,8 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
-from retriever.relevance.confidence import THRESHOLD
 from retriever.search import SearchRequest, search
+from retriever.searching.confidence import THRESHOLD
 from retriever.settings import RetrieverSettings
 
 SAMPLE = Path(__file__).parents[2] / "sample"

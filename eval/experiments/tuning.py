@@ -50,8 +50,8 @@ from retriever.order.measured import Measure, Measured, measure
 from retriever.order.patterns import TokenPlaces
 from retriever.order.weights import LEXICAL_WEIGHTS
 from retriever.queries.names import BRIDGES, FEEDBACK
-from retriever.searching.ranking import Ranking
 from retriever.settings import RetrieverSettings
+from retriever.stages.ranking import Ranking
 
 NDCG = "nDCG@10"
 FEWEST_SETS = 2

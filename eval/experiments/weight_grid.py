@@ -15,9 +15,9 @@ from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
 from retriever.order.scored import DECIMALS, ScoredCandidates
 from retriever.search import SearchRequest, open_ranking, run_stages
-from retriever.searching.pool import CandidatePool
-from retriever.searching.ranking import Ranking
 from retriever.settings import RetrieverSettings
+from retriever.stages.pool import CandidatePool
+from retriever.stages.ranking import Ranking
 
 FIRST = 10
 SAME_TITLE = "same title"

@@ -11,7 +11,7 @@ from generator.answers.citations import Check, Reason
 from generator.answers.quoting import CHECK_WORDS, cited, quoted
 from indexer.corpora.papers import Language
 from retriever.question.unknown_words import unknown_words_note
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 
 Section = Literal["introduction", "body", "conclusion", "passages"]
 SECTIONS: tuple[Section, ...] = ("introduction", "body", "conclusion")  # of a model's answer

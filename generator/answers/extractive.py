@@ -15,14 +15,14 @@ from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
 from retriever.constraints.exclusions import Writing
 from retriever.index import SearchIndex
-from retriever.keywords.concepts import question_concepts
 from retriever.methods import method_named
-from retriever.order.concepts import Concept, Word, with_roles
 from retriever.order.features import coverage, patterns_of
 from retriever.order.patterns import occurrences_in
 from retriever.queries.boolean import single
-from retriever.searching.hits import SearchResult
+from retriever.question.concepts import Concept, Word, with_roles
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import SearchResult
+from retriever.views.concepts import question_concepts
 
 MOST_SENTENCES = 6
 # A paper is quoted if its score is at least this share of the best paper's, and if its passage holds at least

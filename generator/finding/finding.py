@@ -27,9 +27,9 @@ from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
 from retriever.queries.boolean import Filters
 from retriever.relevance.papers import PaperRelevance
+from retriever.relevance.source_ranking import QuestionRanking
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
-from retriever.sources.question_ranking import QuestionRanking
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex

@@ -16,9 +16,9 @@ from indexer.corpora.papers import Language, language_of
 from retriever.constraints.exclusions import Exclusion
 from retriever.queries.boolean import Filters
 from retriever.relevance.papers import PaperRelevance
-from retriever.searching.request import check_question
+from retriever.relevance.source_ranking import QuestionRanking
+from retriever.requests.request import check_question
 from retriever.sources.merging import LimitedSource
-from retriever.sources.question_ranking import QuestionRanking
 
 
 @dataclass(frozen=True, slots=True)

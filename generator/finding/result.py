@@ -9,7 +9,7 @@ from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, KnownPaper, SearchQuery
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
-from retriever.papers.reference import web_address
+from retriever.reference import web_address
 
 NEAR = 5  # papers below the threshold that are told where fewer are relevant than were asked for
 LEAST_NEAR = 0.05  # relevance of these; what is below shares next to nothing

@@ -22,12 +22,12 @@ from generator.search_step import search_step
 from generator.tracing.steps import Step
 from generator.ways import Way
 from retriever.errors import SourceFailed
-from retriever.hops.question_form import question_form
 from retriever.hops.rounds import with_second_round
 from retriever.methods import method_named
+from retriever.question.question_form import question_form
+from retriever.requests.request import check_question
 from retriever.search import open_search, present, run_stages
-from retriever.searching.hits import SearchResult
-from retriever.searching.request import check_question
+from retriever.stages.hits import SearchResult
 
 ROUNDS = 2
 MOST_EVIDENCE = 20  # papers, or those of two rounds; the model's context may shorten them further

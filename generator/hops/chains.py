@@ -19,7 +19,7 @@ from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from retriever.errors import SourceFailed
 from retriever.search import open_search
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 
 NOT_ANSWERED = "no answer of this step"
 

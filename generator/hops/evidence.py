@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from retriever.searching.hits import Hit, SearchResult, summed_milliseconds
+from retriever.stages.hits import Hit, SearchResult, summed_milliseconds
 
 
 def joined(searches: Sequence[SearchResult], most: int) -> SearchResult:

@@ -9,7 +9,7 @@ from generator.hops.asking import MOST_STEPS, Chain, Decomposition, ask_step
 from generator.llm import LanguageModel
 from generator.tracing.steps import Step
 from retriever.errors import BadQuestion
-from retriever.searching.request import check_question
+from retriever.requests.request import check_question
 
 TWO_ROUNDS = "two rounds of searches in place of the steps"
 

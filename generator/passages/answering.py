@@ -11,7 +11,7 @@ from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, Wri
 from generator.llm.structured import CutAt
 from generator.passages.asked import PassageQuestion
 from generator.tracing.steps import Step
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 
 MOST_SENTENCES = 3  # written or quoted
 MOST_READ = 10  # of a server that does not enforce the schema

@@ -6,7 +6,7 @@ from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 from retriever.constraints.parsing import Constraints
 from retriever.papers.topics import Topic, find_topic
-from retriever.searching.request import SearchRequest, check_question
+from retriever.requests.request import SearchRequest, check_question
 
 OF_PASSAGES = frozenset({"topic"})  # of the options of a request, what ways over passages use
 

@@ -9,8 +9,8 @@ from generator.passages.asked import PassageQuestion
 from generator.passages.retrieving import hit_records
 from generator.tracing.steps import Step
 from retriever.relevance.passages import relevance
-from retriever.searching.hits import SearchResult
-from retriever.searching.passage_search import with_hits
+from retriever.stages.hits import SearchResult
+from retriever.views.passage_search import with_hits
 
 MEASURES = {"cosine": "cosine", "words": "shared words"}
 

@@ -8,8 +8,8 @@ from generator.passages.asked import PassageQuestion
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from retriever.queries.names import QUESTION
-from retriever.searching.hits import SearchResult
-from retriever.searching.passage_search import fused, search_passages
+from retriever.stages.hits import SearchResult
+from retriever.views.passage_search import fused, search_passages
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from generator.model_calls.model_step import model_step
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.tracing.steps import Step
-from retriever.keywords.statistics import Keyword
 from retriever.methods import method_named
+from retriever.queries.keywords import Keyword
 from retriever.search import SearchRequest, open_search, run_stages
 
 TAKES = frozenset({"method", "keywords", "skip"})

@@ -14,7 +14,7 @@ from indexer.corpora.normal_forms import normal_doi
 from retriever.duplicates.compared_texts import Likeness, Text
 from retriever.duplicates.descriptions import Description
 from retriever.duplicates.grouping import Compared, Groups, grouped
-from retriever.searching.hits import Hit
+from retriever.stages.hits import Hit
 
 
 class _Described(NamedTuple):

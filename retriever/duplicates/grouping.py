@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from retriever.duplicates.compared_texts import Likeness, Text
-from retriever.searching.hits import Hit
+from retriever.stages.hits import Hit
 
 # Marks that two hits have in common, for a comparison: least number, since common phrases give one or two,
 # and least share of the marks of one of them, which may have a second text.

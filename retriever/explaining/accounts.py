@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from retriever.engines import Explanation
-from retriever.order.concepts import Word
 from retriever.order.contributions import ConceptScore
 from retriever.order.scored import Part
 from retriever.order.second_search import Bridge
+from retriever.question.concepts import Word
 
 
 @dataclass(frozen=True, slots=True)

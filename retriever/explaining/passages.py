@@ -6,23 +6,23 @@ from itertools import islice
 from unicodedata import normalize
 
 from retriever.constraints.parsing import Constraints
-from retriever.constraints.penalties import Penalty, penalty_of
 from retriever.engines import EngineHit, Explanation, NumberedRows
 from retriever.explaining.accounts import Account, ConceptAccount, ConstraintAccount, FeedbackTerm, HeldBridge
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords.choice import KeywordChoice
+from retriever.keywords.plan import question_query
 from retriever.order.contributions import scores_by_concept
 from retriever.order.measured import Measure, question_places
 from retriever.order.patterns import TokenPlaces
 from retriever.order.second_search import Bridge
 from retriever.papers.page import stored_passage
 from retriever.queries.boolean import Query
-from retriever.queries.plan import question_query
 from retriever.question.analysis import AnalysedQuestion
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages
-from retriever.searching.ranking import Ranking
-from retriever.searching.stages import computed
+from retriever.searching.penalties import Penalty, penalty_of
 from retriever.settings import RetrieverSettings
+from retriever.stages.ranking import Ranking
+from retriever.stages.stages import computed
 
 DEPTH = 100
 FEEDBACK_SHOWN = 10

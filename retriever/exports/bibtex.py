@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from retriever.exports import Export, Record
-from retriever.papers.reference import Name, Reference, reference_of
+from retriever.reference import Name, Reference, reference_of
 
 ESCAPES = str.maketrans(
     {

@@ -5,7 +5,7 @@ from typing import Any
 
 from base.terminal.output import json_text
 from retriever.exports import Export, Record
-from retriever.papers.reference import Name, Reference, reference_of
+from retriever.reference import Name, Reference, reference_of
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from typing import Any
 
 from retriever.exports import Export, Record
-from retriever.papers.reference import one_line
+from retriever.reference import one_line
 
 COLUMNS = (
     *("id", "title", "title2", "authors", "year", "journal", "publisher", "keywords", "doi", "url", "lang"),

@@ -7,7 +7,7 @@ spaces, a hyphen and a space, lines that end in CR LF, and `ER` behind each refe
 from collections.abc import Iterable, Iterator
 
 from retriever.exports import Export, Record
-from retriever.papers.reference import Reference, reference_of
+from retriever.reference import Reference, reference_of
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:

@@ -7,8 +7,8 @@ from indexer.analysis.names import LONGEST_READ, names_in
 from indexer.analysis.tokens import as_indexed
 from indexer.analysis.word_roles import role_of
 from indexer.files.schema import StoredPassage
+from retriever.engines.term_statistics import TermStatistics
 from retriever.index import SearchIndex
-from retriever.keywords.term_statistics import TermStatistics
 from retriever.queries.boolean import Or, Term, or_query
 from retriever.question.analysis import AnalysedQuestion
 

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from retriever.constraints.penalties import penalise
 from retriever.engines import EngineHit
+from retriever.engines.term_statistics import term_statistics
 from retriever.hops.bridges import Lead, lead_from, read_entities
-from retriever.hops.question_form import question_form
-from retriever.keywords.term_statistics import term_statistics
-from retriever.queries.plan import NamedQuery, QueryPlan
+from retriever.keywords.plan import NamedQuery, QueryPlan
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.question_form import question_form
+from retriever.requests.context import SearchContext
 from retriever.search import Stages
-from retriever.searching.context import SearchContext
-from retriever.searching.pool import find_all
-from retriever.searching.ranking import Ranking
+from retriever.searching.penalties import penalise
+from retriever.stages.pool import find_all
+from retriever.stages.ranking import Ranking
 
 # Found on HotpotQA; python -m eval.experiments.hops --grid shows the others, cross-validated.
 SOURCES = 3  # passages of the first round that may lead on

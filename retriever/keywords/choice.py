@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 from indexer.analysis import Analyzer
 from indexer.analysis.tokens import TaggedToken
 from indexer.analysis.word_roles import ROLES, SUBJECT_ROLES, Role, is_common
+from retriever.engines.term_statistics import TermStatistics, term_statistics
 from retriever.keywords.given import given_keywords
-from retriever.keywords.statistics import (
+from retriever.opening.synonyms import SYNONYM_WEIGHT
+from retriever.opening.worker_threads import together
+from retriever.queries.keywords import (
     MOST_TRANSLATED,
     Keyword,
     Translation,
@@ -20,16 +23,13 @@ from retriever.keywords.statistics import (
     weigh,
     words_of,
 )
-from retriever.keywords.term_statistics import TermStatistics, term_statistics
-from retriever.opening.worker_threads import together
-from retriever.order.concepts import Concept, make_concepts
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.concepts import Concept, make_concepts
 from retriever.question.segmentations import noun_parts, segmentations
 from retriever.question.spelling import near_spellings
-from retriever.question.synonyms import SYNONYM_WEIGHT
 from retriever.question.word_forms import form_translations
 from retriever.question.word_weights import common_tokens
-from retriever.searching.context import SearchContext
+from retriever.requests.context import SearchContext
 
 COMMON = "common"  # the group of words of any paper
 SUBJECT = ("noun", "other", COMMON)  # groups of keywords about the subject, in their order

@@ -7,7 +7,7 @@ from unicodedata import normalize
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
-from retriever.keywords.statistics import KEYWORDS, WORD, Keyword, merge
+from retriever.queries.keywords import KEYWORDS, WORD, Keyword, merge
 
 MOST_GIVEN = 50
 LONGEST_GIVEN = 100  # characters

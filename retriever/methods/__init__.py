@@ -16,12 +16,12 @@ from retriever.errors import BadFilter
 if TYPE_CHECKING:  # the names of the methods are read before anything is searched
     from retriever.index import SearchIndex
     from retriever.keywords.choice import KeywordChoice
-    from retriever.queries.plan import QueryPlan
+    from retriever.keywords.plan import QueryPlan
     from retriever.question.analysis import AnalysedQuestion
-    from retriever.searching.context import SearchContext
-    from retriever.searching.pool import CandidatePool
-    from retriever.searching.ranking import Ranking
+    from retriever.requests.context import SearchContext
     from retriever.settings import RetrieverSettings
+    from retriever.stages.pool import CandidatePool
+    from retriever.stages.ranking import Ranking
 
     Analyse = Callable[[SearchIndex, str], AnalysedQuestion]
     ChooseKeywords = Callable[[SearchContext, AnalysedQuestion], Awaitable[KeywordChoice]]

@@ -2,12 +2,12 @@
 
 from retriever.index import SearchIndex
 from retriever.keywords.choice import KeywordChoice
+from retriever.keywords.plan import NamedQuery, QueryPlan
 from retriever.methods import Method, or_
 from retriever.queries.expert import parse_expression
 from retriever.queries.names import EXPRESSION
-from retriever.queries.plan import NamedQuery, QueryPlan
 from retriever.question.analysis import AnalysedQuestion
-from retriever.searching.context import SearchContext
+from retriever.requests.context import SearchContext
 
 
 def analyse(index: SearchIndex, expression: str) -> AnalysedQuestion:

@@ -9,6 +9,7 @@ import numpy as np
 from indexer.corpora.papers import language_of
 from retriever.engines import EngineHit
 from retriever.keywords.choice import KeywordChoice, choose_keywords
+from retriever.keywords.plan import NamedQuery, QueryPlan, concept_query, feedback_query, progressive_queries
 from retriever.methods import Method
 from retriever.methods.dense import nearest_first
 from retriever.order.bm25 import Scores
@@ -25,12 +26,11 @@ from retriever.order.second_search import (
 )
 from retriever.order.weights import SEMANTIC_GAIN, lexical_parts, semantic_parts
 from retriever.queries.names import BRIDGES, FEEDBACK, NEAREST, QUESTION
-from retriever.queries.plan import NamedQuery, QueryPlan, concept_query, feedback_query, progressive_queries
 from retriever.question.analysis import AnalysedQuestion
-from retriever.searching.abstracts import ReadHits, of_hits
-from retriever.searching.context import SearchContext
-from retriever.searching.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
-from retriever.searching.ranking import Ranking, collapsed
+from retriever.requests.context import SearchContext
+from retriever.stages.abstracts import ReadHits, of_hits
+from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
+from retriever.stages.ranking import Ranking, collapsed
 
 TITLE_WEIGHT = 1.0  # the weights of order/weights.py were chosen with it
 POOL = 100  # candidates of the whole question

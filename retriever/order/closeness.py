@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from indexer.forward.rows import Places
-from retriever.order.concepts import Concept
 from retriever.order.patterns import TokenPlaces
 from retriever.queries.boolean import Pattern
+from retriever.question.concepts import Concept
 
 WINDOW = 25  # positions: about a sentence and a half
 BESIDE = WINDOW // 2  # positions on either side of a token

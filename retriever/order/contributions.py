@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from retriever.keywords.term_statistics import TermStatistics
+from retriever.engines.term_statistics import TermStatistics
 from retriever.order.bm25 import Scale
-from retriever.order.concepts import Concept, Counterpart
 from retriever.order.features import concept_scores, patterns_of
 from retriever.order.patterns import TokenPlaces
+from retriever.question.concepts import Concept, Counterpart
 
 
 @dataclass(frozen=True, slots=True)

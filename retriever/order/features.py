@@ -6,12 +6,12 @@ from operator import itemgetter
 
 import numpy as np
 
-from retriever.keywords.term_statistics import TermStatistics
+from retriever.engines.term_statistics import TermStatistics
 from retriever.order.bm25 import MOST_OF_IDF, Scale, Scores
-from retriever.order.concepts import Concept
 from retriever.order.patterns import Occurrences, TokenPlaces
 from retriever.queries.boolean import Pattern
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.concepts import Concept
 
 NEIGHBOURS = 2  # most positions from a word to the next: one other may be between them
 

@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 
 from retriever.engines import NumberedRows
-from retriever.keywords.term_statistics import inverse_document_frequencies
+from retriever.engines.term_statistics import inverse_document_frequencies
 from retriever.order.bm25 import Scale, Scores
 from retriever.order.patterns import TokenPlaces
 

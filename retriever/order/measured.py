@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from retriever.engines import NumberedRows
-from retriever.keywords.term_statistics import TermStatistics
+from retriever.engines.term_statistics import TermStatistics
 from retriever.order.bm25 import Scale, Scores
-from retriever.order.concepts import Concept
 from retriever.order.features import base_scores, neighbour_shares, patterns_of
 from retriever.order.feedback import Feedback, feedback_terms
 from retriever.order.patterns import TokenPlaces, tokens_of
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.concepts import Concept
 
 
 @dataclass(frozen=True, slots=True)

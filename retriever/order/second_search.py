@@ -13,15 +13,15 @@ import numpy as np
 
 from indexer.forward.rows import Numbers, PassageRows
 from retriever.engines import NumberedRows
-from retriever.keywords.term_statistics import inverse_document_frequencies
+from retriever.engines.term_statistics import inverse_document_frequencies
+from retriever.keywords.plan import NamedQuery
 from retriever.order.bm25 import Scale, Scores
-from retriever.order.concepts import Concept
 from retriever.order.patterns import TokenPlaces
 from retriever.order.scored import ScoredCandidates
 from retriever.queries.boolean import Term, or_query, single
 from retriever.queries.names import BRIDGES
-from retriever.queries.plan import NamedQuery
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.concepts import Concept
 
 BEST = 5  # passages that may be sources
 SOURCES = 2  # most sources

@@ -6,7 +6,7 @@ Both are plain text. Whoever writes them into HTML escapes them as all text.
 from urllib.parse import quote, urlencode
 
 from retriever.exports import Record
-from retriever.papers.reference import Name, Reference, reference_of
+from retriever.reference import Name, Reference, reference_of
 
 MOST_AUTHORS = 100  # that a page repeats with each hit
 NOT_IN_COINS = frozenset({"abstract", "abstract2", "keywords", "references"})

@@ -9,7 +9,7 @@ from indexer.citation_graph.graph import CitationCounts
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.papers.citations import citation_counts, cited_by, named_references
-from retriever.searching.hits import listed_authors
+from retriever.stages.hits import listed_authors
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from indexer.analysis.packing import GAP
 from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
+from retriever.engines.term_statistics import term_statistics
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
-from retriever.keywords.term_statistics import term_statistics
 from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
 from retriever.queries.boolean import Exact, Filters, Term, or_query
 

@@ -6,7 +6,7 @@ from typing import Any
 from indexer.corpora.chunking import CHUNK_CHARACTERS, OVERLAP_CHARACTERS
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
-from retriever.searching.hits import Hit
+from retriever.stages.hits import Hit
 
 CHUNKS_AT_A_TIME = 100
 

@@ -11,13 +11,13 @@ from indexer.analysis.word_roles import Role, roles_of
 from indexer.glossary.storage import Unit
 from retriever.constraints.analysis import analyse_constraints
 from retriever.constraints.parsing import Constraints
-from retriever.hops.question_form import relates_things
 from retriever.index import SearchIndex
+from retriever.opening.synonyms import Expansion
 from retriever.queries.boolean import Pattern, Query, Term
 from retriever.question.companions import companion_patterns
 from retriever.question.compounds import compounds
 from retriever.question.plain_words import plain_word_expansions
-from retriever.question.synonyms import Expansion
+from retriever.question.question_form import relates_things
 from retriever.question.whole_words import with_whole_words
 from retriever.question.word_weights import question_weights
 

@@ -12,8 +12,8 @@ from indexer.analysis import Analyzer, Token
 from indexer.analysis.word_roles import SUBJECT_ROLES, Role, roles_of
 from indexer.glossary.storage import Glossary
 from retriever.constraints.parsing import find_constraints
-from retriever.keywords.statistics import KEYWORDS, Keyword, Translation, translations, words_of
 from retriever.queries.boolean import Or, Term
+from retriever.queries.keywords import KEYWORDS, Keyword, Translation, translations, words_of
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.compounds import compounds
 from retriever.question.word_forms import form_translations

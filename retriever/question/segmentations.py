@@ -9,7 +9,7 @@ from operator import itemgetter
 
 from indexer.analysis import Token
 from indexer.forward.lexicon import Lexicon
-from retriever.keywords.statistics import Keyword, Translation
+from retriever.queries.keywords import Keyword, Translation
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.hangul_runs import hangul_runs
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from indexer.corpora.papers import Language
-from retriever.keywords.statistics import words_of
-from retriever.order.concepts import Concept
+from retriever.queries.keywords import words_of
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.concepts import Concept
 
 MOST_WORDS = 10  # of a long question
 NO_NOUNS = "M"  # Sejong's tags of determiners and adverbs: 그, 함께

@@ -9,8 +9,8 @@ from operator import itemgetter
 
 from indexer.analysis.tokens import Analyzer, TaggedToken
 from indexer.glossary.terms import korean_tokens
-from retriever.keywords.statistics import pattern_of
 from retriever.queries.boolean import Pattern
+from retriever.queries.keywords import pattern_of
 from retriever.question.hangul_runs import hangul_runs
 
 SHORTEST, LONGEST = 2, 8  # syllables

@@ -6,8 +6,8 @@ from operator import itemgetter
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.loanwords import SpeltWord, looks_foreign
 from indexer.glossary.storage import Glossary, Unit
-from retriever.keywords.statistics import Keyword, Translation, pattern_of, words_of
 from retriever.queries.boolean import single
+from retriever.queries.keywords import Keyword, Translation, pattern_of, words_of
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.hangul_runs import hangul_runs
 

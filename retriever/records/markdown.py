@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from retriever.papers.reference import one_line
 from retriever.records.record import SearchRecord
+from retriever.reference import one_line
 
 HeadingLanguage = Literal["ko", "en"]
 MARKUP = re.compile(r"([\\`*_\[\]<>|&~$#])")  # what Markdown, or HTML within it, would obey in a table

@@ -18,9 +18,9 @@ from base.versions import installed_version
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.versions.manifest import Manifest
 from retriever.keywords.given import LONGEST_GIVEN, check_given
-from retriever.searching.hits import SearchResult
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import SearchResult
 
 RECORD_VERSION = 1
 # The settings of a search by their names in `applied`, where they take effect.

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from base.errors import ResourceError
+from base.logistic import likelihood, sigmoid
 from base.untrusted import one_line
 from indexer.analysis import make_analyzer
 from indexer.corpora.papers import Paper
@@ -24,11 +25,10 @@ from indexer.settings import IndexerSettings
 from retriever.constraints.analysis import analyse_constraints
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import find_constraints
-from retriever.constraints.penalties import excluded_loss
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.question.asked_words import AskedWord, asked_words
-from retriever.relevance.logistic import likelihood, sigmoid
 from retriever.relevance.paper_words import PaperWords, texts_of
+from retriever.searching.penalties import excluded_loss
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.gathered import SharedModels

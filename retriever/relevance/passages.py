@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from base.errors import ResourceError
+from base.logistic import likelihood, sigmoid
 from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.keywords.choice import KeywordChoice
@@ -21,11 +22,10 @@ from retriever.order.features import coverage, patterns_of
 from retriever.order.measured import measure_first
 from retriever.queries.boolean import Filters
 from retriever.question.analysis import AnalysedQuestion
-from retriever.relevance.logistic import likelihood, sigmoid
+from retriever.requests.request import SearchRequest
 from retriever.search import open_ranking, run_stages
-from retriever.searching.hits import Hit
-from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import Hit
 
 LEAST_BASE = 0.1  # added to the base before its logarithm is taken
 # The passages that the question's cosines are compared with: encoders differ in which cosines they give.

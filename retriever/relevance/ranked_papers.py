@@ -12,10 +12,10 @@ from retriever.order.measured import Measure, Measured, measure
 from retriever.order.weights import lexical_parts
 from retriever.relevance.expected_f import READ
 from retriever.relevance.score_curve import ScoreCurve
+from retriever.requests.request import SearchRequest
 from retriever.search import open_ranking, run_stages
-from retriever.searching.request import SearchRequest
-from retriever.searching.stages import computed
 from retriever.settings import RetrieverSettings
+from retriever.stages.stages import computed
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from retriever.relevance.logistic import likelihood
+from base.logistic import likelihood
 
 HEAD, TAIL = (3, 10), (9, 30)  # slices of the ranking; their mean scores are compared with the best score
 LEAST = 0.02  # added to scores before their logarithm is taken

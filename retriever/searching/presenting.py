@@ -9,27 +9,27 @@ from base.amounts import counted
 from retriever.duplicates.folding import without_duplicates
 from retriever.duplicates.repeated_questions import asked_question, only_repeats
 from retriever.duplicates.statements import states_something
-from retriever.explaining.highlights import found_in, snippet, title_spans
 from retriever.keywords.choice import KeywordChoice
 from retriever.methods import method_named
 from retriever.queries.boolean import searched_tokens
 from retriever.queries.names import FEEDBACK
 from retriever.question.analysis import AnalysedQuestion
-from retriever.question.surface_words import later_searches
 from retriever.question.unknown_words import unknown_words
-from retriever.relevance.confidence import (
+from retriever.requests.context import SearchContext
+from retriever.searching.confidence import (
     EVIDENCE,
     NOTHING,
     AnswerabilityFeatures,
     answer_likelihood,
     answerability_features,
 )
-from retriever.searching.abstracts import read_hits
-from retriever.searching.context import SearchContext
-from retriever.searching.hits import AppliedSearch, Hit, SearchResult
-from retriever.searching.pool import CandidatePool
-from retriever.searching.ranking import Ranking
-from retriever.searching.stages import Stages, computed
+from retriever.searching.surface_words import later_searches
+from retriever.stages.abstracts import read_hits
+from retriever.stages.highlights import found_in, snippet, title_spans
+from retriever.stages.hits import AppliedSearch, Hit, SearchResult
+from retriever.stages.pool import CandidatePool
+from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Stages, computed
 
 # If hits to show have so many copies, so much of the ranking is read.
 FLOOD, MOST_READ = 5, 100

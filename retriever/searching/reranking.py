@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from base.errors import ResourceError
-from retriever.searching.context import SearchContext
-from retriever.searching.ranking import Ranking
+from retriever.requests.context import SearchContext
+from retriever.stages.ranking import Ranking
 
 
 async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:

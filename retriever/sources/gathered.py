@@ -19,7 +19,7 @@ from indexer.versions.store import Pointer
 from retriever.errors import SourceFailed
 from retriever.index import QuestionModels, SearchIndex
 from retriever.opening.lazy_model import COOLDOWN_S
-from retriever.question.synonyms import read_synonyms
+from retriever.opening.synonyms import read_synonyms
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.configuration import DeclaredSource, read_declared

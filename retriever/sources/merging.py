@@ -19,8 +19,8 @@ from indexer.corpora.papers import Paper
 from retriever.duplicates.descriptions import Description
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query
-from retriever.searching.fusion import reciprocal_rank_fusion
 from retriever.sources import LinkedPapers, Source, SourceAnswer
+from retriever.stages.fusion import reciprocal_rank_fusion
 
 FILLED = (
     "abstract",

@@ -10,7 +10,7 @@ from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.finding.request import FindRequest
 from generator.model_calls.budgets import Budget
 from retriever.queries.filters import make_filters
-from retriever.searching.request import MOST_CHARACTERS
+from retriever.requests.request import MOST_CHARACTERS
 from server.access.callers import current_visit
 from server.api.requests import (
     QUESTION,

@@ -19,8 +19,8 @@ from retriever.methods import method_named, method_names
 from retriever.papers.page import LONGEST_ID
 from retriever.queries.boolean import Filters
 from retriever.queries.filters import make_filters
+from retriever.requests.request import MOST_CHARACTERS, check_question
 from retriever.search import SearchRequest
-from retriever.searching.request import MOST_CHARACTERS, check_question
 from retriever.settings import RetrieverSettings
 from server.access.callers import current_visit
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 from base.errors import RemediableError
 from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
 from retriever.errors import SourceFailed
+from retriever.following import FollowingIndex
 from retriever.index import SearchIndex
-from retriever.opening.following import FollowingIndex
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from server.problems.details import detail_of

@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 from base.errors import ResourceError
 from base.logs import get_logger
-from retriever.opening.following import FollowingIndex
+from retriever.following import FollowingIndex
 from server.errors import Stopping
 from server.processes.stopping import STOPPING
 

@@ -16,8 +16,8 @@ from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store.build_folder import BuildFolder
 from indexer.versions.store.engines import index_names, open_store
+from retriever.following import FollowingIndex
 from retriever.index import open_index
-from retriever.opening.following import FollowingIndex
 from server.access.callers import current_visit, may_see
 from server.indexes.kept_indexes import KeptIndexes
 from server.monitoring import metrics

@@ -4,9 +4,9 @@ from fastapi import Request
 
 from indexer.versions.manifest import Manifest
 from retriever.index import SearchIndex
+from retriever.requests.request import SearchRequest
 from retriever.search import search
-from retriever.searching.hits import SearchResult
-from retriever.searching.request import SearchRequest
+from retriever.stages.hits import SearchResult
 from server.services import Services
 from server.sources.asked_of import AskedOf
 from server.transport.leaving import while_connected

@@ -23,7 +23,7 @@ from prometheus_client import (
 from base.logs import get_logger
 from generator.pipeline import AskResult
 from generator.tracing.steps import Step
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 from server.access.callers import current_visit
 
 SHORT = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300)

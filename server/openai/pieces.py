@@ -14,7 +14,7 @@ from generator.answer_events import stream_answer
 from generator.housekeeping import Housekeeping, answer_housekeeping
 from generator.llm import LanguageModel
 from generator.tracing.steps import StepEvent
-from retriever.searching.request import check_question
+from retriever.requests.request import check_question
 from server.addresses import hit_address, public_address
 from server.api.requests import AskCall
 from server.cited_text import Citation, CitedText

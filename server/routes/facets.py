@@ -6,8 +6,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
 from retriever.index import OpenIndex
-from retriever.searching.facets import facets
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
+from retriever.views.facets import facets
 from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Facets

@@ -7,7 +7,7 @@ from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
 from retriever.papers.embedded_metadata import coins
-from retriever.searching.request import MOST_CHARACTERS
+from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import paper_address
 from server.api.requests import MOST_HITS, SearchCall
 from server.html.markup import Markup, element, html

@@ -4,8 +4,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
-from retriever.queries.planning import plan_search
-from retriever.searching.stages import Stage
+from retriever.stages.stages import Stage
+from retriever.views.planning import plan_search
 from server.api.requests import SearchCall
 from server.api.shapes import Shaped
 from server.api.shapes.searches import ChosenKeywords, PlannedSearch

@@ -9,9 +9,9 @@ from base.logs import get_logger
 from indexer.versions.manifest import Manifest
 from retriever.index import OpenIndex
 from retriever.papers.embedded_metadata import coins
-from retriever.searching.hits import SearchResult as Found
-from retriever.searching.nothing_found import nothing_found
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
+from retriever.stages.hits import SearchResult as Found
+from retriever.views.nothing_found import nothing_found
 from server.access.callers import visit_of
 from server.api.requests import SearchCall
 from server.api.shapes import Shaped

@@ -7,8 +7,8 @@ from eval.manifest import models_record, software
 from eval.ranking import configuration, deviations, rank_topic
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.search import RankedQuestion, SearchRequest
-from retriever.searching.hits import AppliedSearch
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import AppliedSearch
 
 WITH_VECTORS = AppliedSearch(
     method="shrag",

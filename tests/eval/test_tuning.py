@@ -12,9 +12,9 @@ from eval.experiments.weight_grid import candidates_of, grid, ndcg
 from eval.measures import evaluate
 from retriever.engines import EngineHit
 from retriever.order.scored import ScoredCandidates
-from retriever.searching.pool import CandidatePool
-from retriever.searching.ranking import Ranking
 from retriever.settings import RetrieverSettings
+from retriever.stages.pool import CandidatePool
+from retriever.stages.ranking import Ranking
 
 
 def packed(base, judged, *, papers=(), titles=(), fixed=None, **parts):

@@ -18,10 +18,10 @@ from generator.ways import make_request
 from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from retriever.keywords.statistics import token_weights
+from retriever.queries.keywords import token_weights
 from retriever.search import SearchRequest, search
-from retriever.searching.hits import Hit, SearchResult
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import Hit, SearchResult
 from shrag import main
 from tests.indexer.corpora import ROOT, build, environment_of
 

@@ -18,7 +18,7 @@ from generator.tracing.steps import Step
 from retriever.index import open_index
 from retriever.queries.boolean import Range
 from retriever.relevance.papers import PaperRelevance
-from retriever.sources.question_ranking import QuestionRanking
+from retriever.relevance.source_ranking import QuestionRanking
 from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
 from tests.generator.language_model import settings as model_settings
 from tests.generator.sample_index import ENGLISH, NAME, settings_of

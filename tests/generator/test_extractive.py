@@ -6,9 +6,9 @@ import pytest
 
 from generator.answers.extractive import extractive_answer
 from indexer.corpora.papers import language_of
-from retriever.keywords.statistics import Keyword
-from retriever.order.concepts import Concept, Counterpart, Word
 from retriever.queries.boolean import single
+from retriever.queries.keywords import Keyword
+from retriever.question.concepts import Concept, Counterpart, Word
 from tests.generator.sample_index import (
     ENGLISH,
     KOREAN,

@@ -12,8 +12,8 @@ import retriever.engines.facets
 from retriever.errors import BadExpression
 from retriever.queries.boolean import Filters, Range
 from retriever.search import SearchRequest
-from retriever.searching.facets import facets
 from retriever.settings import RetrieverSettings
+from retriever.views.facets import facets
 from tests.retriever.papers import indexed
 
 WALRUS: list[dict[str, Any]] = [

@@ -12,9 +12,9 @@ from indexer.settings import EncoderSettings
 from retriever.constraints.parsing import Constraints
 from retriever.papers.topics import find_topic
 from retriever.queries.boolean import Filters
-from retriever.searching.passage_search import WITHOUT_VECTORS, fused, search_passages
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.views.passage_search import WITHOUT_VECTORS, fused, search_passages
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.papers import indexed
 

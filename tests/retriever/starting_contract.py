@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from retriever.queries.boolean import Filters, Range
-from retriever.question.example_questions import example_questions
 from retriever.search import SearchRequest, search
-from retriever.searching.nothing_found import UnknownWord, WithoutFilter, nothing_found
 from retriever.settings import RetrieverSettings
+from retriever.views.example_questions import example_questions
+from retriever.views.nothing_found import UnknownWord, WithoutFilter, nothing_found
 from tests.retriever.papers import PAPERS, indexed
 
 SETTINGS = RetrieverSettings()

@@ -7,8 +7,8 @@ import pytest
 from retriever.engines import EngineHit
 from retriever.queries.boolean import Filters
 from retriever.search import SearchRequest, open_search
-from retriever.searching.abstracts import read_hits
 from retriever.settings import RetrieverSettings
+from retriever.stages.abstracts import read_hits
 from tests.retriever.papers import index_of
 
 TITLED = {"id": "X", "title": "양서류", "abstract": "도롱뇽", "lang": "ko", "title2": "Axolotl"}

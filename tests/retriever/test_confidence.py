@@ -7,10 +7,10 @@ import pytest
 
 from retriever.order.bm25 import Scale
 from retriever.order.closeness import BESIDE
-from retriever.order.concepts import Concept
 from retriever.order.feedback import Feedback
 from retriever.order.measured import Measure
-from retriever.relevance.confidence import (
+from retriever.question.concepts import Concept
+from retriever.searching.confidence import (
     EVIDENCE,
     LEAST_BASE,
     NOTHING,

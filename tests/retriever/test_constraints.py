@@ -11,16 +11,16 @@ import pytest
 from indexer.settings import IndexerSettings
 from retriever.constraints.exclusions import Exclusion, Writing
 from retriever.constraints.parsing import Constraints, chosen_constraints, find_constraints
-from retriever.constraints.penalties import Penalty, excluded_share, keywords_naming, penalised
 from retriever.engines import EngineHit
 from retriever.errors import BadFilter
 from retriever.explaining.passages import explain
 from retriever.index import open_index
 from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, open_search, run_stages, search
-from retriever.searching.ranking import Ranking
-from retriever.searching.stages import computed
+from retriever.searching.penalties import Penalty, excluded_share, keywords_naming, penalised
 from retriever.settings import RetrieverSettings
+from retriever.stages.ranking import Ranking
+from retriever.stages.stages import computed
 from tests.generator.sample_index import NAME as SAMPLE
 from tests.generator.sample_index import shrag
 from tests.indexer.corpora import build, write_jsonl

@@ -8,8 +8,8 @@ import pytest
 from indexer.corpora.normal_forms import normal_doi, normal_title
 from indexer.files.schema import StoredPassage
 from retriever.duplicates.folding import without_duplicates
-from retriever.searching.hits import Hit
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import Hit
 from tests.retriever.papers import found, ids, index_of, opened, run_of
 
 FLOOD = (

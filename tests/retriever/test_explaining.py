@@ -9,12 +9,12 @@ import pytest
 
 from base.terminal.columns import WIDTH_OF_A_FILE, display_width
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
-from retriever.constraints.penalties import EXCLUDED_LOSS
 from retriever.explaining.passages import explain
 from retriever.explaining.text import explanation_lines
 from retriever.explaining.words import KOREAN
 from retriever.index import open_index
 from retriever.search import SearchRequest, open_search, run_stages
+from retriever.searching.penalties import EXCLUDED_LOSS
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import shrag
 from tests.indexer.corpora import build, write_jsonl

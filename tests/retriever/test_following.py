@@ -12,8 +12,8 @@ import pytest
 from indexer.settings import IndexerSettings
 from indexer.versions.store import CAPABILITIES
 from indexer.versions.store.folder import FolderStore
+from retriever import following
 from retriever.index import open_index
-from retriever.opening import following
 from tests.indexer.corpora import ROOT, as_others_may, edit_manifest, environment_of
 from tests.retriever.following_contract import *  # noqa: F403
 from tests.retriever.following_contract import NAME, PATIENCE_S, answered, ask, publish

@@ -8,7 +8,7 @@ import pytest
 from indexer.analysis import make_analyzer
 from retriever.errors import BadFilter, BadQuestion
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN, given_keywords, words_of_each
-from retriever.keywords.statistics import Keyword
+from retriever.queries.keywords import Keyword
 from retriever.queries.names import ALL_LEFT_OUT
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings

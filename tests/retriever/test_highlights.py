@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from indexer.analysis import make_analyzer
 from indexer.analysis.packing import PassageTokens
 from indexer.files.schema import StoredPassage
-from retriever.explaining.highlights import found_in, snippet, title_spans
+from retriever.stages.highlights import found_in, snippet, title_spans
 
 BILINGUAL = make_analyzer("bilingual")
 MIXED = make_analyzer("bilingual", "mixed")

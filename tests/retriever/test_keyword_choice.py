@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.corpora.papers import language_of
-from retriever.keywords.statistics import Keyword
+from retriever.queries.keywords import Keyword
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, index_of
 

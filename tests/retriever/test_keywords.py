@@ -8,7 +8,9 @@ import pytest
 from indexer.analysis import make_analyzer
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, write_glossary
-from retriever.keywords.statistics import (
+from retriever.engines.term_statistics import inverse_document_frequency
+from retriever.queries.boolean import Term
+from retriever.queries.keywords import (
     KEYWORDS,
     Keyword,
     merge,
@@ -17,8 +19,6 @@ from retriever.keywords.statistics import (
     weigh,
     words_of,
 )
-from retriever.keywords.term_statistics import inverse_document_frequency
-from retriever.queries.boolean import Term
 from retriever.question.compounds import compounds
 from tests.retriever.papers import found, opened
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from retriever.relevance.logistic import likelihood, sigmoid
+from base.logistic import likelihood, sigmoid
 
 
 @pytest.mark.parametrize(("value", "expected"), [(0.0, 0.5), (2.0, 0.880797), (-1e9, 0.0), (1e9, 1.0)])

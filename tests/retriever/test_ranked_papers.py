@@ -8,7 +8,7 @@ from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.queries.boolean import Filters, Range
 from retriever.relevance.ranked_papers import rank_papers, scores_of
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import build, write_jsonl
 

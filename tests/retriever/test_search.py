@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from retriever.errors import BadFilter, BadQuestion, RetrieverError
 from retriever.explaining.passages import explain
 from retriever.explaining.text import summary
-from retriever.keywords.statistics import Keyword
 from retriever.methods import method_names
 from retriever.queries.boolean import Filters, Or, Range, Term
+from retriever.queries.keywords import Keyword
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import PAPERS, found, ids, index_of, opened, planned, run_of

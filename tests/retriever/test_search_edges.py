@@ -4,9 +4,9 @@ import pytest
 
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
+from retriever.engines.term_statistics import inverse_document_frequency
 from retriever.errors import BadFilter
 from retriever.index import open_index
-from retriever.keywords.term_statistics import inverse_document_frequency
 from retriever.queries.boolean import Filters
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, ids, index_of

@@ -6,9 +6,9 @@ import pytest
 
 import retriever.methods
 from retriever.engines import EngineHit
-from retriever.keywords.statistics import Keyword
 from retriever.methods import method_named, method_names
 from retriever.methods.shrag import TITLE_WEIGHT
+from retriever.queries.keywords import Keyword
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages, search
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import found, ids, opened
@@ -20,7 +20,7 @@ LONGEST_FIRST = '''
 """Passages of one OR query, those with the longest title first."""
 
 from retriever.methods import Method, or_
-from retriever.searching.ranking import Ranking
+from retriever.stages.ranking import Ranking
 
 
 async def rank(context, question, chosen, planned, pool):

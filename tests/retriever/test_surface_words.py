@@ -5,7 +5,7 @@ import pytest
 from indexer.analysis import make_analyzer
 from indexer.analysis.packing import PassageTokens
 from indexer.files.schema import StoredPassage
-from retriever.question.surface_words import TERMS_SHOWN, surface_words
+from retriever.searching.surface_words import TERMS_SHOWN, surface_words
 from tests.retriever.order.test_order import ENGLISH, HOPS, papers
 from tests.retriever.papers import found, index_of
 

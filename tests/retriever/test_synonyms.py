@@ -10,9 +10,9 @@ from base.errors import InvalidCall
 from indexer.analysis import make_analyzer
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
+from retriever.opening.synonyms import Rule, Synonyms, parse_synonyms, read_synonyms
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Term
 from retriever.queries.expert import parse_expression
-from retriever.question.synonyms import Rule, Synonyms, parse_synonyms, read_synonyms
 from retriever.settings import RetrieverSettings
 from tests.indexer.corpora import build, command, environment_of, write_jsonl
 from tests.retriever.papers import found, ids, planned

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from retriever.keywords.term_statistics import (
+from retriever.engines.term_statistics import (
     TermStatistics,
     inverse_document_frequencies,
     inverse_document_frequency,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.papers.reference import web_address
+from retriever.reference import web_address
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from retriever.searching.hits import SearchResult
+from retriever.stages.hits import SearchResult
 from server.monitoring.audit import AuditLog
 from server.monitoring.metrics import observe
 from tests.generator.sample_index import ENGLISH, NAME

@@ -13,8 +13,8 @@ from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQue
 from generator.finding.understood import Understanding
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
+from retriever.engines.term_statistics import inverse_document_frequency
 from retriever.errors import SourceFailed
-from retriever.keywords.term_statistics import inverse_document_frequency
 from retriever.queries.boolean import Filters, Query
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (

@@ -11,8 +11,8 @@ from indexer.corpora.papers import Paper
 from indexer.settings import IndexerSettings, OptionalPath
 from indexer.versions.manifest import Manifest
 from retriever.engines import EngineHit
+from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
-from retriever.opening.following import FollowingIndex
 from retriever.papers.citations import citation_counts, cited_by, references
 from retriever.papers.records import records_of_papers
 from retriever.queries.boolean import Filters, Query

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from generator.answers.citations import Check
 from generator.pipeline import answer_question
-from retriever.searching.request import MOST_CHARACTERS
+from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import hit_address
 from server.api.requests import AskCall
 from server.cited_text import CitedText

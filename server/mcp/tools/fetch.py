@@ -8,7 +8,7 @@ from base.untrusted import one_line
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex
 from retriever.papers.page import PaperPage, paper_page, passage
-from retriever.papers.reference import web_address
+from retriever.reference import web_address
 from server.addresses import paper_address
 from server.mcp.papers import NamedPaper, metadata_of
 from server.mcp.tool import Arguments, Desk, Given, Tool

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from generator.finding.result import shorten
-from retriever.searching.hits import listed_authors
-from retriever.searching.request import MOST_CHARACTERS
+from retriever.requests.request import MOST_CHARACTERS
+from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
 from server.api.find_requests import FindCall
 from server.finding.running import PreparedSearch, finding_events

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
+from retriever.requests.request import MOST_CHARACTERS
 from retriever.search import search
-from retriever.searching.hits import listed_authors
-from retriever.searching.request import MOST_CHARACTERS
+from retriever.stages.hits import listed_authors
 from server.addresses import hit_address
 from server.api.requests import SearchCall
 from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id

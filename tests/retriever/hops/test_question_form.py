@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from retriever.hops.question_form import question_form
+from retriever.question.question_form import question_form
 
 ANALYZER = make_analyzer("bilingual")
 SEVERAL = """

@@ -11,12 +11,12 @@ from indexer.forward.building import ForwardWriter
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
 from retriever.engines import NumberedRows
-from retriever.keywords.term_statistics import TermStatistics
+from retriever.engines.term_statistics import TermStatistics
 from retriever.order.bm25 import Scale
-from retriever.order.concepts import Counterpart, Word
 from retriever.order.patterns import TokenPlaces
 from retriever.queries.boolean import Term, single
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.concepts import Counterpart, Word
 
 WORD = re.compile(r"\w+")
 PASSAGES = 100

@@ -6,11 +6,11 @@ import time
 import pytest
 
 from indexer.analysis.word_roles import Role
-from retriever.keywords.statistics import Keyword, Translation
-from retriever.order.concepts import Concept, make_concepts, with_roles
+from retriever.opening.synonyms import SYNONYM_WEIGHT
 from retriever.queries.boolean import single
+from retriever.queries.keywords import Keyword, Translation
+from retriever.question.concepts import Concept, make_concepts, with_roles
 from retriever.question.spelling import VARIANT_WEIGHT
-from retriever.question.synonyms import SYNONYM_WEIGHT
 from tests.retriever.order.by_hand import counterpart, held_by, question, together, word
 
 TENTH = math.log(1 + 90.5 / 10.5)  # the idf of a token of 10 of 100 passages

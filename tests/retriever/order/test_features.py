@@ -5,9 +5,9 @@ import math
 import pytest
 
 from retriever.order.bm25 import MOST_OF_IDF, Scale
-from retriever.order.concepts import Concept, Word
 from retriever.order.features import base_scores, coverage, neighbour_shares, patterns_of
 from retriever.queries.boolean import single
+from retriever.question.concepts import Concept, Word
 from tests.retriever.order.by_hand import (
     FOUR_LONG,
     counterpart,

@@ -8,7 +8,6 @@ import pytest
 
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints
-from retriever.order.concepts import Concept
 from retriever.order.scored import ScoredCandidates
 from retriever.order.second_search import (
     BEST,
@@ -25,6 +24,7 @@ from retriever.order.second_search import (
     plan_second_search,
 )
 from retriever.queries.boolean import searched_tokens
+from retriever.question.concepts import Concept
 from tests.retriever.order.by_hand import FOUR_LONG, counterpart, passage, places, question, read, word
 
 TENTH = math.log(1 + 90.5 / 10.5)  # the idf of a token of 10 of 100 passages

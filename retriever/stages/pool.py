@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from base.errors import ResourceError
 from indexer.encoders.arrays import Stored
 from retriever.engines import EngineHit
+from retriever.keywords.plan import NamedQuery, QueryPlan
 from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe
 from retriever.queries.names import NEAREST
-from retriever.queries.plan import NamedQuery, QueryPlan
-from retriever.searching.context import SearchContext
-from retriever.searching.hits import QueryTrace
+from retriever.requests.context import SearchContext
+from retriever.stages.hits import QueryTrace
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
 

@@ -7,9 +7,9 @@ from typing import Self
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex
-from retriever.keywords.statistics import Keyword
-from retriever.searching.recorder import SearchRecorder
-from retriever.searching.request import SearchOptions, SearchRequest
+from retriever.queries.keywords import Keyword
+from retriever.requests.recorder import SearchRecorder
+from retriever.requests.request import SearchOptions, SearchRequest
 
 
 class PassageCache:

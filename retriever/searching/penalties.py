@@ -16,8 +16,8 @@ from retriever.constraints.parsing import Constraints
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 from retriever.question.analysis import AnalysedQuestion
-from retriever.searching.context import SearchContext
-from retriever.searching.ranking import RankedHits, Ranking
+from retriever.requests.context import SearchContext
+from retriever.stages.ranking import RankedHits, Ranking
 
 EXCLUDED_LOSS = 0.8  # of the score of a passage whose text mentions an excluded thing again and again
 MENTIONS = 2  # that cost half of it

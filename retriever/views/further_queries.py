@@ -2,8 +2,8 @@
 
 from indexer.corpora.papers import language_of
 from retriever.index import SearchIndex
+from retriever.requests.request import SearchRequest
 from retriever.search import open_ranking, run_stages
-from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 MOST_WORDS = 5  # of one query

@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from retriever.engines.term_statistics import term_statistics
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
-from retriever.keywords.statistics import translations, words_of
-from retriever.keywords.term_statistics import term_statistics
 from retriever.queries.boolean import And, Filters, Or, Phrase, Query, Term, or_query
+from retriever.queries.keywords import translations, words_of
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.spelling import near_spellings
+from retriever.requests.request import SearchRequest
 from retriever.search import open_search, run_stages
-from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 MOST_WORDS = 16  # that are looked for in the index, with their spellings; translations that are counted

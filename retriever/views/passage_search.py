@@ -6,21 +6,21 @@ By the text's vector where the index has vectors that can be used, else by its w
 from collections.abc import Sequence
 from dataclasses import replace
 
-from retriever.constraints.penalties import penalise
 from retriever.index import SearchIndex
+from retriever.keywords.plan import NamedQuery
 from retriever.methods import method_named
 from retriever.papers.topics import Topic
 from retriever.queries.boolean import Exact, Or
 from retriever.queries.names import QUESTION
-from retriever.queries.plan import NamedQuery
+from retriever.requests.context import SearchContext
+from retriever.requests.request import SearchRequest
 from retriever.search import Stages, open_search, present, run_stages
-from retriever.searching.abstracts import read_hits
-from retriever.searching.context import SearchContext
-from retriever.searching.fusion import reciprocal_rank_fusion
-from retriever.searching.hits import Hit, QueryTrace, SearchResult, summed_milliseconds
-from retriever.searching.ranking import Ranking
-from retriever.searching.request import SearchRequest
+from retriever.searching.penalties import penalise
 from retriever.settings import RetrieverSettings
+from retriever.stages.abstracts import read_hits
+from retriever.stages.fusion import reciprocal_rank_fusion
+from retriever.stages.hits import Hit, QueryTrace, SearchResult, summed_milliseconds
+from retriever.stages.ranking import Ranking
 
 BY_VECTOR, BY_WORDS = "dense", "or"
 WITHOUT_VECTORS = "passages are found by their words: the index has no vectors"

@@ -5,8 +5,8 @@ from typing import Literal
 
 from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, find_constraints
 from retriever.errors import BadFilter, BadQuestion
-from retriever.keywords.statistics import Keyword
 from retriever.queries.boolean import Filters, Range
+from retriever.queries.keywords import Keyword
 from retriever.settings import Candidates, KeywordRanking, OrderPart
 
 ConstraintSource = Literal["question", "given"]

@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 from indexer.corpora.papers import Unit, language_of
 from indexer.files.schema import StoredPassage
+from retriever.engines.term_statistics import term_statistics
 from retriever.index import OpenIndex, SearchIndex
-from retriever.keywords.term_statistics import term_statistics
 from retriever.queries.boolean import EVERYTHING, Exact, Filters, Query, Range
 
 InterfaceLanguage = Literal["ko", "en"]

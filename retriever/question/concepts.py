@@ -10,12 +10,12 @@ from functools import cached_property
 from typing import Any
 
 from indexer.analysis.word_roles import Role
-from retriever.keywords.statistics import Translation
-from retriever.keywords.term_statistics import TermStatistics
+from retriever.engines.term_statistics import TermStatistics
+from retriever.opening.synonyms import SYNONYM, SYNONYM_WEIGHT
 from retriever.queries.boolean import Pattern, single
+from retriever.queries.keywords import Translation
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.spelling import VARIANT_WEIGHT
-from retriever.question.synonyms import SYNONYM, SYNONYM_WEIGHT
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit, NumberedRows, T
-from retriever.searching.context import SearchContext
+from retriever.requests.context import SearchContext
 
 
 @dataclass(frozen=True, slots=True)

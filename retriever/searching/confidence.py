@@ -12,15 +12,15 @@ from statistics import fmean
 
 import numpy as np
 
+from base.logistic import likelihood
 from retriever.engines import NumberedRows
 from retriever.order.closeness import best_window, window_around
-from retriever.order.concepts import with_roles
 from retriever.order.features import base_scores, coverage, patterns_of
 from retriever.order.measured import Measure, question_places
 from retriever.order.patterns import TokenPlaces
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.answer_kinds import Kind, asked_kind, tokens_of_kind
-from retriever.relevance.logistic import likelihood
+from retriever.question.concepts import with_roles
 
 EVIDENCE = 5  # passages of an answer's evidence; the weights were fitted with five
 LEAST_BASE = 0.1  # added to the base before its logarithm is taken

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from retriever.keywords.choice import KeywordChoice
-from retriever.keywords.statistics import Keyword
-from retriever.order.concepts import Concept
+from retriever.opening.synonyms import SYNONYM
 from retriever.queries.boolean import Or, Pattern, Phrase, Query, Term, or_query, pattern_clause, single
+from retriever.queries.keywords import Keyword
 from retriever.queries.names import NEAREST, progressive_name
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.companions import is_syllable
-from retriever.question.synonyms import SYNONYM
+from retriever.question.concepts import Concept
 
 
 @dataclass(frozen=True, slots=True)

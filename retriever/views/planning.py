@@ -5,12 +5,12 @@ from typing import Any
 
 from retriever.constraints.parsing import Constraints
 from retriever.index import OpenIndex, SearchIndex
-from retriever.keywords.statistics import Keyword
 from retriever.queries.boolean import describe
+from retriever.queries.keywords import Keyword
+from retriever.requests.request import SearchRequest
 from retriever.search import Stages, open_search, run_stages
-from retriever.searching.request import SearchRequest
-from retriever.searching.stages import Stage
 from retriever.settings import RetrieverSettings
+from retriever.stages.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)

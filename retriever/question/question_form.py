@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from base.letters import HANGUL
+from base.logistic import likelihood
 from indexer.analysis import Analyzer
 from indexer.analysis.names import names_in
 from indexer.analysis.tokens import TaggedWord
-from retriever.relevance.logistic import likelihood
 
 # Found on HotpotQA's hundred questions and the training questions of tydi's English; the threshold is the
 # likelihood that 2 % of the latter reach.

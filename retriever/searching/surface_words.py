@@ -7,9 +7,9 @@ from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
 from retriever.order.second_search import Bridge
 from retriever.queries.names import BRIDGES, FEEDBACK
-from retriever.searching.context import SearchContext
-from retriever.searching.hits import QueryTrace
-from retriever.searching.ranking import Ranking
+from retriever.requests.context import SearchContext
+from retriever.stages.hits import QueryTrace
+from retriever.stages.ranking import Ranking
 
 TERMS_SHOWN = 12  # of a query of many terms
 

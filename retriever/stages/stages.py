@@ -4,10 +4,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeVar
 
 from retriever.keywords.choice import KeywordChoice
-from retriever.queries.plan import QueryPlan
+from retriever.keywords.plan import QueryPlan
 from retriever.question.analysis import AnalysedQuestion
-from retriever.searching.pool import CandidatePool
-from retriever.searching.ranking import Ranking
+from retriever.stages.pool import CandidatePool
+from retriever.stages.ranking import Ranking
 
 T = TypeVar("T")
 Stage = Literal["question", "keywords", "plan", "pool", "ranking"]

@@ -22,8 +22,8 @@ from indexer.analysis import Analyzer, Token
 from indexer.analysis.user_dictionary import decoded_lines, read_written
 from indexer.corpora.papers import language_of
 from retriever.errors import BadQuestion
-from retriever.keywords.statistics import Keyword, Translation
 from retriever.queries.boolean import AnalysedField, And, Not, Or, Phrase, Query, Term
+from retriever.queries.keywords import Keyword, Translation
 
 SYNONYM: Final = "synonym"  # where a counterpart comes from
 SYNONYM_WEIGHT = 0.8  # beside the word itself, as a near spelling's

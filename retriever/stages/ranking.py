@@ -8,7 +8,7 @@ from retriever.engines.ordering import first_of_each_paper
 from retriever.order.measured import Measure, Measured
 from retriever.order.scored import ScoredCandidates
 from retriever.order.second_search import SecondSearch
-from retriever.searching.pool import CandidatePool
+from retriever.stages.pool import CandidatePool
 
 RankedHits = Sequence[tuple[EngineHit, float]]
 

@@ -13,7 +13,7 @@ from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Filters
 from retriever.relevance.ranked_papers import RankedPapers, rank_papers, scores_of
-from retriever.searching.request import SearchRequest
+from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.engine import SourcesEngine

@@ -1,9 +1,9 @@
 """The concepts of a question, for results of methods that do not compute them."""
 
 from retriever.index import SearchIndex
-from retriever.order.concepts import Concept
+from retriever.question.concepts import Concept
+from retriever.requests.request import SearchRequest
 from retriever.search import open_ranking, run_stages
-from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 

@@ -17,8 +17,8 @@ from retriever.engines.facets import FacetCounts, FacetField, Value
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import Filters, Query
+from retriever.requests.request import SearchRequest
 from retriever.search import open_search, run_stages
-from retriever.searching.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)

@@ -7,12 +7,12 @@ from typing import Any
 from base.amounts import counted
 from indexer.files.schema import StoredPassage
 from retriever.constraints.parsing import Constraints
-from retriever.explaining.highlights import MarkedText, Span
-from retriever.keywords.statistics import Keyword
-from retriever.order.concepts import Concept
 from retriever.order.second_search import Bridge
-from retriever.papers.reference import web_address
+from retriever.queries.keywords import Keyword
 from retriever.queries.names import progressive_number
+from retriever.question.concepts import Concept
+from retriever.reference import web_address
+from retriever.stages.highlights import MarkedText, Span
 
 MOST_OTHERS = 20  # ids of other records that a hit lists
 MOST_AUTHORS = 20  # of a paper in a list; its own record has all

@@ -1,0 +1,1 @@
+"""Values that the stages of a search make: candidates, ranking, hits."""
