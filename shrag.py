@@ -68,7 +68,7 @@ COMMANDS = {
     ),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
-    "keys": ("server.access.key_commands:keys", "Make keys for callers of the server, list them, end them."),
+    "keys": ("server.key_commands:keys", "Make keys for callers of the server, list them, end them."),
     "mcp": ("server.commands:mcp", "Answer programs that speak the Model Context Protocol."),
     "rerun": ("retriever.commands:rerun", "Run a recorded search again, and tell what differs."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),

@@ -33,7 +33,7 @@ def _installed() -> Iterator[None]:
 def serve(host: str | None, port: int | None, workers: int | None, is_open: bool) -> None:
     """Serve the page, the API and the ways in for other programs."""
     with _installed():
-        from server.processes.serving import serve as run
+        from server.serving import serve as run
     from server.settings import ServerSettings
 
     given = {"host": host, "port": port, "workers": workers, "open": is_open or None}

@@ -14,8 +14,8 @@ from generator.request import Settings
 from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
-from server.finding.kept_searches import KeptSearches
 from server.indexes.open_indexes import OpenIndexes
+from server.kept_searches.store import KeptSearches
 from server.limits.daily_use import DailyUse, open_daily_use
 from server.limits.gate import Counts, Gate, sources_at_once
 from server.limits.open_calls import OpenCalls

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field
 from pydantic_settings import SettingsConfigDict
 
+from base.net.networks import is_loopback
 from base.settings.sources import NAMED_FILE_ONLY, LayeredSettings
 from indexer.settings import CommaList, OptionalPath, plain_address
-from server.access.networks import is_loopback
 
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]
 Burst = Annotated[int, Field(ge=1, le=100_000)]

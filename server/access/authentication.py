@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 from starlette.types import Scope
 
+from base.net.networks import is_loopback
 from server.access.callers import Caller
 from server.access.key_ring import KeyRing
 from server.access.keys import PREFIX, SCOPES
-from server.access.networks import is_loopback
 from server.errors import BadRequest, Unauthorized
 from server.settings import ServerSettings
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
 
+from base.net.networks import network_of
 from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits, Scope
-from server.access.networks import network_of
 from server.errors import Forbidden, Unauthorized
 
 KEY_NEEDED = "a key is needed, as 'Authorization: Bearer KEY' or in the field of the page"

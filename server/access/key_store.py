@@ -21,7 +21,7 @@ from base.files.durable import cause_of, create_durably, disk_of
 from indexer.versions.store.build_folder import KEYS
 from server.access.keys import SCOPES, Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
-from server.sources.as_index import as_index, sources_named
+from server.source_names import as_index, sources_named
 
 FILE = KEYS
 FORMAT = 2

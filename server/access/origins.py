@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from server.access.networks import is_loopback
+from base.net.networks import is_loopback
 from server.errors import BadRequest, Forbidden, Misdirected
 from server.settings import ServerSettings, listed
 

@@ -23,9 +23,9 @@ from retriever.requests.request import MOST_CHARACTERS, check_question
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from server.access.callers import current_visit
+from server.problems.call_errors import IN_PART
 
 MOST_HITS = 1_000  # as `shrag search -k`
-IN_PART = "in_part"  # the type of errors that name a part of the call
 
 SOME_TEXT = r"\S"
 YEARS = r"^\s*([12]\d{3}|[12]\d{3}\.\.|\.\.[12]\d{3}|[12]\d{3}\.\.[12]\d{3})\s*$"

@@ -12,9 +12,9 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
+from server.calls.asked_of import AskedOf
 from server.problems.details import detail_of
 from server.services import Backends
-from server.sources.asked_of import AskedOf
 
 T = TypeVar("T")
 

@@ -15,16 +15,16 @@ from generator.finding.state import FindingState
 from generator.tracing.following import ended
 from generator.tracing.steps import StepEvent
 from server.access.callers import Caller
+from server.calls.asked_of import AskedOf
 from server.errors import Stopping, TooSlow
-from server.finding.keeping import Keeping
-from server.finding.kept_searches import KeptSearches, LockedSearch
 from server.finding.opening import opened_sources
-from server.finding.search_file import SearchFile
-from server.finding.search_head import SearchHead, now
+from server.kept_searches.file import SearchFile
+from server.kept_searches.head import SearchHead, now
+from server.kept_searches.keeping import Keeping
+from server.kept_searches.store import KeptSearches, LockedSearch
 from server.model_address import without_address
 from server.monitoring import metrics
 from server.services import Backends
-from server.sources.asked_of import AskedOf
 from server.transport.streams import until
 
 log = get_logger("server")

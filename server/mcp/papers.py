@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from server.calls.asked_of import AskedOf
 from server.mcp.tool import Arguments
-from server.sources.as_index import as_index
-from server.sources.asked_of import AskedOf
+from server.source_names import as_index
 
 MOST_RESULTS = 100  # a model reads them all
 # Of a paper's record, what goes with it as metadata; the rest is text, or of use to nobody here.

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import HTTPConnection
 
 from server.addresses import public_address
+from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Work
 from server.services import Backends, Services
-from server.sources.asked_of import AskedOf, asked_of
 
 A = TypeVar("A", bound=BaseModel)
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -50,7 +50,7 @@ class Desk:
         return await self.services.indexes.chosen(name or self.index)
 
     async def asked_of(self, index: str | None, sources: Sequence[str]) -> AskedOf:
-        """Open what is meant; raises as `server.sources.asked_of.asked_of`."""
+        """Open what is meant; raises as `server.calls.asked_of.asked_of`."""
         return await asked_of(self.services, index or (None if sources else self.index), sources)
 
     @property

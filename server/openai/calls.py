@@ -18,7 +18,7 @@ from generator.housekeeping import Housekeeping, find_housekeeping
 from generator.request import Turn
 from generator.settings import HopsMode
 from generator.ways import way_names
-from server.openai.errors import CallRefused
+from server.problems.openai_errors import CallRefused
 
 SPOKEN = frozenset({"user", "assistant"})
 TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that hold text

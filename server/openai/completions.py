@@ -12,8 +12,8 @@ from uuid import uuid4
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from server.openai.errors import error_response, openai_error
 from server.openai.pieces import Admitted, End, Piece
+from server.problems.openai_errors import error_response, openai_error
 
 END = b"data: [DONE]\n\n"
 COMMENT = b": one moment\n\n"

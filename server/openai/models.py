@@ -7,9 +7,9 @@ from typing import Any
 from unicodedata import normalize
 
 from base.errors import ResourceError
-from server.openai.errors import CallRefused
+from server.problems.openai_errors import CallRefused
 from server.services import Services
-from server.sources.as_index import as_index, sources_named
+from server.source_names import as_index, sources_named
 
 SHOWN_NAMES = 10
 

@@ -17,12 +17,12 @@ from generator.tracing.steps import StepEvent
 from retriever.requests.request import check_question
 from server.addresses import hit_address, public_address
 from server.api.requests import AskCall
+from server.calls.asked_of import asked_of
 from server.cited_text import Citation, CitedText
 from server.model_address import without_address
 from server.openai.calls import Asked
 from server.openai.models import Model
 from server.services import Services
-from server.sources.asked_of import asked_of
 from server.transport.streams import until
 
 

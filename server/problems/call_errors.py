@@ -6,10 +6,10 @@ from typing import Any
 from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 
-from server.api.requests import IN_PART
 from server.errors import BadRequest, ServerError, WrongMediaType
 
 JSON = "application/json"
+IN_PART = "in_part"  # the type of errors that name a part of the call
 SHOWN_CHARACTERS = 100  # of an unknown name
 WORDS: dict[str, str] = {
     "missing": "is missing",

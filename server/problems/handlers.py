@@ -6,12 +6,12 @@ from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
+from server.html.pages import failed_page
 from server.html.reader import Reader
-from server.openai.errors import CallRefused, error_response
 from server.problems.call_errors import call_error, unreadable_body
 from server.problems.details import CODES, MEDIA_TYPE, PROBLEMS, described, problem_response
+from server.problems.openai_errors import CallRefused, error_response
 from server.problems.refusals import OF_OPENAI, is_navigation
-from server.routes.page import failed_page
 
 UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
 OPENAI_CODES = {NOT_FOUND: "unknown_url", WRONG_METHOD: "method_not_supported"}

@@ -6,10 +6,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
+from server.html.pages import failed_page
 from server.html.reader import Reader
-from server.openai.errors import error_response
 from server.problems.details import problem, problem_response
-from server.routes.page import failed_page
+from server.problems.openai_errors import error_response
 
 OF_OPENAI = "/v1/"
 PAGES = ("/plain", "/find", "/operator", "/papers/")

@@ -15,10 +15,10 @@ from server.api.requests import AskCall
 from server.api.shapes import Shaped
 from server.api.shapes.answers import AnswerResult
 from server.api.shapes.events import EVENTS, stream_responses
+from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
-from server.sources.asked_of import AskedOf, asked_of
 from server.transport.leaving import while_connected
 from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events, until

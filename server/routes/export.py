@@ -14,9 +14,9 @@ from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.search import search
 from server.api.requests import QUESTION, SearchCall, described, with_examples
+from server.calls.asked_of import asked_of
 from server.limits.gate import Search
 from server.services import Services, Shared
-from server.sources.asked_of import asked_of
 from server.transport.attachments import saved_as
 from server.transport.leaving import while_connected
 

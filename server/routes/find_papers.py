@@ -13,10 +13,10 @@ from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.events import FINDING_EVENTS, stream_responses
 from server.api.shapes.finding import FoundPapers
+from server.calls.asked_of import asked_of
 from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
-from server.sources.asked_of import asked_of
 from server.transport.leaving import while_connected
 from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events

@@ -12,8 +12,8 @@ from server.access.callers import visit_of
 from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
-from server.finding.search_file import SearchFile, in_order
-from server.finding.search_head import SearchHead
+from server.kept_searches.file import SearchFile, in_order
+from server.kept_searches.head import SearchHead
 from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared

@@ -8,9 +8,9 @@ from starlette.responses import Response
 from server.limits.gate import Read
 from server.openai.calls import ChatCall, asked_by
 from server.openai.completions import Completion, CompletionStream
-from server.openai.errors import ErrorBody, OpenAIRoute
 from server.openai.models import model, models, require_model
 from server.openai.pieces import pieces_of
+from server.problems.openai_errors import ErrorBody, OpenAIRoute
 from server.services import Shared
 from server.transport.leaving import while_connected
 from server.transport.negotiation import EVENT_STREAM

@@ -1,7 +1,6 @@
 """The page: its first view, its files, and a list of results for browsers without scripts."""
 
-from collections.abc import Callable, Coroutine, Mapping
-from math import ceil
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -10,9 +9,10 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from server.html.find_form import find_form
-from server.html.markup import Markup, element, html
+from server.api.find_form import find_form
+from server.html.markup import Markup, element
 from server.html.page_files import page_files
+from server.html.pages import CHECKED, failed_page, page_in
 from server.html.reader import Reader
 from server.problems.call_errors import call_error
 from server.problems.details import PROBLEMS, problem
@@ -38,9 +38,7 @@ class PageRoute(APIRoute):
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
-WAIT_S = 5  # where a problem does not say how long
 FOR_EVER = "public, max-age=31536000, immutable"
-ANEW = "no-cache"
 
 
 @router.get("/")
@@ -85,40 +83,6 @@ async def operator(request: Request) -> HTMLResponse:
     return page_in(Reader.of(request), "operator.html", {"preloads": page_files().preloads("operator.js")})
 
 
-def page_in(reader: Reader, template: str, places: dict[str, str], status: int = 200) -> HTMLResponse:
-    """Fill a template as a reader wants it."""
-    files = page_files()
-    shared = {
-        "base": files.base,
-        "lang": reader.language,
-        "theme": reader.theme,
-        "is_ko": str(reader.language == "ko").lower(),
-        "is_en": str(reader.language == "en").lower(),
-    }
-    headers = {"Cache-Control": ANEW, "Content-Language": reader.language, "Vary": "Accept-Language, Cookie"}
-    return HTMLResponse(files.filled(template, reader.language, shared | places), status, headers)
-
-
-def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
-    """Make a page that says what went wrong, from a problem's details, and leads back to the first one."""
-    words = page_files().words[reader.language]
-    seconds = ceil(described.get("retry_after_s", WAIT_S))
-    said = words.get(f"problem_{described['code']}", words["problem"]).replace("{seconds}", str(seconds))
-    detail = element("p", {"class": "quiet", "lang": "en"}, described["detail"])
-    places = {"title": "SHRAG", "question": "", "index_name": "", "head": script()}
-    back = element("p", None, element("a", {"href": "/"}, words["back_to_search"]))
-    body = {"body": html(element("h1", None, said), detail, back)}
-    page = page_in(reader, "paper.html", places | body, described["status"])
-    if "retry_after_s" in described:
-        page.headers["Retry-After"] = str(max(1, seconds))
-    return page
-
-
-def script() -> Markup:
-    """Make the script element of pages that are whole without it."""
-    return element("script", {"type": "module", "src": f"{page_files().base}/paper.js"})
-
-
 @router.get("/page/{version}/{path:path}")
 async def page_file(request: Request, version: str, path: str) -> Response:
     """Send a file of the page; under the address of an older one the present, which is not kept."""
@@ -127,7 +91,7 @@ async def page_file(request: Request, version: str, path: str) -> Response:
     if file is None:
         raise HTTPException(404, f"the page has no file {path!r}")
     headers = {
-        "Cache-Control": FOR_EVER if version == files.version else ANEW,
+        "Cache-Control": FOR_EVER if version == files.version else CHECKED,
         "ETag": f'"{files.version}"',
         "Vary": "Accept-Encoding",
     }

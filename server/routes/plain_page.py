@@ -10,16 +10,17 @@ from retriever.papers.embedded_metadata import coins
 from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import paper_address
 from server.api.requests import MOST_HITS, SearchCall
+from server.calls.asked_of import AskedOf, asked_of
+from server.calls.searching import searched
 from server.html.markup import Markup, element, html
 from server.html.page_files import page_files
+from server.html.pages import page_in, script
 from server.html.paper_html import Words, byline, lang_of
 from server.html.reader import Reader
-from server.indexes.searching import searched
 from server.limits.gate import Search
-from server.routes.page import PageRoute, page_in, script
+from server.routes.page import PageRoute
 from server.services import Shared
-from server.sources.as_index import sources_named
-from server.sources.asked_of import AskedOf, asked_of
+from server.source_names import sources_named
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 

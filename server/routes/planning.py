@@ -9,9 +9,9 @@ from retriever.views.planning import plan_search
 from server.api.requests import SearchCall
 from server.api.shapes import Shaped
 from server.api.shapes.searches import ChosenKeywords, PlannedSearch
+from server.calls.asked_of import asked_of
 from server.limits.gate import Search
 from server.services import Services, Shared
-from server.sources.asked_of import asked_of
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])

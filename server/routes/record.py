@@ -13,11 +13,11 @@ from retriever.records.rerun import compare
 from server.api.requests import MOST_HITS, QUESTION, IndexSearch
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Rerun
-from server.indexes.searching import searched
+from server.calls.asked_of import asked_of
+from server.calls.searching import searched
 from server.limits.gate import Search
 from server.routes.search import found
 from server.services import Shared
-from server.sources.asked_of import asked_of
 from server.transport.attachments import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["search"])

@@ -16,12 +16,12 @@ from server.access.callers import visit_of
 from server.api.requests import SearchCall
 from server.api.shapes import Shaped
 from server.api.shapes.searches import SearchResult
+from server.calls.asked_of import AskedOf, asked_of
+from server.calls.searching import searched
 from server.errors import Stopping
-from server.indexes.searching import searched
 from server.limits.gate import Search
 from server.routes.facets import counted
 from server.services import Services, Shared
-from server.sources.asked_of import AskedOf, asked_of
 from server.transport.leaving import while_connected
 
 FOUND = Annotated[dict[str, Any], Shaped(SearchResult)]

@@ -16,7 +16,7 @@ from retriever.sources.merging import LimitedSource, ask_sources
 from server.access.callers import current_visit, may_use
 from server.limits.places import Places
 from server.monitoring import metrics
-from server.sources.as_index import as_index
+from server.source_names import as_index
 from server.sources.kept_source import KeptSource
 
 log = get_logger("server")

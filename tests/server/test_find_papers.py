@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from server.access.callers import Caller
 from server.app import create_app
-from server.finding.kept_searches import KeptSearches
+from server.kept_searches.store import KeptSearches
 from server.settings import ServerSettings
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of

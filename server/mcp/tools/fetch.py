@@ -12,7 +12,7 @@ from retriever.reference import web_address
 from server.addresses import paper_address
 from server.mcp.papers import NamedPaper, metadata_of
 from server.mcp.tool import Arguments, Desk, Given, Tool
-from server.sources.as_index import PREFIX
+from server.source_names import PREFIX
 
 MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no more
 

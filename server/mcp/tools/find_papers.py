@@ -11,10 +11,10 @@ from retriever.requests.request import MOST_CHARACTERS
 from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
 from server.api.find_requests import FindCall
+from server.calls.asked_of import AskedOf
 from server.finding.running import PreparedSearch, finding_events
 from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Desk, Given, Tool
-from server.sources.asked_of import AskedOf
 
 SECONDS = 50  # many clients wait a minute for a tool
 MOST_WAYS = 3  # by which a paper was found

@@ -11,8 +11,8 @@ from base.files.durable import cause_of
 from base.logs import get_logger
 from generator.finding.state import FindingState
 from generator.tracing.following import ended
-from server.finding.kept_searches import LockedSearch
-from server.finding.search_file import SearchFile, order_of
+from server.kept_searches.file import SearchFile, order_of
+from server.kept_searches.store import LockedSearch
 
 WRITTEN_EVERY_S = 1.0
 SHARE = 20  # at most the 20th part of the time is spent writing

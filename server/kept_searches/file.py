@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from generator.finding.state import FindingState, Finite
 from retriever.relevance.authority import Cited
-from server.finding.search_head import SearchHead, head_of
+from server.kept_searches.head import SearchHead, head_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from retriever.index import SearchIndex
 from retriever.requests.request import SearchRequest
 from retriever.search import search
 from retriever.stages.hits import SearchResult
+from server.calls.asked_of import AskedOf
 from server.services import Services
-from server.sources.asked_of import AskedOf
 from server.transport.leaving import while_connected
 
 

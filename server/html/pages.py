@@ -1,0 +1,52 @@
+"""Pages filled from templates, in the language and colours of their reader."""
+
+from collections.abc import Mapping
+from math import ceil
+from typing import Any
+
+from fastapi.responses import HTMLResponse
+
+from server.html.markup import Markup, element, html
+from server.html.page_files import page_files
+from server.html.reader import Reader
+
+CHECKED = "no-cache"  # a browser may store the page, and asks whether it is current
+WAIT_S = 5  # if a problem names no time
+
+
+def page_in(reader: Reader, template: str, places: dict[str, str], status: int = 200) -> HTMLResponse:
+    """Fill a template in the language and colours of a reader."""
+    files = page_files()
+    shared = {
+        "base": files.base,
+        "lang": reader.language,
+        "theme": reader.theme,
+        "is_ko": str(reader.language == "ko").lower(),
+        "is_en": str(reader.language == "en").lower(),
+    }
+    headers = {
+        "Cache-Control": CHECKED,
+        "Content-Language": reader.language,
+        "Vary": "Accept-Language, Cookie",
+    }
+    return HTMLResponse(files.filled(template, reader.language, shared | places), status, headers)
+
+
+def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
+    """Return a page with the details of a problem and a link to the first page."""
+    words = page_files().words[reader.language]
+    seconds = ceil(described.get("retry_after_s", WAIT_S))
+    said = words.get(f"problem_{described['code']}", words["problem"]).replace("{seconds}", str(seconds))
+    detail = element("p", {"class": "quiet", "lang": "en"}, described["detail"])
+    places = {"title": "SHRAG", "question": "", "index_name": "", "head": script()}
+    back = element("p", None, element("a", {"href": "/"}, words["back_to_search"]))
+    body = {"body": html(element("h1", None, said), detail, back)}
+    page = page_in(reader, "paper.html", places | body, described["status"])
+    if "retry_after_s" in described:
+        page.headers["Retry-After"] = str(max(1, seconds))
+    return page
+
+
+def script() -> Markup:
+    """Return the script element of pages that are complete without it."""
+    return element("script", {"type": "module", "src": f"{page_files().base}/paper.js"})

@@ -1,0 +1,1 @@
+"""Kept searches for papers: their files, their state, and one caller's searches."""
