@@ -14,8 +14,8 @@ MOST_BETWEEN = 9  # words between the asking word and its auxiliary: "Which of t
 LONGEST_DEGREE = 4  # place of the auxiliary of "How closely related are"
 LEAST_CLAUSE = 3  # words of a clause with a verb: "Which bacteria cause disease was studied"
 
-# Quotes, bullets and a number of one or two digits before the first word.
-BEGINNING = re.compile(r"\W{0,9}(?:\d{1,2}[.):\]]\s{0,9})?\W{0,9}")
+# Quotes, bullets and a number of one or two digits, then the first word.
+BEGINNING = re.compile(r"\W{0,9}(?:\d{1,2}[.):\]]\s{0,9})?\W{0,9}(?P<word>[A-Za-z]+)")
 TOKEN = re.compile(r"[\w-]+(?:['’](?!s\b)\w+)*|['’]s\b|[,;:]")
 # The title of a work: "Does It Rain" is a song; Does It Rain? is a song.
 NAMED = re.compile(
@@ -35,6 +35,7 @@ MAIN_VERBS = AUXILIARIES | frozenset("depend depends depended become becomes bec
 ASKING = frozenset("what which who whose whom how why when where".split())
 ADVERBIAL = frozenset("why when where".split())
 PREPOSITIONS = frozenset("to in at by for from on under with through of since until into".split())
+FIRST_WORDS = ASKING | PREPOSITIONS | YES_OR_NO
 # Clauses that have a verb of their own.
 SUBORDINATE = ASKING | frozenset("that whether if while because than as after before since".split())
 DEGREE = frozenset("many much few little".split())
@@ -79,7 +80,7 @@ FILLERS = frozenset("not still yet also be been being now".split())
 
 def begins_asking(sentence: str) -> bool:
     """Check whether an English sentence is a question by the order of its words; its mark is not needed."""
-    words = [] if NAMED.match(sentence) else _words(sentence)
+    words = _words(sentence)
     first, second = (*words, "", "")[:2]
     if first in PREPOSITIONS:
         return second in ASKING and _asks_behind_preposition(words[1:])
@@ -94,12 +95,17 @@ def begins_asking(sentence: str) -> bool:
 
 
 def _words(sentence: str) -> list[str]:
-    """Return the first words and separators of a sentence in lower case; none if the first is in capitals."""
-    start = BEGINNING.match(sentence)
-    found = islice(TOKEN.finditer(sentence, start.end() if start else 0), MOST_WORDS)
-    tokens = [token[0].replace("’", "'") for token in found]
-    if tokens and tokens[0].isupper():
+    """Return the first words and separators of a sentence in lower case, if it may be a question."""
+    first = BEGINNING.match(sentence)
+    if (
+        not first
+        or first["word"].lower() not in FIRST_WORDS
+        or first["word"].isupper()
+        or NAMED.match(sentence)
+    ):
         return []
+    found = islice(TOKEN.finditer(sentence, first.start("word")), MOST_WORDS)
+    tokens = [token[0].replace("’", "'") for token in found]
     # Italy and Dolly are no adverbs.
     words = [token if token.endswith("ly") and not token.islower() else token.lower() for token in tokens]
     pairs = zip(words, ["", *words], strict=False)

@@ -10,7 +10,7 @@ import re
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.word_roles import ENGLISH
 from indexer.chunking import split_sentences
-from indexer.papers import language_of
+from indexer.papers import HANGUL, language_of
 from retriever.duplicates.english_questions import begins_asking
 
 MOST_UNSTATED = 0.5  # share of a text that questions and lists may take up
@@ -48,11 +48,12 @@ OTHER_ENDINGS = "|".join(
     ]
 )
 KOREAN_QUESTION = rf"(?:\w{ENDING_GA}|{OTHER_ENDINGS})\b"
+KOREAN_ASKING = re.compile(KOREAN_QUESTION)
 ENDS_ASKING = re.compile(rf"{KOREAN_QUESTION}{CLOSING}$")
 AUXILIARY = "(?:do|does|did|is|are|was|were|can|could|should|would|has|have|had)"
 # Within a sentence; "which is" and "that does" are no questions.
 ASKING = re.compile(
-    rf"{KOREAN_QUESTION}|\b(?:How|What|Which|Why|Who|When|Where|Do|Does|Did|Is|Are|Can|Could|Should)\b"
+    r"\b(?:How|What|Which|Why|Who|When|Where|Do|Does|Did|Is|Are|Can|Could|Should)\b"
     rf"|\b(?:how|what|why|where|when) (?:\w+ly )?{AUXILIARY}\b|\bhow (?:much|many)\b"
 )
 
@@ -84,9 +85,10 @@ def _asks_within(sentence: str) -> bool:
 
 
 def _asks_wherever_it_begins(sentence: str) -> bool:
-    if MARK.search(sentence) or ENDS_ASKING.search(sentence):
+    has_hangul = HANGUL.search(sentence) is not None  # else Korean questions need not be searched for
+    if MARK.search(sentence) or (has_hangul and ENDS_ASKING.search(sentence)):
         return True
-    asking = len(ASKING.findall(sentence))
+    asking = len(ASKING.findall(sentence)) + (len(KOREAN_ASKING.findall(sentence)) if has_hangul else 0)
     return asking >= LEAST_ASKING and asking * WORDS_A_QUESTION >= len(WORD.findall(sentence))
 
 
