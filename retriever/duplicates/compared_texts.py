@@ -1,9 +1,11 @@
 """Texts compared: nearly equal, one within the other, or alike except for their figures."""
 
 from collections.abc import Set
+from functools import lru_cache
 from typing import Literal, NamedTuple, Self, TypeAlias
 
-from indexer.corpora.normal_forms import normal_letters, normal_words, numbers_in
+from indexer.normal_forms import REMEMBERED_TEXTS, normal_letters, normal_words, numbers_in
+from indexer.papers import Language, language_of
 from retriever.duplicates.shingles import marks_of, shingles_of
 
 SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)
@@ -30,6 +32,11 @@ class Text(NamedTuple):
     def of(cls, text: str, title: str) -> Self:
         """Find the words and marks of a text."""
         return cls(text, normal_words(text), marks_of(text), title)
+
+    @property
+    def language(self) -> Language:
+        """The language of the text; one that quotes another language is still compared by its words."""
+        return known_language(self.text)
 
     def likeness(self, other: "Text") -> Likeness:
         """Compare texts: "same", "alike" if they differ in their numbers, or "other".
@@ -80,6 +87,12 @@ class Text(NamedTuple):
     def _differs_in_title(self, other: "Text") -> bool:
         """Check whether each has a word of its title that the other lacks."""
         return _has_of_its_own(self, other) and _has_of_its_own(other, self)
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def known_language(text: str) -> Language:
+    """Return the language of a text, computed once for all texts that it is compared with."""
+    return language_of(text)
 
 
 def _has_of_its_own(one: Text, other: Text) -> bool:

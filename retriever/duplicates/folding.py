@@ -27,7 +27,7 @@ class _Described(NamedTuple):
     def compared(self) -> Compared:
         """Claims and texts, which others may have in common with it."""
         texts = self.record.texts if self.shows_abstract else (*self.record.texts, self.shown)
-        return Compared(self.record.marks, texts)
+        return Compared(self.record.claims, texts)
 
     @property
     def shows_abstract(self) -> bool:
@@ -87,7 +87,7 @@ def _described(hit: Hit, abstracts: Mapping[str, str]) -> _Described:
     for text in record.texts:
         if text.text == passage.text:
             return _Described(record, text)
-    return _Described(record, Text.of(passage.text, record.titles))
+    return _Described(record, Text.of(passage.text, " ".join(record.titles)))
 
 
 def _folded(hits: Sequence[Hit], first: int, places: Sequence[int]) -> Hit:

@@ -5,17 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import nsmallest
 from itertools import chain
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from retriever.duplicates.compared_texts import Likeness, Text
-from retriever.stages.hits import Hit
+from retriever.duplicates.descriptions import MOST_ALIKE, Claim
+from retriever.searching.hits import Hit
 
 # Marks that two hits have in common, for a comparison: least number, since common phrases give one or two,
 # and least share of the marks of one of them, which may have a second text.
 LEAST_SHARED, SHARE_SHARED = 3, 0.2
-MOST_ALIKE = 50  # hits compared because of one claim, or because of marks; bounds the time of a flood
-
-Claim: TypeAlias = tuple[str, str]
 
 
 class Compared(NamedTuple):

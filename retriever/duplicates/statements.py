@@ -1,15 +1,17 @@
 """Texts that state something, as evidence must, and not only ask or list words.
 
-Judged by form alone: a question by its mark, its beginning or its Korean ending, a list by its separators or
-by the lack of the small words that make a sentence. Thresholds are set on the training collections.
+Judged by form alone: a question by its mark, the order of its English words or its Korean ending, a list by
+its separators or by the lack of the small words that make a sentence. Thresholds are set on the training
+collections.
 """
 
 import re
 
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.word_roles import ENGLISH
-from indexer.corpora.chunking import split_sentences
-from indexer.corpora.papers import language_of
+from indexer.chunking import split_sentences
+from indexer.papers import HANGUL, language_of
+from retriever.duplicates.english_questions import begins_asking
 
 MOST_UNSTATED = 0.5  # share of a text that questions and lists may take up
 CHARACTERS = 10_000  # of a text that are read
@@ -25,23 +27,33 @@ LEAST_ASKING, WORDS_A_QUESTION = 3, 25
 WORD = re.compile(r"\w+")
 SEPARATOR = re.compile(r"[,;·•|/、，；]")
 CLOSING = r"[.!…。\s\"'”’»)\]〉》」』】]*"
+STOP = re.compile(r"[.!;]\s+(?=\w)")
+LOWER_CASE = re.compile(r"[\W\d]*[a-z](?![a-z]?[A-Z0-9])")  # but mRNA and p53 start sentences
 MARK = re.compile(rf"[?？]{CLOSING}$")
 SMALL_ENGLISH = STOP_WORDS | frozenset(ENGLISH["asking"].split())
 SMALL_KOREAN = re.compile(r"(?:[은는이가을를의에로와과도만며고다여해한할된인면지게서던려록까요음함]|하여)$")
-WITH_FINAL_N, WITH_FINAL_L = (
-    "".join(chr(ord("가") + 28 * syllable + final) for syllable in range(399)) for final in (4, 8)
+WITH_FINAL_N, WITH_FINAL_L, WITH_FINAL_B = (
+    "".join(chr(ord("가") + 28 * syllable + final) for syllable in range(399)) for final in (4, 8, 17)
 )
-# 줄어드는가, 높을까, 줄었나요, 좋습니까; but 전문가 is a noun.
-KOREAN_QUESTION = rf"[가-힣](?:(?!문)[{WITH_FINAL_N}]가|[{WITH_FINAL_L}]까|[나까가]요|니까|느냐)\b"
+# 줄어드는가, 필요한가, 무엇인가, 빠른가; but 단가, 원가, 전문가 and 예비인가 are nouns.
+ENDING_GA = r"(?:[은는던한른린닌운런떤큰쁜픈싼]|(?<!예비)(?<!\b본)(?<!\b재)(?<!\b설립)인)가"
+# 높을까, 줄었나요, 좋습니까, 어딘가요; but 일어나요, 때문이니까 (because) and 가요 (songs) do not ask.
+OTHER_ENDINGS = "|".join(
+    [
+        rf"[{WITH_FINAL_L}]까요?",
+        rf"[{WITH_FINAL_B}]니까",
+        rf"[{WITH_FINAL_N}]가요",
+        "[가-힣](?<![어타라끝만떠빛])나요",
+        "[가-힣]느냐",
+    ]
+)
+KOREAN_QUESTION = rf"(?:\w{ENDING_GA}|{OTHER_ENDINGS})\b"
+KOREAN_ASKING = re.compile(KOREAN_QUESTION)
 ENDS_ASKING = re.compile(rf"{KOREAN_QUESTION}{CLOSING}$")
 AUXILIARY = "(?:do|does|did|is|are|was|were|can|could|should|would|has|have|had)"
-BEGINS_ASKING = re.compile(
-    rf"[\W\d]*(?:[Ww]h(?:at|ich|o|ose|om|y)|[Hh]ow (?:much|many|far|long|often|well)|"
-    rf"(?:[Hh]ow|[Ww]hen|[Ww]here)(?: \w+ly)? {AUXILIARY}|{AUXILIARY}|{AUXILIARY.title()})\b"
-)
 # Within a sentence; "which is" and "that does" are no questions.
 ASKING = re.compile(
-    rf"{KOREAN_QUESTION}|\b(?:How|What|Which|Why|Who|When|Where|Do|Does|Did|Is|Are|Can|Could|Should)\b"
+    r"\b(?:How|What|Which|Why|Who|When|Where|Do|Does|Did|Is|Are|Can|Could|Should)\b"
     rf"|\b(?:how|what|why|where|when) (?:\w+ly )?{AUXILIARY}\b|\bhow (?:much|many)\b"
 )
 
@@ -49,15 +61,34 @@ ASKING = re.compile(
 def states_something(text: str) -> bool:
     """Check whether questions and lists take up at most half of a text."""
     sentences = [text[start:end] for start, end in split_sentences(text[:CHARACTERS])]
-    unstated = sum(len(sentence) for sentence in sentences if asks(sentence) or lists(sentence))
+    unstated = sum(len(sentence) for sentence in sentences if _asks_within(sentence) or lists(sentence))
     return unstated <= MOST_UNSTATED * sum(map(len, sentences))
 
 
 def asks(sentence: str) -> bool:
     """Check whether a sentence is a question, or a series of questions."""
-    if MARK.search(sentence) or ENDS_ASKING.search(sentence) or BEGINS_ASKING.match(sentence):
+    return begins_asking(sentence) or _asks_wherever_it_begins(sentence)
+
+
+def _asks_within(sentence: str) -> bool:
+    """Check whether a sentence of a text is a question.
+
+    One without a capital is the end of a sentence whose beginning was cut off, by a chunk or behind an
+    abbreviation, so the order of its words says nothing. Or it is a text without capitals, which is not split
+    into sentences: three and more that end with stops, most of which ask.
+    """
+    if not LOWER_CASE.match(sentence):
+        return asks(sentence)
+    parts = STOP.split(sentence)
+    asking = sum(map(begins_asking, parts)) if len(parts) >= LEAST_ASKING else 0
+    return asking > MOST_UNSTATED * len(parts) or _asks_wherever_it_begins(sentence)
+
+
+def _asks_wherever_it_begins(sentence: str) -> bool:
+    has_hangul = HANGUL.search(sentence) is not None  # else Korean questions need not be searched for
+    if MARK.search(sentence) or (has_hangul and ENDS_ASKING.search(sentence)):
         return True
-    asking = len(ASKING.findall(sentence))
+    asking = len(ASKING.findall(sentence)) + (len(KOREAN_ASKING.findall(sentence)) if has_hangul else 0)
     return asking >= LEAST_ASKING and asking * WORDS_A_QUESTION >= len(WORD.findall(sentence))
 
 

@@ -3,20 +3,26 @@
 Two records are merged if they have the DOI in common, or the title with year or an author, and their texts
 agree (`retriever/duplicates/descriptions.py`). The record of the source that stands first is kept, and
 what it lacks is taken from the others'.
+
+Records of two sources are also merged if one has an abstract in Korean only and the other in English only.
+Both texts are kept, so a record with a false claim hides no text. It can add a foreign text to a paper, or
+give it its own identifiers if its source stands first. So records of one source, to which others may add
+records, are never merged without a comparison of their texts.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Generic, TypeVar
 
-from base.amounts import plain
-from base.errors import RemediableError
-from base.logs import get_logger
-from base.untrusted import one_line
-from indexer.corpora.papers import Paper
-from retriever.duplicates.descriptions import Description
+from indexer.errors import RemediableError
+from indexer.logs import get_logger
+from indexer.papers import Paper, language_of
+from indexer.requests import plain
+from indexer.untrusted import one_line
+from retriever.duplicates.descriptions import MOST_ALIKE, Claim, Description, claims_of
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query
 from retriever.sources import LinkedPapers, Source, SourceAnswer
@@ -171,56 +177,103 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
     Ids are the source's own, with `several` sources behind their names (`library:B17`). A query's list is
     that of its source, with several sources fused by their ranks (reciprocal rank fusion, k = 60).
     """
-    papers = dict(known)
-    by_id = {identity: paper_id for paper_id, merged in papers.items() for identity in merged.ids}
-    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for paper_id, merged in papers.items():
-        for mark in _described(merged.paper).marks:
-            alike[mark].append(paper_id)
+    gathered = _Gathered(dict(known), several=several)
     lists: list[list[list[tuple[str, float]]]] = []
     for name, answer in answers.items():
         for place, found in enumerate(answer.found):
             ranked: dict[str, float] = {}
             for rank, each in enumerate(found, 1):
-                identity = name, each.paper.id
-                if identity not in by_id:
-                    by_id[identity] = _add(papers, alike, identity, each.paper, several=several)
                 score = 1 / rank if each.score is None else each.score
-                ranked.setdefault(by_id[identity], score)
+                ranked.setdefault(gathered.add((name, each.paper.id), each.paper), score)
             while len(lists) <= place:
                 lists.append([])
             lists[place].append(list(ranked.items()))
-    return Merged(papers, tuple(map(_fused, lists)))
+    return Merged(gathered.papers, tuple(map(_fused, lists)))
 
 
-def _add(
-    papers: dict[str, MergedPaper],
-    alike: dict[tuple[str, str], list[str]],
-    identity: tuple[str, str],
-    paper: Paper,
-    *,
-    several: bool,
-) -> str:
-    """Put a record beside those of the same paper, else as a paper of its own; return the paper's id."""
-    described = _described(paper)
-    others = (other for mark in described.marks for other in alike[mark])
-    same = next((other for other in others if described.is_same(_described(papers[other].paper))), None)
-    if same is not None:
-        merged = papers[same]
-        papers[same] = replace(merged, paper=_filled(merged.paper, paper), ids=(*merged.ids, identity))
-        return same
-    paper_id = ":".join(identity) if several else paper.id
-    papers[paper_id] = MergedPaper(paper.model_copy(update={"id": paper_id}), (identity,))
-    for mark in described.marks:
-        alike[mark].append(paper_id)
-    return paper_id
+class _Gathered:
+    """Papers while records are added.
+
+    Each record is described once, and compared with the first papers that have a claim in common with it.
+    """
+
+    def __init__(self, papers: dict[str, MergedPaper], *, several: bool) -> None:
+        self.papers = papers
+        self._several = several
+        self._by_id = {identity: paper_id for paper_id, merged in papers.items() for identity in merged.ids}
+        self._by_claim = defaultdict[Claim, dict[str, None]](dict)  # ids in the order of their papers
+        self._described: dict[str, Description] = {}
+        for paper_id in papers:
+            self._note(paper_id)
+
+    def add(self, identity: tuple[str, str], paper: Paper) -> str:
+        """Merge a record into the paper that it is of, or keep it as another paper; return the paper's id."""
+        if identity not in self._by_id:
+            self._by_id[identity] = self._added(identity, paper)
+        return self._by_id[identity]
+
+    def _added(self, identity: tuple[str, str], paper: Paper) -> str:
+        own_id = ":".join(identity) if self._several else paper.id
+        others = list(dict.fromkeys(chain.from_iterable(map(self._claiming, _claims(paper)))))
+        described = _described(paper) if others else None
+        same = self._same(identity[0], described, others) if described else None
+        if same is None:
+            self.papers[own_id] = MergedPaper(paper.model_copy(update={"id": own_id}), (identity,))
+        else:
+            merged, described = self.papers[same], None
+            filled = _filled(merged.paper, paper)
+            self.papers[same] = replace(merged, paper=filled, ids=(*merged.ids, identity))
+        self._note(same or own_id, described)
+        return same or own_id
+
+    def _claiming(self, claim: Claim) -> Iterable[str]:
+        return self._by_claim.get(claim, ())
+
+    def _same(self, source: str, described: Description, others: Sequence[str]) -> str | None:
+        """Return the id of the same paper among others with a claim in common."""
+        for other in others:
+            if described.is_same(self._description(other)):
+                return other
+        for other in others:
+            elsewhere = all(source != name for name, _ in self.papers[other].ids)
+            if elsewhere and described.may_translate(self._description(other)):
+                return other
+        return None
+
+    def _note(self, paper_id: str, described: Description | None = None) -> None:
+        """Note what a paper claims to be, if it is one of the first with the claim, and its description."""
+        self._described.pop(paper_id, None)
+        for claim in _claims(self.papers[paper_id].paper):
+            if len(self._by_claim[claim]) < MOST_ALIKE:
+                self._by_claim[claim][paper_id] = None
+                if described:
+                    self._described[paper_id] = described
+
+    def _description(self, paper_id: str) -> Description:
+        if paper_id not in self._described:
+            self._described[paper_id] = _described(self.papers[paper_id].paper)
+        return self._described[paper_id]
 
 
 def _filled(paper: Paper, other: Paper) -> Paper:
-    missing = {name: value for name in FILLED if not getattr(paper, name) and (value := getattr(other, name))}
+    given = {name: getattr(other, name) for name in FILLED}
+    for name in ("title", "abstract"):
+        if own := getattr(paper, name):
+            texts = getattr(other, name), getattr(other, f"{name}2")
+            given[f"{name}2"] = _in_another_language(own, texts)
+    missing = {name: value for name, value in given.items() if value and not getattr(paper, name)}
     if cited := max(filter(None, (paper.cited_by_count, other.cited_by_count)), default=None):
         missing["cited_by_count"] = cited
     return paper.model_copy(update=missing)
+
+
+def _in_another_language(own: str, texts: Iterable[str]) -> str:
+    language = language_of(own)
+    return next((text for text in texts if text and language_of(text) != language), "")
+
+
+def _claims(paper: Paper) -> list[Claim]:
+    return claims_of(paper.doi, paper.title)
 
 
 def _described(paper: Paper) -> Description:

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.corpora.normal_forms import normal_doi, normal_title
-from indexer.files.schema import StoredPassage
+from indexer.normal_forms import normal_doi, normal_title
+from indexer.papers import language_of
+from indexer.schema import StoredPassage
 from retriever.duplicates.folding import without_duplicates
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
@@ -302,6 +303,29 @@ def test_a_false_abstract_in_the_other_language_keeps_no_copy_apart():
     copy = record(hit("B", "논의 메탄 배출", PADDY, doi="10.1/y", abstract2=SEWER, sequence=1))
 
     assert shown(copy, paper) == ["A"]
+
+
+@pytest.mark.parametrize("sequence", [0, 2])
+def test_an_abstract_in_another_language_hides_no_paper_whatever_its_record_claims(sequence):
+    claimed = {"year": 2020, "doi": "10.1/x", "authors": ["곽소율"], "title2": "Methane of rice paddies"}
+    paper = record(hit("PAPER", "논의 메탄 배출", FLOOD, sequence=1, **claimed))
+    hostile = record(hit("HOSTILE", "논의 메탄 배출", PADDY, sequence=sequence, **claimed))
+
+    kept = without_duplicates([hostile, paper])
+
+    assert [(one.passage_id, one.same_doi) for one in kept] == [
+        ("HOSTILE", ("PAPER",)),
+        ("PAPER", ("HOSTILE",)),
+    ]
+
+
+def test_a_copy_with_a_sentence_in_another_language_is_folded():
+    paper = hit("PAPER", "Rice", FLOOD, sequence=1)
+    offer = "이 상품을 지금 주문하면 배송비 없이 받아 볼 수 있고 할인 행사는 이번 주말까지 이어진다."
+    copy = hit("COPY", "Rice", f"{FLOOD} {offer}", sequence=2)
+
+    assert language_of(copy.passage.text) == "ko"
+    assert shown(copy, paper) == ["PAPER"]
 
 
 def test_chunks_of_papers_with_different_abstracts_are_two_papers():

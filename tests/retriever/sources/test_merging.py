@@ -1,11 +1,13 @@
 """What several sources found, as one list of papers, each paper once."""
 
 import asyncio
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from indexer.corpora.papers import Paper
+from indexer.papers import Paper
+from retriever.duplicates.descriptions import Description
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Filters, Term
 from retriever.sources import SourceAnswer, SourcePaper
@@ -80,6 +82,115 @@ def test_what_the_first_record_lacks_is_taken_from_the_others():
         "journal": "Soil",
         "found_in": [{"source": "a", "id": "1"}, {"source": "b", "id": "9"}],
     }
+
+
+KOREAN_ABSTRACT = "세 해 여름 동안 24개 논에서 중간에 물을 떼었더니 메탄 배출량이 37% 줄었다."
+ENGLISH_ABSTRACT = "We drained 24 plots in midseason for three summers, and methane emission fell by 37%."
+KOREAN = {
+    "id": "1",
+    "title": "중간 물떼기에 따른 논의 메탄 배출",
+    "title2": "Methane emission of rice paddies",
+    "abstract": KOREAN_ABSTRACT,
+    "doi": "10.1/x",
+}
+ENGLISH = rice("9", abstract=ENGLISH_ABSTRACT, doi="10.1/X")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (KOREAN, ENGLISH),
+        (ENGLISH, KOREAN),
+        (rice("1", abstract=KOREAN_ABSTRACT, year=2020), rice("9", abstract=ENGLISH_ABSTRACT, year=2020)),
+    ],
+    ids=["Korean first", "English first", "title and year"],
+)
+def test_abstracts_in_two_languages_are_one_paper_if_titles_in_one_language_agree(one, other):
+    merged = merge({"a": found([one]), "b": found([other])}, {}, several=True)
+
+    [paper] = [each.paper for each in merged.papers.values()]
+    assert (paper.id, paper.title) == (f"a:{one['id']}", one["title"])
+    assert (paper.abstract, paper.abstract2) == (one["abstract"], other["abstract"])
+
+
+def test_title_and_abstract_in_the_other_language_come_from_the_other_record_wherever_it_has_them():
+    english = rice("1", abstract=ENGLISH_ABSTRACT, doi="10.1/x")
+    both = KOREAN | {"id": "9", "abstract2": ENGLISH_ABSTRACT}
+    [merged] = merge({"a": found([english]), "b": found([both])}, {}, several=True).papers.values()
+
+    assert (merged.paper.title2, merged.paper.abstract2) == (KOREAN["title"], KOREAN_ABSTRACT)
+
+
+@pytest.mark.parametrize(
+    "claimed",
+    [
+        {"title": "Sewers of old cities"},
+        {"title": "Sewers of old cities", "title2": KOREAN["title"]},
+        {"title": "논의 메탄 배출", "title2": "하수도의 부식"},
+        {"title": ""},
+        {"doi": "10.1/y", "title": KOREAN["title"], "year": 2020},
+        {"doi": ""},
+        {"abstract2": "하수도관은 황화수소가 모이는 곳에서 부식한다. 12개 관에 수지를 발랐다."},
+    ],
+    ids=["title", "one of two titles", "no common language", "no title", "DOI", "no claim", "abstract"],
+)
+def test_abstracts_in_two_languages_are_two_papers_if_anything_else_differs(claimed):
+    korean = KOREAN | {"year": 2020}
+    answers = {"a": found([korean]), "b": found([ENGLISH | claimed])}
+
+    assert len(merge(answers, {}, several=True).papers) == 2
+
+
+def test_abstracts_in_two_languages_are_two_papers_of_one_source():
+    assert len(merge({"a": found([KOREAN, ENGLISH])}, {}, several=True).papers) == 2
+
+
+def test_a_record_that_agrees_by_its_text_is_preferred_to_one_in_another_language():
+    answers = {
+        "a": found([KOREAN]),
+        "b": found([ENGLISH | {"title": "Paddies of Asia"}]),
+        "c": found([ENGLISH]),
+    }
+
+    merged = merge(answers, {}, several=True)
+
+    assert merged.papers["b:9"].ids == (("b", "9"), ("c", "9"))
+
+
+def test_a_flood_of_records_that_claim_one_doi_is_compared_in_time(monkeypatch):
+    described, compared = Counter[str](), Counter[str]()
+    of, is_same = Description.of, Description.is_same
+
+    def counted_of(doi, title, *more):
+        described[title] += 1
+        return of(doi, title, *more)
+
+    def counted_is_same(one, other):
+        compared[one.title] += 1
+        return is_same(one, other)
+
+    monkeypatch.setattr(Description, "of", counted_of)
+    monkeypatch.setattr(Description, "is_same", counted_is_same)
+    claims = [
+        {"id": f"H{n}", "title": f"Sale {n}", "doi": "10.1/x", "abstract": f"Sale {n} of many lamps."}
+        for n in range(200)
+    ]
+
+    merged = merge({"a": found([ENGLISH, *claims]), "b": found([ENGLISH])}, {}, several=True)
+
+    assert merged.papers["a:9"].ids == (("a", "9"), ("b", "9"))
+    assert len(merged.papers) == 201
+    assert set(described.values()) == {1, 2}  # the paper as it is in both sources
+    assert max(compared.values()) == 50
+
+
+def test_a_doi_that_a_paper_gets_from_another_record_counts_for_the_records_behind_it():
+    answers = {
+        "a": found([rice("1", year=2019)]),
+        "b": found([rice("1", year=2019, doi="10.1/x")]),
+        "c": found([rice("1", title="Methane emission of rice paddies: a review", doi="10.1/x")]),
+    }
+    assert list(merge(answers, {}, several=True).papers) == ["a:1"]
 
 
 def test_papers_that_are_known_keep_their_ids():
