@@ -4,8 +4,8 @@ from collections.abc import Set
 from functools import lru_cache
 from typing import Literal, NamedTuple, Self, TypeAlias
 
-from indexer.normal_forms import REMEMBERED_TEXTS, normal_letters, normal_words, numbers_in
-from indexer.papers import Language, language_of
+from indexer.corpora.normal_forms import REMEMBERED_TEXTS, normal_letters, normal_words, numbers_in
+from indexer.corpora.papers import Language, language_of
 from retriever.duplicates.shingles import marks_of, shingles_of
 
 SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from indexer.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, normal_words
-from indexer.papers import Language
+from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, normal_words
+from indexer.corpora.papers import Language
 from retriever.duplicates.compared_texts import SHORTER_SHARE, Likeness, Text, known_language
 
 MOST_ALIKE = 50  # records compared because of one claim, or because of marks; bounds the time of a flood

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from retriever.duplicates.compared_texts import Likeness, Text
 from retriever.duplicates.descriptions import MOST_ALIKE, Claim
-from retriever.searching.hits import Hit
+from retriever.stages.hits import Hit
 
 # Marks that two hits have in common, for a comparison: least number, since common phrases give one or two,
 # and least share of the marks of one of them, which may have a second text.

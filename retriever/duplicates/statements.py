@@ -7,10 +7,11 @@ collections.
 
 import re
 
+from base.letters import HANGUL
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.word_roles import ENGLISH
-from indexer.chunking import split_sentences
-from indexer.papers import HANGUL, language_of
+from indexer.corpora.chunking import split_sentences
+from indexer.corpora.papers import language_of
 from retriever.duplicates.english_questions import begins_asking
 
 MOST_UNSTATED = 0.5  # share of a text that questions and lists may take up

@@ -17,11 +17,11 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Generic, TypeVar
 
-from indexer.errors import RemediableError
-from indexer.logs import get_logger
-from indexer.papers import Paper, language_of
-from indexer.requests import plain
-from indexer.untrusted import one_line
+from base.amounts import plain
+from base.errors import RemediableError
+from base.logs import get_logger
+from base.untrusted import one_line
+from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates.descriptions import MOST_ALIKE, Claim, Description, claims_of
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query

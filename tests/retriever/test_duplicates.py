@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from indexer.normal_forms import normal_doi, normal_title
-from indexer.papers import language_of
-from indexer.schema import StoredPassage
+from indexer.corpora.normal_forms import normal_doi, normal_title
+from indexer.corpora.papers import language_of
+from indexer.files.schema import StoredPassage
 from retriever.duplicates.folding import without_duplicates
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from indexer.papers import Paper
+from indexer.corpora.papers import Paper
 from retriever.duplicates.descriptions import Description
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Filters, Term
