@@ -87,5 +87,5 @@ class SourcesSettings(LayeredSettings):
 
     sources: dict[str, Any] = Field(
         default_factory=dict,
-        description="sources of papers beyond the indexes, a table each: docs/sources.md",
+        description="sources of papers beyond the indexes, a table each: docs/how-to/sources.md",
     )
