@@ -13,7 +13,23 @@ INTRODUCTION = f"""\
 
     shrag COMMAND --help
 
-{GENERATED} `--help` of a command prints the same text.
+{GENERATED} `--help` of a command prints the same text, and most commands
+take `--json`. `shrag` is `.venv/bin/shrag`, unless the environment is activated.
+
+- **Streams.** Results go to standard output, progress and messages to standard error.
+- **Files.** A file that `--out` or `--trace` names is replaced as a whole or stays unchanged. A pipe is
+  written through. A command never overwrites its own input.
+- **Control characters** in papers and in answers of models and servers are shown as `\\x1b`, marks of
+  direction as `\\u202e`.
+- **Logs.** `shrag -v COMMAND …` logs one line of JSON per event to standard error.
+- **Completion** of options, indexes and sources: `eval "$(_SHRAG_COMPLETE=bash_source shrag)"`.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | nothing could be done, or the engine failed |
+| 2 | the call is wrong: an unknown option, path, index or setting |
+| 130 | interrupted |
 """
 
 
