@@ -168,6 +168,12 @@ def test_every_heading_linked_to_exists(page):
     assert missing == []
 
 
+def test_the_index_lists_every_page():
+    links = set(re.findall(r"\]\(([^)#\s]+)\)", PAGES["docs/README.md"]))
+    pages = {page.removeprefix("docs/") for page in PAGES if page.startswith("docs/")} - {"README.md"}
+    assert pages - links == set()
+
+
 def test_an_unknown_command_option_or_setting_would_be_found():
     assert unknown_words(["indexes", "snapshot"]) == ["snapshot"]
     assert unknown_words(["search", "QUESTION", "--colour"]) == ["--colour"]
