@@ -18,7 +18,6 @@ INTRODUCTION = f"""\
 
 {GENERATED} [The API](../how-to/api.md) has examples, and explains events and problems.
 """
-OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 REFERENCE = "#/components/schemas/"
 
 
@@ -29,7 +28,13 @@ def page() -> str:
     for path, calls in document["paths"].items():
         for methods, call in _alike(calls, document["components"]["schemas"]):
             lines += _call(methods, path, call, document["components"]["schemas"])
-    lines += [*_problems(document), "## Fields", ""]
+    lines += [
+        *_problems(document),
+        "## Fields",
+        "",
+        "A question mark follows the name of an optional field.",
+        "",
+    ]
     for name, schema in sorted(document["components"]["schemas"].items()):
         lines += _fields(name, schema)
     return "\n".join(lines).rstrip() + "\n"
