@@ -16,7 +16,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-hub install-pdf install-plots install-server install-dev demo serve test check format bench bench-server lock clean
+.PHONY: help install install-elasticsearch install-models install-hub install-pdf install-plots install-server install-dev demo serve test check format bench bench-server reference lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
@@ -60,6 +60,9 @@ check: install-dev  ## formatting, lint, types, import rule, the form of docker-
 format: install-dev  ## format the code and mend what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+reference: install-dev  ## write docs/reference/cli.md, settings.md and api.md from the code
+	$(BIN)/python -m tests.reference
 
 bench-server: install-server  ## measure the server: what it adds, what it bears, how it ends
 	$(BIN)/python -m benchmarks.server

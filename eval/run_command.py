@@ -38,7 +38,13 @@ a_file = PathParameter(exists=True, dir_okay=False)
 @place_options
 @option_section(
     "What is ranked",
-    click.option("--method", type=click.Choice(method_names()), default="shrag", show_default=True),
+    click.option(
+        "--method",
+        type=click.Choice(method_names()),
+        default="shrag",
+        show_default=True,
+        help="Queries and order of the run, as in `search`.",
+    ),
     click.option(
         "--hops",
         type=click.Choice(["auto", "always", "never"]),

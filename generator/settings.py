@@ -55,15 +55,21 @@ class LanguageModelSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     base_url: BaseUrl | None = Field(
-        default=None, description="where the API begins, like http://localhost:8000/v1; none = no model"
+        default=None,
+        description="base URL of an OpenAI-compatible API, like http://localhost:8000/v1; without "
+        "it there is no model",
     )
-    model: str | None = Field(default=None, min_length=1, description="the model's name at that server")
-    api_key: HeaderKey | None = Field(default=None, description="key, where the server asks for one")
+    model: str | None = Field(
+        default=None, min_length=1, description="the model's name at that server; required with base_url"
+    )
+    api_key: HeaderKey | None = Field(default=None, description="key of the server, if it needs one")
     allow_plain_http: AllowPlainHttp = False
     ca_certs: CaCerts = None
-    timeout_s: Seconds = Field(default=90.0, description="seconds for one request")
+    timeout_s: Seconds = Field(
+        default=90.0, description="seconds for one request, from sending to the end of its answer"
+    )
     deadline_s: Seconds = Field(
-        default=300.0, description="seconds for an answer, retries and repair included"
+        default=300.0, description="seconds for any stage, retries and repair included"
     )
     retries: int = Field(default=2, ge=0, le=10, description="further requests after one that failed")
     backoff_s: float = Field(
@@ -71,41 +77,72 @@ class LanguageModelSettings(BaseModel):
         ge=0,
         le=60,
         allow_inf_nan=False,
-        description="seconds before the first retry, then doubled",
+        description="seconds before the first retry, then doubled; a server's Retry-After takes precedence",
     )
-    seed: int | None = Field(default=0, description="seed of the sampling; none = not sent")
+    seed: int | None = Field(default=0, description="seed of the sampling; unset = not sent")
     temperature: float = Field(default=0.0, ge=0, le=2, description="0 = the likeliest answer")
-    max_tokens: int = Field(default=2048, ge=16, le=131_072, description="tokens of an answer, at most")
-    stream: bool = Field(default=True, description="read answers token by token")
+    max_tokens: int = Field(default=2048, ge=16, le=131_072, description="maximum tokens of an answer")
+    stream: bool = Field(
+        default=True,
+        description="read answers token by token; without it first_token_s and between_tokens_s "
+        "have no effect",
+    )
     first_token_s: Seconds = Field(
-        default=30.0, description="seconds that a server may be silent before the first token of a stream"
+        default=30.0, description="seconds without data before the first token of a stream"
     )
     between_tokens_s: Seconds = Field(
-        default=30.0, description="seconds that it may be silent behind the first token"
+        default=30.0, description="seconds without data after the first token of a stream"
     )
-    keywords_s: Seconds = Field(default=60.0, description="seconds for keywords, then statistics give them")
-    keywords_least: int = Field(default=2, ge=1, le=20, description="keywords of each language, at least")
-    keywords_most: int = Field(default=5, ge=1, le=20, description="keywords of each language, at most")
-    answer_s: Seconds = Field(default=240.0, description="seconds for an answer, then it is quoted")
-    concurrency: int = Field(default=32, ge=1, le=1024, description="calls under way at a time")
+    keywords_s: Seconds = Field(
+        default=60.0,
+        description="seconds for keywords, retries and waiting included, then statistics supply "
+        "them; also for questions of a conversation, further queries, hypotheses and "
+        "requests of chat programs",
+    )
+    keywords_least: int = Field(default=2, ge=1, le=20, description="minimum keywords of each language")
+    keywords_most: int = Field(
+        default=5,
+        ge=1,
+        le=20,
+        description="maximum keywords of each language; SHRAG_KEYWORDS limits both languages together",
+    )
+    answer_s: Seconds = Field(
+        default=240.0, description="seconds for an answer, retries and waiting included, then it is quoted"
+    )
+    concurrency: int = Field(default=32, ge=1, le=1024, description="concurrent calls; others wait")
     circuit_failures: int = Field(
-        default=5, ge=1, le=1000, description="failures in a row after which the server is left alone"
+        default=5,
+        ge=1,
+        le=1000,
+        description="consecutive failures (unreachable, too slow, 5xx) after which calls fail "
+        "without a request",
     )
-    circuit_open_s: Seconds = Field(default=30.0, description="seconds for which it is")
+    circuit_open_s: Seconds = Field(default=30.0, description="seconds until one call tries the server again")
     dialect: Dialect = Field(
         default="vllm",
-        description="vllm: chat_template_kwargs and /tokenize are used; openai: what OpenAI documents alone",
+        description="vllm (also SGLang, llama.cpp): chat_template_kwargs and /tokenize are used; "
+        "openai: neither, for servers that refuse unknown fields",
     )
-    thinking: bool = Field(default=False, description="enable_thinking of the chat template")
+    thinking: bool = Field(
+        default=False, description="enable_thinking of the chat template, for models that can think aloud"
+    )
     extra_body: Annotated[dict[str, Any], NoDecode, BeforeValidator(_from_json)] = Field(
-        default_factory=dict, description="further fields of a chat call, as JSON"
+        default_factory=dict, description='further fields of each chat call, as JSON: {"top_k": 20}'
     )
-    revision: str | None = Field(default=None, description="of the model, where its name does not tell")
+    revision: str | None = Field(
+        default=None,
+        description="the model's revision, if its name does not include it; part of a recorded call's key",
+    )
     context_tokens: int | None = Field(
-        default=None, ge=256, le=16_777_216, description="the model's context; none = as /models says"
+        default=None,
+        ge=256,
+        le=16_777_216,
+        description="tokens of prompt and answer together; default is the size that vLLM reports in /models",
     )
     tokenizer: OptionalPath = Field(
-        default=None, description="a tokenizer.json or its folder, where the server counts no tokens"
+        default=None,
+        description="the model's tokenizer.json or its folder, for servers that count no tokens; "
+        "needs the extra `models`",
     )
 
     @property
@@ -169,9 +206,15 @@ class CacheSettings(BaseModel):
 
     mode: CacheMode = Field(
         default="off",
-        description="use: ask what is not there; record: ask all and keep it; replay: ask nothing",
+        description="use: send and store calls that are not stored; record: send and store all; "
+        "replay: send none",
     )
-    file: CallsFile = Field(default="", validate_default=True, description="where calls are kept")
+    file: CallsFile = Field(
+        default="",
+        validate_default=True,
+        description="file of recorded calls; default is $XDG_CACHE_HOME/shrag/calls.sqlite, else "
+        "~/.cache/shrag/calls.sqlite",
+    )
 
 
 class GeneratorSettings(LayeredSettings):
@@ -189,10 +232,16 @@ class GeneratorSettings(LayeredSettings):
         default_factory=LanguageModelSettings, description="the language model"
     )
     cache: CacheSettings = Field(default_factory=CacheSettings, description="its recorded answers")
-    evidence: int = Field(default=EVIDENCE, ge=1, le=100, description="papers that an answer rests on")
-    ask_method: str = Field(default="shrag", description="how `ask` searches, as `search --method`")
-    ask_way: str = Field(default="shrag", description="how `ask` answers: a module of generator/ways/")
+    evidence: int = Field(
+        default=EVIDENCE, ge=1, le=100, description="papers on which an answer is based (`--evidence`)"
+    )
+    ask_method: str = Field(
+        default="shrag", description="method by which `ask` searches for evidence (`--method`)"
+    )
+    ask_way: str = Field(
+        default="shrag", description="steps from question to answer: a module of generator/ways/ (`--way`)"
+    )
     ask_hops: HopsMode = Field(
         default="never",
-        description="whether a question is answered in steps: auto = where its form says so",
+        description="several steps per question: auto decides by the form of the question (`--hops`)",
     )

@@ -10,7 +10,7 @@ import click
 
 from base.amounts import counted
 from base.terminal.output import echo, echo_json, echo_lines
-from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, Decompound, make_analyzer
+from indexer.analysis import Decompound, make_analyzer
 from indexer.console import (
     as_record,
     counts_by_name,
@@ -19,7 +19,9 @@ from indexer.console import (
     size_of,
 )
 from indexer.options import (
+    analyzer_option,
     chosen_index,
+    decompound_option,
     dictionary_of,
     dictionary_option,
     glossary_of,
@@ -43,14 +45,8 @@ SHOWN_LETTERS = 3  # records that were refused
     help="miracl, beir, scienceon, jsonl, csv, pdf, markdown or text; else each file is recognised.",
 )
 @click.option("--rebuild", is_flag=True, help="Start from empty instead of adding to what is there.")
-@click.option("--analyzer", type=click.Choice(list(ANALYZERS)), default="bilingual", show_default=True)
-@click.option(
-    "--decompound",
-    type=click.Choice(DECOMPOUND_MODES),
-    default="discard",
-    show_default=True,
-    help="Korean compounds: their parts, the compound stacked on its parts, or the compound.",
-)
+@analyzer_option
+@decompound_option
 @dictionary_option
 @glossary_option
 @click.option("--columns", help="For csv: id=COLUMN,title=COLUMN,…")
@@ -172,8 +168,8 @@ def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
 
 
 @click.command()
-@click.option("--analyzer", type=click.Choice(list(ANALYZERS)), default="bilingual", show_default=True)
-@click.option("--decompound", type=click.Choice(DECOMPOUND_MODES), default="discard", show_default=True)
+@analyzer_option
+@decompound_option
 @dictionary_option
 def analyze(analyzer: str, decompound: Decompound, dictionary_file: Path | None) -> None:
     r"""Turn texts into tokens.

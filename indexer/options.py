@@ -12,7 +12,7 @@ from base.remedies import INDEX_CALLED_FOR
 from base.terminal.completion import completing
 from base.terminal.output import echo
 from base.terminal.path_parameter import PathParameter
-from indexer.analysis import UserDictionary
+from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.errors import UnknownIndex
 from indexer.glossary.given import Entry, read_glossary
@@ -85,6 +85,20 @@ def _only_index(settings: "IndexerSettings") -> str:
     return names[0]
 
 
+analyzer_option = click.option(
+    "--analyzer",
+    type=click.Choice(list(ANALYZERS)),
+    default="bilingual",
+    show_default=True,
+    help="Analysis of Korean and English text, or of one of the two alone.",
+)
+decompound_option = click.option(
+    "--decompound",
+    type=click.Choice(DECOMPOUND_MODES),
+    default="discard",
+    show_default=True,
+    help="Korean compounds: their parts, the compound stacked on its parts, or the compound.",
+)
 dictionary_option = click.option(
     "--dictionary",
     "dictionary_file",

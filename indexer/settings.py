@@ -130,10 +130,10 @@ HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
 CaCerts = Annotated[
     OptionalPath,
     AfterValidator(file_of_certificates),
-    Field(description="certificates that the server's is signed by; none = those of public authorities"),
+    Field(description="file of certificates that sign the server's; default is public authorities'"),
 ]
 AllowPlainHttp = Annotated[
-    bool, Field(description="send the key or password over http:// to a host that is not this machine")
+    bool, Field(description="allow sending the key or password over http:// to another machine")
 ]
 
 
@@ -144,7 +144,7 @@ class ElasticsearchServer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     url: str
-    user: str = Field(default="", description="name to log in with; beside a password")
+    user: str = Field(default="", description="user name; default elastic beside a password")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
     allow_plain_http: AllowPlainHttp = False
@@ -176,35 +176,47 @@ class ElasticsearchSettings(ElasticsearchServer):
         default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
     )
     prefix: str = Field(
-        default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
+        default="shrag",
+        pattern=r"^[a-z0-9][a-z0-9_]{0,31}$",
+        description="prefix of all names in the cluster: lowercase letters, digits, _",
     )
-    timeout_s: float = Field(default=30, gt=0, le=3600, description="seconds that one request may take")
+    timeout_s: float = Field(default=30, gt=0, le=3600, description="seconds for one request")
     patience_s: float = Field(
         default=60,
         ge=0,
         le=86_400,
-        description="seconds that indexing waits for a cluster that is gone or full",
+        description="seconds that indexing waits for a cluster that is unreachable, overloaded or full",
     )
     settle_s: float = Field(
         default=45,
         ge=0,
         le=3600,
-        description="seconds that an update waits until deleted passages count no more",
+        description="seconds that an update waits until deleted passages no longer count in the "
+        "scores; the cluster drops them every 30 seconds",
     )
-    shards: int = Field(default=1, ge=1, le=64, description="of a new version")
+    shards: int = Field(default=1, ge=1, le=64, description="shards of a new version")
     replicas: str = Field(
-        default="0-1", pattern=r"^(\d+|\d+-(\d+|all))$", description="copies of each shard; a range expands"
+        default="0-1",
+        pattern=r"^(\d+|\d+-(\d+|all))$",
+        description="copies of each shard; a range expands with the number of nodes",
     )
     vector_index: VectorIndex = Field(
         default="flat",
-        description="nearest passages: by comparing with all, or by a graph and comparing again",
+        description="nearest passages of a new version: flat compares with all, exactly; hnsw uses "
+        "a graph, for many millions of passages",
     )
     request_bytes: int = Field(
-        default=5_000_000, ge=1_000, le=90_000_000, description="most bytes of one bulk request"
+        default=5_000_000,
+        ge=1_000,
+        le=90_000_000,
+        description="maximum bytes of one bulk request; requests grow while answers are quick",
     )
-    requests_at_once: int = Field(default=2, ge=1, le=16, description="bulk requests under way at a time")
+    requests_at_once: int = Field(default=2, ge=1, le=16, description="concurrent bulk requests")
     answer_bytes: int = Field(
-        default=64_000_000, ge=1_000_000, le=4_000_000_000, description="most bytes of one answer"
+        default=64_000_000,
+        ge=1_000_000,
+        le=4_000_000_000,
+        description="maximum bytes of one answer; a longer answer is an error",
     )
 
     @field_validator("url")
@@ -231,36 +243,76 @@ class EncoderSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     provider: Literal["none", "local", "endpoint"] = Field(
-        default="none", description="no vectors; a model in this process; a server's /v1/embeddings"
+        default="none",
+        description="none: no vectors; local: a model in this process; endpoint: a server's /v1/embeddings",
     )
     model: NamedOrFolder = Field(
         default="alibaba-nlp-community/gte-multilingual-base",
         min_length=1,
-        description="name on the model hub, or folder; of an endpoint, the name there",
+        description="name on the model hub, or folder; of an endpoint, its name there",
     )
-    revision: str = Field(default="", description="commit of the model on the hub; pin it")
-    cache: OptionalPath = Field(default=None, description="folder of downloaded models; none = the hub's own")
-    download: bool = Field(default=False, description="fetch a model that is not here from the hub")
-    base_url: BaseUrl | None = Field(default=None, description="where an endpoint's API begins")
-    api_key: HeaderKey = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
+    revision: str = Field(
+        default="",
+        description="commit of the model on the hub; of an endpoint, a name of your own for the "
+        "weights that it runs",
+    )
+    cache: OptionalPath = Field(
+        default=None, description="folder of downloaded models; default is the hub's own"
+    )
+    download: bool = Field(default=False, description="download a model that is missing on this machine")
+    base_url: BaseUrl | None = Field(
+        default=None, description="base URL of the endpoint, like http://localhost:8001/v1"
+    )
+    api_key: HeaderKey = Field(default=SecretStr(""), description="key of the endpoint, if it needs one")
     allow_plain_http: AllowPlainHttp = False
     ca_certs: CaCerts = None
-    query_prefix: str | None = Field(default=None, description="before a question; none = the model's own")
-    passage_prefix: str | None = Field(default=None, description="before a passage; none = the model's own")
-    dimensions: int | None = Field(default=None, ge=8, le=8192, description="first so many; none = all")
+    query_prefix: str | None = Field(
+        default=None,
+        description="text before a question, may be empty; default is the model's own, an endpoint has none",
+    )
+    passage_prefix: str | None = Field(
+        default=None,
+        description="text before a passage, may be empty; default is the model's own, an endpoint has none",
+    )
+    dimensions: int | None = Field(
+        default=None, ge=8, le=8192, description="number of leading dimensions to keep; default is all"
+    )
     max_tokens: int | None = Field(
-        default=None, ge=8, le=131_072, description="of a text; none = the model's"
+        default=None,
+        ge=8,
+        le=131_072,
+        description="tokens of a text that are read; the rest is cut; default is the model's limit",
     )
-    storage: StorageType = Field(default="float32", description="what a vector's numbers are kept as")
-    device: str = Field(default="auto", description="auto, cpu, cuda, cuda:1, …")
-    precision: Precision = Field(default="auto", description="auto = half on a GPU, float32 elsewhere")
-    batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
-    timeout_s: float = Field(default=60, gt=0, le=3600, description="seconds for one request to an endpoint")
-    requests_at_once: int = Field(default=4, ge=1, le=64, description="requests under way to an endpoint")
+    storage: StorageType = Field(
+        default="float32", description="number type of stored vectors; int8 takes a quarter of the space"
+    )
+    device: str = Field(
+        default="auto", description="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, …"
+    )
+    precision: Precision = Field(
+        default="auto", description="auto is bfloat16 or float16 on a GPU and float32 elsewhere"
+    )
+    batch_tokens: int = Field(
+        default=16_384,
+        ge=128,
+        description="tokens of a batch, padding included; a batch that exceeds the memory of the "
+        "GPU is halved",
+    )
+    timeout_s: float = Field(
+        default=60,
+        gt=0,
+        le=3600,
+        description="seconds for one request to an endpoint; a question waits 30 at most",
+    )
+    requests_at_once: int = Field(default=4, ge=1, le=64, description="concurrent requests to an endpoint")
     encoding_format: Literal["base64", "float"] = Field(
-        default="base64", description="how an endpoint is to write numbers; read either way"
+        default="base64", description="number format requested from an endpoint; both are read"
     )
-    truncate: bool = Field(default=True, description="ask an endpoint to cut texts too long for its model")
+    truncate: bool = Field(
+        default=True,
+        description="ask an endpoint to cut texts that are too long for its model (vLLM); false for "
+        "servers that refuse unknown fields",
+    )
 
     @model_validator(mode="after")
     def _endpoint_has_an_address(self) -> Self:
@@ -281,26 +333,42 @@ class CrossEncoderSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    revision: str = Field(default="", description="commit of the model on the hub; pin it")
-    cache: OptionalPath = Field(default=None, description="folder of downloaded models; none = the hub's own")
-    download: bool = Field(default=False, description="fetch a model that is not here from the hub")
-    device: str = Field(default="auto", description="auto, cpu, cuda, cuda:1, …")
-    precision: Precision = Field(default="auto", description="auto = half on a GPU, float32 elsewhere")
-    max_tokens: int | None = Field(
-        default=None, ge=8, le=131_072, description="of question and text together; none = the model's"
+    revision: str = Field(default="", description="commit of the model on the hub")
+    cache: OptionalPath = Field(
+        default=None, description="folder of downloaded models; default is the hub's own"
     )
-    batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
+    download: bool = Field(default=False, description="download a model that is missing on this machine")
+    device: str = Field(
+        default="auto", description="auto (the first GPU, else the CPU), cpu, cuda, cuda:1, …"
+    )
+    precision: Precision = Field(
+        default="auto", description="auto is bfloat16 or float16 on a GPU and float32 elsewhere"
+    )
+    max_tokens: int | None = Field(
+        default=None,
+        ge=8,
+        le=131_072,
+        description="tokens of question and text together; default is the model's limit",
+    )
+    batch_tokens: int = Field(
+        default=16_384,
+        ge=128,
+        description="tokens of a batch, padding included; a batch that exceeds the memory of the "
+        "GPU is halved",
+    )
 
 
 class RerankerSettings(CrossEncoderSettings):
     """What reads a question and a text together to put hits into a better order."""
 
-    provider: Literal["none", "local"] = Field(default="none", description="none; a model in this process")
+    provider: Literal["none", "local"] = Field(
+        default="none", description="none, or local: a cross-encoder in this process"
+    )
     model: NamedOrFolder = Field(
         default="BAAI/bge-reranker-v2-m3", min_length=1, description="name on the model hub, or folder"
     )
     scores: Literal["sigmoid", "raw"] = Field(
-        default="sigmoid", description="between 0 and 1, or as the model gives them"
+        default="sigmoid", description="sigmoid: between 0 and 1; raw: as the model returns them"
     )
 
 
@@ -308,11 +376,11 @@ class CheckSettings(CrossEncoderSettings):
     """What judges whether passages say what a sentence of an answer says, beside the rules."""
 
     judge: Literal["rules", "local", "model"] = Field(
-        default="rules", description="rules; an entailment model in this process; the language model"
+        default="rules",
+        description="judge of the sentences of an answer: rules; local, an entailment model in this "
+        "process; model, the language model. local if a model is set",
     )
-    model: NamedOrFolder = Field(
-        default="", description="entailment model: name on the model hub, or folder; sets local"
-    )
+    model: NamedOrFolder = Field(default="", description="entailment model: name on the model hub, or folder")
 
     @model_validator(mode="before")
     @classmethod
@@ -347,32 +415,45 @@ class IndexerSettings(LayeredSettings):
         env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
     )
 
-    name: str = Field(default="", description="the index that is meant where a call names none")
-    home: Home = Field(default="", validate_default=True, description="folder that holds the indexes")
-    readable_by: Literal["owner", "group", "all"] = Field(
-        default="group", description="who may read the indexes that are made, as far as the umask lets them"
+    name: str = Field(
+        default="", description="index of commands and calls that name none; default is the only index"
     )
-    engine: EngineName = Field(default="tantivy", description="embedded, or a cluster of servers")
+    home: Home = Field(
+        default="",
+        validate_default=True,
+        description="folder of the indexes; default is $XDG_DATA_HOME/shrag, else ~/.local/share/shrag",
+    )
+    readable_by: Literal["owner", "group", "all"] = Field(
+        default="group",
+        description="readers of new indexes; the umask may allow fewer, existing indexes keep their "
+        "permissions",
+    )
+    engine: EngineName = Field(
+        default="tantivy", description="tantivy is embedded, elasticsearch is a cluster of servers"
+    )
     elasticsearch: ElasticsearchSettings = Field(default_factory=ElasticsearchSettings)
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     check: CheckSettings = Field(default_factory=CheckSettings)
-    workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one a core")
+    workers: int = Field(default=0, ge=0, le=64, description="analysis processes; 0 = one per core")
     general_glossary: bool = Field(
-        default=True, description="give an index the general Korean-English glossary beside the pairs mined"
+        default=True,
+        description="add the general Korean-English glossary to an index, beside its mined pairs",
     )
     grobid_url: Annotated[BaseUrl | None, BeforeValidator(unset_if_empty), NAMED_FILE_ONLY] = Field(
-        default=None, description="a GROBID server that reads PDFs too; none = the own reader alone"
+        default=None, description="GROBID server that reads PDFs too; without it the own reader alone"
     )
     grobid_timeout_s: float = Field(
         default=60, gt=0, le=3600, description="seconds for one PDF that GROBID reads"
     )
-    writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
+    writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer in MB")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")
     backups: OptionalPath = Field(
-        default=None, description="file or folder of backups, whose age `shrag doctor` reports"
+        default=None, description="file or folder of backups; `shrag doctor` reports the age of the newest"
     )
-    commit_every: int = Field(default=20_000, ge=1, description="records between two points of resumption")
+    commit_every: int = Field(
+        default=20_000, ge=1, description="records between two points from which an interrupted build resumes"
+    )
 
     @model_validator(mode="after")
     def _say_how_many_workers(self) -> Self:

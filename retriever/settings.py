@@ -38,44 +38,54 @@ class RetrieverSettings(LayeredSettings):
     model_config = SettingsConfigDict(env_prefix="SHRAG_", frozen=True)
 
     title_weight: float = Field(
-        default=0.35, ge=0, le=10, description="in `or`, of the title clause beside the text's"
+        default=0.35,
+        ge=0,
+        le=10,
+        description="in `or`, weight of the title clause beside the text; `shrag` has its own (1), "
+        "other methods have no title clause",
     )
     count_repeats: bool = Field(
         default=False,
-        description="in `or`, a word that stands twice in the question weighs twice (Lucene's match)",
+        description="in `or`, a word that occurs twice in the question weighs twice",
     )
-    keywords: int = Field(default=10, ge=1, le=50, description="keywords of a question: k1 … k10")
-    hits_per_query: int = Field(
-        default=10, ge=1, le=1000, description="papers that each progressive query SQn brings"
+    keywords: int = Field(
+        default=10, ge=1, le=50, description="maximum keywords of a question, and so progressive queries"
     )
+    hits_per_query: int = Field(default=10, ge=1, le=1000, description="papers of each progressive query SQn")
     candidates: Candidates = Field(
         default="both",
-        description="what `shrag` orders: the progressive queries' union, that and the whole question's "
-        "hundred, or both and the hundred nearest passages",
+        description="candidates of `shrag` if there are vectors: progressive is the union of SQ10 … "
+        "SQ1, lexical adds the whole question's hundred, both adds the hundred nearest "
+        "passages",
     )
     without: Annotated[frozenset[OrderPart], NoDecode, BeforeValidator(_listed), PlainSerializer(sorted)] = (
-        Field(default=frozenset(), description="parts of the order of `shrag` that are left out")
+        Field(
+            default=frozenset(), description="parts of the order of `shrag` to leave out, separated by commas"
+        )
     )
     rerank_depth: int = Field(
-        default=30, ge=1, le=1000, description="hits that a cross-encoder reads again (SHRAG_RERANKER__…)"
+        default=30, ge=1, le=1000, description="hits that a re-ranker scores again (SHRAG_RERANKER__…)"
     )
-    ranking: KeywordRanking = Field(default="tf-idf", description="importance of keywords: tf-idf or entropy")
+    ranking: KeywordRanking = Field(default="tf-idf", description="importance of keywords")
     keywords_ranked: bool = Field(
         default=False,
-        description="a model's keywords are ordered by importance, too, not as the model gave them",
+        description="order a model's keywords by importance instead of the model's order",
     )
-    synonyms: OptionalPath = Field(default=None, description="a file of synonyms for questions")
+    synonyms: OptionalPath = Field(default=None, description="file of synonyms for questions (`--synonyms`)")
     constraints: bool = Field(
         default=True,
-        description="what a question excludes, and the years it asks for, have a part in the order",
+        description="apply exclusions and years of the question in `shrag` and `dense`",
     )
     this_year: int | None = Field(
         default=None,
         ge=1900,
         le=2100,
-        description="that 'the last five years' count back from; today's if unset",
+        description="year from which 'the last five years' count back; default is the clock's, set "
+        "it for repeatable runs",
     )
-    drop_incomplete: bool = Field(default=True, description="papers without an abstract are no evidence")
+    drop_incomplete: bool = Field(
+        default=True, description="leave papers without an abstract out of hits and evidence, and count them"
+    )
 
 
 class SourcesSettings(LayeredSettings):
@@ -87,5 +97,5 @@ class SourcesSettings(LayeredSettings):
 
     sources: dict[str, Any] = Field(
         default_factory=dict,
-        description="sources of papers beyond the indexes, a table each: docs/sources.md",
+        description="sources of papers beyond the indexes, a table each: docs/how-to/sources.md",
     )

@@ -20,7 +20,7 @@ from retriever.sources.gathered import open_declared
 from retriever.sources.merging import ask_sources
 
 WORDS = Or((Term("research", ("research",)), Term("연구", ("연구",))))  # that a check looks for
-NONE = "no source is configured; docs/sources.md says how one is"
+NONE = "no source is configured; docs/how-to/sources.md says how one is"
 
 
 @dataclass(frozen=True, slots=True)

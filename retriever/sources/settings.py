@@ -1,6 +1,10 @@
 """What the settings of every kind of source have in common; each kind's module adds its own."""
 
+from typing import Annotated
+
 from pydantic import BaseModel, ConfigDict, Field
+
+SearchSeconds = Annotated[float, Field(gt=0, le=600, description="seconds for one search")]
 
 
 class SourceSettings(BaseModel):
@@ -13,11 +17,13 @@ class SourceSettings(BaseModel):
     # A complaint never shows the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    kind: str = Field(description="what the source is: a module of retriever.sources")
+    kind: str = Field(description="index, elasticsearch, or a service on the network")
     description: str = Field(
-        default="", max_length=500, description="what it holds, for a model that chooses among sources"
+        default="",
+        max_length=500,
+        description="content of the source in at most 500 characters, for a model that chooses among sources",
     )
-    timeout_s: float = Field(default=20, gt=0, le=600, description="seconds that all of one search may take")
+    timeout_s: SearchSeconds = 20
 
     @property
     def longest_s(self) -> float:

@@ -235,7 +235,7 @@ def test_kept_searches_are_as_described(description, api, call):
 
 
 def test_the_documentation_names_each_code_and_each_event():
-    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "api.md").read_text("utf-8")
     codes = {code for _, code in PROBLEMS.values()} | set(CODES.values()) | {"unexpected"}
     assert [name for name in (*sorted(codes), *EVENTS, *FINDING_EVENTS) if f"`{name}`" not in page] == []
 

@@ -19,8 +19,8 @@ COMPOSE = YAML(typ="safe").load(TEXT)
 SERVICES = COMPOSE["services"]
 LASTING = [name for name in SERVICES if name != "certificates"]  # which makes them and ends
 MODEL_SERVERS = [name for name, service in SERVICES.items() if "vllm" in service["image"]]
-DOCUMENTATION = ("cluster.md", "models.md", "deploying.md")
-GPU_GB, MODELS_GB = 85.9, 50  # the largest card in docs/models.md, and what the models may take of it
+DOCUMENTATION = ("how-to/cluster.md", "how-to/models.md", "how-to/deploying.md")
+GPU_GB, MODELS_GB = 85.9, 50  # the largest card in docs/how-to/models.md, and what the models may take of it
 
 VARIABLE = re.compile(r"(?<!\$)\$\{(?P<name>\w+)(?P<operator>:?[-?+])(?P<rest>[^}]*)\}")
 EXAMPLE = dict(
@@ -207,7 +207,7 @@ def test_without_a_variable_the_server_is_embedded_and_calls_no_model(monkeypatc
 
 
 def test_the_documented_stack_uses_elasticsearch_mgte_and_vllm(monkeypatch):
-    page = (ROOT / "docs" / "full-stack.md").read_text("utf-8")
+    page = (ROOT / "docs" / "tutorial" / "full-stack.md").read_text("utf-8")
     (block,) = re.findall(r"cat >> \.env <<'END'\n(.*?)\n    END", page, re.DOTALL)
     documented = dict(line.strip().split("=", 1) for line in block.splitlines())
     assert documented.pop("SERVER_CA_CERTS") == "/authority/ca.crt"  # in the volume of the authority

@@ -1,6 +1,6 @@
 """What a reference names: authors, year, title, DOI.
 
-Rules for the common styles of both languages; why no library does it is in docs/full-papers.md.
+Rules for the common styles of both languages; why no library does it is in docs/how-to/full-papers.md.
 """
 
 import re

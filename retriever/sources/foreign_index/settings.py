@@ -56,18 +56,23 @@ class IndexFields(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    id: FieldName = Field(default="_id", min_length=1)
-    title: Annotated[WeightedFields, Field(min_length=1)]
-    abstract: WeightedFields = Field(default_factory=dict)
-    body: WeightedFields = Field(default_factory=dict)
-    keywords: WeightedFields = Field(default_factory=dict)
-    year: FieldName = ""
-    lang: FieldName = ""
-    authors: FieldName = ""
-    journal: FieldName = ""
-    doi: FieldName = ""
-    url: FieldName = ""
-    references: FieldName = ""  # ids of papers of the same index
+    id: FieldName = Field(default="_id", min_length=1, description="id of a paper")
+    title: Annotated[WeightedFields, Field(min_length=1)] = Field(
+        description="title: a field, a list of fields, or fields with weights {titel = 2.0, untertitel = 1.0}"
+    )
+    abstract: WeightedFields = Field(default_factory=dict, description="abstract, likewise")
+    body: WeightedFields = Field(
+        default_factory=dict,
+        description="full text, likewise; read where a record has no abstract, its first 100,000 characters",
+    )
+    keywords: WeightedFields = Field(default_factory=dict, description="keywords, likewise")
+    year: FieldName = Field(default="", description="year of publication")
+    lang: FieldName = Field(default="", description="language")
+    authors: FieldName = Field(default="", description="authors")
+    journal: FieldName = Field(default="", description="journal")
+    doi: FieldName = Field(default="", description="DOI")
+    url: FieldName = Field(default="", description="address of the paper")
+    references: FieldName = Field(default="", description="ids of papers of the same index")
 
     @property
     def searched(self) -> dict[str, float]:
@@ -84,18 +89,26 @@ class IndexFields(BaseModel):
 class Settings(ElasticsearchServer, SourceSettings):
     """How the server is reached, and what stands in which field of the index."""
 
-    url: BaseUrl = Field(description="address of the server, like https://HOST:9200")
-    index: str = Field(description="name of the index, of an alias, or a pattern")
-    private: bool = Field(default=True, description="whether questions stay within the institution")
-    answer_bytes: int = Field(default=64_000_000, ge=10_000, le=1_000_000_000, description="of one answer")
+    url: BaseUrl = Field(
+        description="address of the server, or of the proxy before several, like https://HOST:9200"
+    )
+    index: str = Field(description="an index, an alias or a pattern")
+    private: bool = Field(
+        default=True, description="questions stay within the institution; `sources list` shows it"
+    )
+    answer_bytes: int = Field(
+        default=64_000_000, ge=10_000, le=1_000_000_000, description="maximum bytes of one answer"
+    )
     hangul: Literal["words", "prefixes"] = Field(
         default="words",
-        description="how Korean words are looked for: as the index analyses them, or, where it cuts Korean "
-        "at spaces only, as what words begin with",
+        description="words: Korean as the index analyses it; prefixes: for an index that cuts Korean at "
+        "spaces only, as the standard analyzer does, so that 메탄 finds 메탄을",
     )
-    year_type: YearType = Field(default="number", description="how the field of the year is mapped")
+    year_type: YearType = Field(
+        default="number", description="mapping of the year's field; text begins with the year"
+    )
     languages: dict[Language, Annotated[str, Field(min_length=1)]] = Field(
-        default_factory=dict, description="what the field of the language holds for ko, en and other"
+        default_factory=dict, description='values of the language field, like {ko = "kor", en = "eng"}'
     )
     fields: IndexFields
 

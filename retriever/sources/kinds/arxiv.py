@@ -12,6 +12,7 @@ from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.settings import IndexerSettings
 from retriever.queries.boolean import AnalysedField, Filters
 from retriever.sources import SourceFeatures, SourcePaper
+from retriever.sources.settings import SearchSeconds
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
 from retriever.sources.web.records import Unreadable, address, doi, identifier, paper_of, text, texts, year
@@ -32,7 +33,7 @@ class Settings(WebSettings):
     """Where arXiv is; it asks for one request every three seconds, and one at a time."""
 
     url: Address = "https://export.arxiv.org/api"
-    timeout_s: Seconds = 60
+    timeout_s: SearchSeconds = 60
     request_timeout_s: Seconds = 20
     requests_per_second: Rate = 1 / 3
     at_once: AtOnce = 1

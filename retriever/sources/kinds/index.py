@@ -36,8 +36,8 @@ Follow = Callable[[SearchIndex, Sequence[str], int], Awaitable[dict[str, list[st
 class Settings(SourceSettings):
     """Which index."""
 
-    index: str = Field(default="", description="its name; else the source's")
-    home: OptionalPath = Field(default=None, description="folder that holds it; none = that of all indexes")
+    index: str = Field(default="", description="name of the index; default is the source's name")
+    home: OptionalPath = Field(default=None, description="folder of the index; default is SHRAG_HOME")
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source:

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote_plus
 
+from pydantic import Field
+
 from indexer.settings import IndexerSettings
 from retriever.queries.boolean import Filters
 from retriever.sources import SourceFeatures, SourcePaper
@@ -45,7 +47,7 @@ class Settings(WebSettings):
     """Where OpenAlex is, and its key."""
 
     url: Address = "https://api.openalex.org"
-    api_key: Key | None = None
+    api_key: Key | None = Field(default=None, description="key of the service")
     requests_per_second: Rate = 5
 
 

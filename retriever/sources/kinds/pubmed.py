@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from pydantic import Field
+
 from indexer.corpora.papers import FIRST_YEAR, Paper
 from indexer.settings import IndexerSettings
 from retriever.queries.boolean import AnalysedField, Filters
@@ -43,7 +45,7 @@ class Settings(WebSettings):
     """Where the E-utilities are; with a key ten requests a second are allowed, without one three."""
 
     url: Address = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
-    api_key: Key | None = None
+    api_key: Key | None = Field(default=None, description="key of the service")
     requests_per_second: Rate = 3
 
 

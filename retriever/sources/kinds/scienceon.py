@@ -52,12 +52,12 @@ class Settings(WebSettings):
     """Where the gateway is, and what it gave on registration."""
 
     url: Address = "https://apigateway.kisti.re.kr"
-    client_id: Key
+    client_id: Key = Field(description="client id of the registration")
     api_key: Annotated[Key, AfterValidator(_as_long_as_the_cipher_wants)] = Field(
-        description="the 32 characters that the gateway calls the authentication key"
+        description="authentication key of the gateway, 32 characters"
     )
     mac_address: Annotated[str, StringConstraints(pattern=r"^(?:[0-9A-F]{2}-){5}[0-9A-F]{2}$")] = Field(
-        description="as it is registered: AA-BB-CC-DD-EE-FF"
+        description="MAC address of the registration: AA-BB-CC-DD-EE-FF"
     )
     requests_per_second: Rate = 2
     at_once: AtOnce = 2

@@ -49,9 +49,9 @@ class Settings(WebSettings):
     """Where Semantic Scholar is, and its key."""
 
     url: Address = "https://api.semanticscholar.org/graph/v1"
-    api_key: Key | None = None
+    api_key: Key | None = Field(default=None, description="key of the service")
     search: Literal["relevance", "bulk"] = Field(
-        default="relevance", description="the order of what words find: by relevance, or bulk: by citations"
+        default="relevance", description="order of hits: relevance, or bulk, by citations, for all queries"
     )
 
 

@@ -36,8 +36,8 @@ WIKI = "Wikipedia"
 class Settings(WebSettings):
     """Which Wikipedia."""
 
-    language: Literal["ko", "en"] = Field(default="en", description="of the Wikipedia that is asked")
-    url: Address = ""
+    language: Literal["ko", "en"] = Field(default="en", description="language of the Wikipedia")
+    url: Address = Field(default="", description="address of the API; default is that of the language")
     requests_per_second: Rate = 5
     at_once: AtOnce = 2
 

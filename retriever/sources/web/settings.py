@@ -20,15 +20,15 @@ def _contact(value: str) -> str:
 
 # A service that has another default keeps what is checked.
 Key = HeaderKey
-Address = Annotated[BaseUrl, Field(description="where the service is")]
+Address = Annotated[BaseUrl, Field(description="address of the service")]
 Contact = Annotated[
     str,
     AfterValidator(_contact),
-    Field(description="who operates this, an e-mail or web address: it goes with every request"),
+    Field(description="e-mail or web address of the operator; sent with every request"),
 ]
-Seconds = Annotated[float, Field(gt=0, le=600, description="seconds that one request may take")]
-Rate = Annotated[float, Field(gt=0, le=100, description="how often a second its host is asked")]
-AtOnce = Annotated[int, Field(ge=1, le=32, description="requests under way at the same time")]
+Seconds = Annotated[float, Field(gt=0, le=600, description="seconds for one request")]
+Rate = Annotated[float, Field(gt=0, le=100, description="requests per second to its host")]
+AtOnce = Annotated[int, Field(ge=1, le=32, description="concurrent requests")]
 
 
 class WebSettings(SourceSettings):
@@ -37,10 +37,12 @@ class WebSettings(SourceSettings):
     url: Address
     contact: Contact
     request_timeout_s: Seconds = 10
-    retries: int = Field(default=2, ge=0, le=10, description="how often a request is sent again that failed")
+    retries: int = Field(default=2, ge=0, le=10, description="further requests after one that failed")
     requests_per_second: Rate = 1
     at_once: AtOnce = 4
-    allow_plain_http: bool = Field(default=False, description="send a key over http:// to another machine")
+    allow_plain_http: bool = Field(
+        default=False, description="allow sending the key over http:// to another machine"
+    )
 
     def secrets(self) -> tuple[SecretStr, ...]:
         """Return what may stand in no message."""

@@ -30,7 +30,7 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
             SUBJECT,
             "not configured",
             "nothing says where backups of the indexes are",
-            mend="back up SHRAG_HOME (docs/deploying.md), and set SHRAG_BACKUPS to the folder of the backups",
+            mend="back up SHRAG_HOME (docs/how-to/deploying.md); set SHRAG_BACKUPS to their folder",
         )
 
 
@@ -92,7 +92,7 @@ def _of_cluster(settings: ElasticsearchSettings) -> Finding:
 
 def _judged(made: datetime | None, where: str) -> Finding:
     if made is None:
-        return Finding(SUBJECT, "warning", "there is none", where, "make one (docs/deploying.md)")
+        return Finding(SUBJECT, "warning", "there is none", where, "make one (docs/how-to/deploying.md)")
     time = made.isoformat(timespec="minutes")
     age = datetime.now(UTC) - made
     if age < -CLOCKS_DIFFER:

@@ -22,7 +22,7 @@ PROMPT_TOKENS = 6_000  # five passages of 4,000 characters, Korean, beside the i
 OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 401, 403, 404
 SHOWN_MODELS = 10
 WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to where the API begins (most end in /v1)"
-START = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
+START = "start the server (docs/how-to/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
 
 
 def check_language_model(examined: Examined) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def check_language_model(examined: Examined) -> Iterator[Finding]:
             "endpoint",
             "not configured",
             "keywords come from statistics, answers are quoted",
-            mend="set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL; see docs/models.md",
+            mend="set SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL; see docs/how-to/models.md",
         )
         return
     yield from check_encryption(llm.base_url, secret=bool(llm.api_key))

@@ -48,7 +48,7 @@ def check_serving(examined: Examined) -> Iterator[Finding]:
     if public_url:
         yield from _public_address(public_url, examined)
     else:
-        mend = "for readers elsewhere set SHRAG_SERVER__PUBLIC_URL (docs/deploying.md)"
+        mend = "for readers elsewhere set SHRAG_SERVER__PUBLIC_URL (docs/how-to/deploying.md)"
         yield Finding("public address", "not configured", "none is set", mend=mend)
     yield _proxies(proxies, public_url)
 
@@ -75,7 +75,7 @@ def _keys(file: Path) -> Finding:
 def _public_address(url: str, examined: Examined) -> Iterator[Finding]:
     if hosts := hosts_in_the_clear(url):
         found = f"keys and questions go unencrypted to {', '.join(hosts)}"
-        yield Finding("encryption", "warning", found, url, "let a proxy speak https (docs/deploying.md)")
+        yield Finding("encryption", "warning", found, url, "use a proxy with TLS (docs/how-to/deploying.md)")
     yield run(_ask(url.rstrip("/"), examined))
 
 

@@ -64,8 +64,9 @@ def test_health_is_the_cluster_s_own_word(settings, elasticsearch):
 
 
 def documented_keys():
-    """Return the bodies that docs/cluster.md gives for keys that search and index."""
-    blocks = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "cluster.md").read_text("utf-8"), re.DOTALL)
+    """Return the bodies that docs/how-to/cluster.md gives for keys that search and index."""
+    page = (ROOT / "docs" / "how-to" / "cluster.md").read_text("utf-8")
+    blocks = re.findall(r"```json\n(.*?)```", page, re.DOTALL)
     keys = map(json.loads, blocks)
     return [pytest.param(key, id=key["name"]) for key in keys if key["name"] != "shrag-backup"]
 

@@ -52,7 +52,7 @@ def remains():
 
 
 def key_of_docs(settings: IndexerSettings) -> dict[str, Any]:
-    """Return the rights of the key for searching, as docs/cluster.md has them."""
+    """Return the rights of the key for searching, as docs/how-to/cluster.md has them."""
     prefix = settings.elasticsearch.prefix
     names = [f"{prefix}-*", f"{prefix}.*"]
     searching = {"names": names, "privileges": ["read", "view_index_metadata", "monitor"]}

@@ -25,7 +25,7 @@ from shrag import cli
 from tests.service.elasticsearch.server import Access, Server
 
 ROOT = Path(__file__).parents[3]
-DOCUMENTATION = ROOT / "docs" / "cluster.md"
+DOCUMENTATION = ROOT / "docs" / "how-to" / "cluster.md"
 SAMPLE = str(ROOT / "sample" / "papers.jsonl")
 
 
@@ -354,7 +354,7 @@ def test_embedded_indexes_are_folders_to_copy(command: click.Command, monkeypatc
 
 
 def documented_rights() -> dict[str, dict[str, Any]]:
-    """Return the keys of docs/cluster.md, as they stand there."""
+    """Return the keys of docs/how-to/cluster.md, as they stand there."""
     blocks = re.findall(r"```json\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
     return {key["name"]: key for key in map(json.loads, blocks)}
 
