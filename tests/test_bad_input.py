@@ -397,7 +397,7 @@ def test_where_temporary_files_cannot_grow_a_search_says_in_which_folder(index, 
 
     assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
     assert run.stderr.startswith(str(folder))
-    assert "a file grew over the allowed size" in run.stderr
+    assert "the file exceeds the allowed size" in run.stderr
 
 
 def test_on_a_full_disk_the_old_version_answers_and_the_command_resumes(tmp_path):

@@ -43,7 +43,7 @@ class VectorStage:
         remedy: tuple[Remedy | str, ...] = ("set SHRAG_ENCODER__… back", Remedy.REBUILD)
         raise InvalidCall(
             f"index {self.store.name!r} holds vectors of another encoder ({changed})",
-            remedy=(*remedy, Remedy.ENCODE_ANEW) if replaceable else remedy,
+            remedy=(*remedy, Remedy.ENCODE_AGAIN) if replaceable else remedy,
             index=self.store.name,
         )
 

@@ -242,7 +242,7 @@ def test_a_changed_manifest_is_a_damaged_index_with_two_ways_out(store):
     assert error.value.remedies == (Remedy.REBUILD, Remedy.ROLL_BACK)
     assert describe_error(error.value) == (
         "the manifest of index 'papers', version 1 cannot be read (it is not what was written); "
-        "build it again (shrag index PATH --name papers --rebuild), or go back to the version before "
+        "build it again (shrag index PATH --name papers --rebuild), or roll back to the previous version "
         "(shrag indexes rollback papers)"
     )
 
@@ -412,7 +412,7 @@ def test_versions_without_a_pointer_are_damage_and_nothing_is_written_beside_the
     with pytest.raises(IndexDamaged, match=told) as error:
         publish(store, keep=1)
     assert describe_error(error.value).endswith(
-        "its versions: 1, 2, 3; name the version that is to answer (shrag indexes rollback papers VERSION), "
+        "its versions: 1, 2, 3; name the version to use (shrag indexes rollback papers VERSION), "
         "or delete it (shrag indexes delete papers)"
     )
     for refused in (store.current, store.manifest, store.rollback):

@@ -82,8 +82,8 @@ def test_a_missing_part_is_damage_with_the_way_back(home, name):
 
     assert str(damage.value).startswith("index 'papers', version 1: tantivy/")
     assert describe_error(damage.value).endswith(
-        "is missing; build it again (shrag index PATH --name papers --rebuild), or go back to the version "
-        "before (shrag indexes rollback papers)"
+        "is missing; build it again (shrag index PATH --name papers --rebuild), or roll back to the "
+        "previous version (shrag indexes rollback papers)"
     )
 
 
