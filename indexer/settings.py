@@ -1,4 +1,4 @@
-"""Where indexes live and how they are built: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
+"""Settings of indexes and their builds: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
 
 import os
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from base.files.regular_files import read_regular
 from base.net.plain_http import refuse_plain_http
 from base.settings.sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
 
-MOST_CERTIFICATES = 10_000_000  # bytes of a file; those of all public authorities take 300,000
+MOST_CERTIFICATES = 10_000_000  # bytes of a file; all public authorities take 300,000
 
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
@@ -33,24 +33,24 @@ Precision = Literal["auto", "float32", "float16", "bfloat16"]
 
 
 def default_home() -> Path:
-    """Return the folder for indexes."""
+    """Return the default folder of indexes."""
     return base_directory("XDG_DATA_HOME", "~/.local/share") / "shrag"
 
 
 def unset_if_empty(value: object) -> object:
-    """Return None for an empty value: an empty variable is as good as none."""
+    """Return None for an empty value, as an empty variable counts as unset."""
     return None if value == "" else value
 
 
 def folder_for_indexes(value: object) -> object:
-    """Return the default folder for an empty value; ValueError for one that is, or lies in, a file."""
+    """Return the default folder for an empty value; ValueError for a path that is a file or inside one."""
     if not isinstance(value, str | Path):
         return value
     path = in_home(Path(value)) if value != "" else default_home()
-    # Unlike those of Path these raise nothing where a folder may not be looked into.
+    # Unlike Path's methods, these do not raise for folders without permission.
     there = next(place for place in (path, *path.parents) if os.path.exists(place))  # noqa: PTH110
     if not os.path.isdir(there):  # noqa: PTH112
-        raise ValueError(f"{there} is no folder")
+        raise ValueError(f"{there} is not a folder")
     return path
 
 
@@ -61,7 +61,7 @@ OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
 
 
 def joined(value: object) -> object:
-    """Return a list of texts, as a file can hold it, with commas between them, as a variable holds it."""
+    """Join a list of texts from a file with commas, the format of a variable."""
     if not isinstance(value, list):
         return value
     if not all(isinstance(each, str) and "," not in each for each in value):
@@ -73,10 +73,10 @@ CommaList = Annotated[str, BeforeValidator(joined)]
 
 
 def plain_address(address: str) -> str:
-    """Return an address with its scheme in lower case and without a slash at its end.
+    """Normalise an address: scheme in lower case, no trailing slash.
 
     Raises:
-        ValueError: it is none; the message shows nothing of it.
+        ValueError: the address is invalid; the message does not quote it.
     """
     try:
         parts = urlsplit(address.strip())
@@ -87,14 +87,14 @@ def plain_address(address: str) -> str:
     if not whole or len(address.split()) != 1:
         raise ValueError("must begin with http:// or https://, like http://HOST:PORT/v1")
     if "@" in parts.netloc:
-        raise ValueError("must not hold a name or password; there are settings of their own for these")
+        raise ValueError("must not contain a name or password; use the settings for these")
     if parts.query or parts.fragment:
-        raise ValueError("must not hold '?' or '#'")
+        raise ValueError("must not contain '?' or '#'")
     return parts.geturl().rstrip("/")
 
 
 def key_for_a_header(value: SecretStr) -> SecretStr:
-    """Return a key as a header can hold it; a key that was read from a file ends in a new line."""
+    """Return a key as a valid header value; keys read from files end with a line feed."""
     key = value.get_secret_value().strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ValueError("must be ASCII without white space")
@@ -102,7 +102,7 @@ def key_for_a_header(value: SecretStr) -> SecretStr:
 
 
 def file_of_certificates(path: Path | None) -> Path | None:
-    """Return a path; ValueError where no certificates can be read there."""
+    """Return the path; ValueError if it contains no readable certificates."""
     if path is not None:
         import ssl
 
@@ -110,19 +110,19 @@ def file_of_certificates(path: Path | None) -> Path | None:
             read_regular(path, MOST_CERTIFICATES)
             ssl.create_default_context(cafile=path)
         except OSError as error:
-            why = error.strerror or "it holds none"
+            why = error.strerror or "none found"
             raise ValueError(f"{path} cannot be read as certificates ({why})") from None
     return path
 
 
 def refuse_unused_certificates(addresses: str | None, ca_certs: Path | None) -> None:
-    """Raise ValueError where one of the addresses, separated by commas, is reached without certificates."""
+    """Raise ValueError for certificates with a comma-separated address that is not https."""
     if (
         ca_certs
         and addresses
         and any(urlsplit(address).scheme != "https" for address in addresses.split(","))
     ):
-        raise ValueError("ca_certs goes with addresses that begin with https:// only")
+        raise ValueError("ca_certs requires addresses that begin with https://")
 
 
 BaseUrl = Annotated[str, AfterValidator(plain_address)]
@@ -130,7 +130,7 @@ HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
 CaCerts = Annotated[
     OptionalPath,
     AfterValidator(file_of_certificates),
-    Field(description="certificates that the server's is signed by; none = those of public authorities"),
+    Field(description="certificate authorities of the server; none = the public ones"),
 ]
 AllowPlainHttp = Annotated[
     bool, Field(description="send the key or password over http:// to a host that is not this machine")
@@ -138,13 +138,13 @@ AllowPlainHttp = Annotated[
 
 
 class ElasticsearchServer(BaseModel):
-    """Where an Elasticsearch server is, and how one logs in there."""
+    """Address and credentials of an Elasticsearch server."""
 
     # A complaint never shows the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     url: str
-    user: str = Field(default="", description="name to log in with; beside a password")
+    user: str = Field(default="", description="user name; with a password")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
     allow_plain_http: AllowPlainHttp = False
@@ -170,41 +170,43 @@ class ElasticsearchServer(BaseModel):
 
 
 class ElasticsearchSettings(ElasticsearchServer):
-    """How a cluster is reached, and how indexes lie in it."""
+    """Access to a cluster, and the layout of indexes in it."""
 
     url: CommaList = Field(
         default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
     )
     prefix: str = Field(
-        default="shrag", pattern=r"^[a-z0-9][a-z0-9_]{0,31}$", description="of all names in the cluster"
+        default="shrag",
+        pattern=r"^[a-z0-9][a-z0-9_]{0,31}$",
+        description="prefix of all names in the cluster",
     )
-    timeout_s: float = Field(default=30, gt=0, le=3600, description="seconds that one request may take")
+    timeout_s: float = Field(default=30, gt=0, le=3600, description="seconds for one request")
     patience_s: float = Field(
         default=60,
         ge=0,
         le=86_400,
-        description="seconds that indexing waits for a cluster that is gone or full",
+        description="seconds that indexing waits for an unreachable or full cluster",
     )
     settle_s: float = Field(
         default=45,
         ge=0,
         le=3600,
-        description="seconds that an update waits until deleted passages count no more",
+        description="seconds that an update waits for deleted passages to be merged away",
     )
-    shards: int = Field(default=1, ge=1, le=64, description="of a new version")
+    shards: int = Field(default=1, ge=1, le=64, description="shards of a new version")
     replicas: str = Field(
-        default="0-1", pattern=r"^(\d+|\d+-(\d+|all))$", description="copies of each shard; a range expands"
+        default="0-1", pattern=r"^(\d+|\d+-(\d+|all))$", description="replicas of each shard; a range expands"
     )
     vector_index: VectorIndex = Field(
         default="flat",
-        description="nearest passages: by comparing with all, or by a graph and comparing again",
+        description="nearest passages: exhaustive comparison, or graph search with re-scoring",
     )
     request_bytes: int = Field(
-        default=5_000_000, ge=1_000, le=90_000_000, description="most bytes of one bulk request"
+        default=5_000_000, ge=1_000, le=90_000_000, description="maximal bytes of a bulk request"
     )
-    requests_at_once: int = Field(default=2, ge=1, le=16, description="bulk requests under way at a time")
+    requests_at_once: int = Field(default=2, ge=1, le=16, description="concurrent bulk requests")
     answer_bytes: int = Field(
-        default=64_000_000, ge=1_000_000, le=4_000_000_000, description="most bytes of one answer"
+        default=64_000_000, ge=1_000_000, le=4_000_000_000, description="maximal bytes of a response"
     )
 
     @field_validator("url")
@@ -220,47 +222,52 @@ class ElasticsearchSettings(ElasticsearchServer):
     def _is_a_range(cls, replicas: str) -> str:
         low, _, high = replicas.partition("-")
         if high.isdecimal() and int(low) > int(high):
-            raise ValueError("a range begins with the lower number, like 0-1")
+            raise ValueError("a range starts with the lower number, such as 0-1")
         return replicas
 
 
 class EncoderSettings(BaseModel):
-    """What makes vectors of texts, and how they are kept."""
+    """The encoder of texts, and the storage of vectors."""
 
     # A complaint never shows the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     provider: Literal["none", "local", "endpoint"] = Field(
-        default="none", description="no vectors; a model in this process; a server's /v1/embeddings"
+        default="none",
+        description="none, local = a model in this process, endpoint = a server's /v1/embeddings",
     )
     model: NamedOrFolder = Field(
         default="alibaba-nlp-community/gte-multilingual-base",
         min_length=1,
-        description="name on the model hub, or folder; of an endpoint, the name there",
+        description="name on the model hub, or folder; for an endpoint, its name for the model",
     )
     revision: str = Field(default="", description="commit of the model on the hub; pin it")
     cache: OptionalPath = Field(default=None, description="folder of downloaded models; none = the hub's own")
     download: bool = Field(default=False, description="fetch a model that is not here from the hub")
-    base_url: BaseUrl | None = Field(default=None, description="where an endpoint's API begins")
-    api_key: HeaderKey = Field(default=SecretStr(""), description="key, where the endpoint asks for one")
+    base_url: BaseUrl | None = Field(default=None, description="base address of an endpoint's API")
+    api_key: HeaderKey = Field(default=SecretStr(""), description="key of the endpoint, if it requires one")
     allow_plain_http: AllowPlainHttp = False
     ca_certs: CaCerts = None
-    query_prefix: str | None = Field(default=None, description="before a question; none = the model's own")
-    passage_prefix: str | None = Field(default=None, description="before a passage; none = the model's own")
-    dimensions: int | None = Field(default=None, ge=8, le=8192, description="first so many; none = all")
-    max_tokens: int | None = Field(
-        default=None, ge=8, le=131_072, description="of a text; none = the model's"
+    query_prefix: str | None = Field(default=None, description="prefix of a question; none = the model's")
+    passage_prefix: str | None = Field(default=None, description="prefix of a passage; none = the model's")
+    dimensions: int | None = Field(
+        default=None, ge=8, le=8192, description="keep the first dimensions; none = all"
     )
-    storage: StorageType = Field(default="float32", description="what a vector's numbers are kept as")
+    max_tokens: int | None = Field(
+        default=None, ge=8, le=131_072, description="maximal tokens of a text; none = the model's"
+    )
+    storage: StorageType = Field(default="float32", description="number format of stored vectors")
     device: str = Field(default="auto", description="auto, cpu, cuda, cuda:1, …")
     precision: Precision = Field(default="auto", description="auto = half on a GPU, float32 elsewhere")
     batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
     timeout_s: float = Field(default=60, gt=0, le=3600, description="seconds for one request to an endpoint")
-    requests_at_once: int = Field(default=4, ge=1, le=64, description="requests under way to an endpoint")
+    requests_at_once: int = Field(default=4, ge=1, le=64, description="concurrent requests to an endpoint")
     encoding_format: Literal["base64", "float"] = Field(
-        default="base64", description="how an endpoint is to write numbers; read either way"
+        default="base64", description="requested format of an endpoint's numbers; both are read"
     )
-    truncate: bool = Field(default=True, description="ask an endpoint to cut texts too long for its model")
+    truncate: bool = Field(
+        default=True, description="ask an endpoint to truncate texts too long for its model"
+    )
 
     @model_validator(mode="after")
     def _endpoint_has_an_address(self) -> Self:
@@ -287,31 +294,34 @@ class CrossEncoderSettings(BaseModel):
     device: str = Field(default="auto", description="auto, cpu, cuda, cuda:1, …")
     precision: Precision = Field(default="auto", description="auto = half on a GPU, float32 elsewhere")
     max_tokens: int | None = Field(
-        default=None, ge=8, le=131_072, description="of question and text together; none = the model's"
+        default=None,
+        ge=8,
+        le=131_072,
+        description="maximal tokens of question and text together; none = the model's",
     )
     batch_tokens: int = Field(default=16_384, ge=128, description="tokens of a batch, padding included")
 
 
 class RerankerSettings(CrossEncoderSettings):
-    """What reads a question and a text together to put hits into a better order."""
+    """The re-ranker, which scores question and text together."""
 
-    provider: Literal["none", "local"] = Field(default="none", description="none; a model in this process")
+    provider: Literal["none", "local"] = Field(default="none", description="none, or a model in this process")
     model: NamedOrFolder = Field(
         default="BAAI/bge-reranker-v2-m3", min_length=1, description="name on the model hub, or folder"
     )
     scores: Literal["sigmoid", "raw"] = Field(
-        default="sigmoid", description="between 0 and 1, or as the model gives them"
+        default="sigmoid", description="scores between 0 and 1, or the model's raw scores"
     )
 
 
 class CheckSettings(CrossEncoderSettings):
-    """What judges whether passages say what a sentence of an answer says, beside the rules."""
+    """The judge of whether passages support a sentence of an answer, in addition to the rules."""
 
     judge: Literal["rules", "local", "model"] = Field(
-        default="rules", description="rules; an entailment model in this process; the language model"
+        default="rules", description="rules, an entailment model in this process, or the language model"
     )
     model: NamedOrFolder = Field(
-        default="", description="entailment model: name on the model hub, or folder; sets local"
+        default="", description="entailment model: name on the model hub, or folder; implies local"
     )
 
     @model_validator(mode="before")
@@ -331,7 +341,7 @@ class CheckSettings(CrossEncoderSettings):
 
 
 def named_paths(*settings: BaseModel) -> Iterator[Path]:
-    """Yield the files and folders that settings name to be read, without the home of all indexes."""
+    """Yield the files and folders that settings name for reading, except the home of all indexes."""
     for each in settings:
         for name, value in each:
             if isinstance(value, BaseModel):
@@ -341,41 +351,41 @@ def named_paths(*settings: BaseModel) -> Iterator[Path]:
 
 
 class IndexerSettings(LayeredSettings):
-    """Settings of the indexer; built once at a front end and passed down."""
+    """Settings of the indexer; created once by a front end and passed down."""
 
     model_config = SettingsConfigDict(
         env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
     )
 
-    name: str = Field(default="", description="the index that is meant where a call names none")
-    home: Home = Field(default="", validate_default=True, description="folder that holds the indexes")
+    name: str = Field(default="", description="the index for calls that name none")
+    home: Home = Field(default="", validate_default=True, description="folder of the indexes")
     readable_by: Literal["owner", "group", "all"] = Field(
-        default="group", description="who may read the indexes that are made, as far as the umask lets them"
+        default="group", description="who may read new indexes, limited by the umask"
     )
     engine: EngineName = Field(default="tantivy", description="embedded, or a cluster of servers")
     elasticsearch: ElasticsearchSettings = Field(default_factory=ElasticsearchSettings)
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     check: CheckSettings = Field(default_factory=CheckSettings)
-    workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one a core")
+    workers: int = Field(default=0, ge=0, le=64, description="processes for analysis; 0 = one per core")
     general_glossary: bool = Field(
-        default=True, description="give an index the general Korean-English glossary beside the pairs mined"
+        default=True, description="add the general Korean-English glossary to the mined pairs"
     )
     grobid_url: Annotated[BaseUrl | None, BeforeValidator(unset_if_empty), NAMED_FILE_ONLY] = Field(
-        default=None, description="a GROBID server that reads PDFs too; none = the own reader alone"
+        default=None, description="address of a GROBID server for PDFs; none = the built-in reader only"
     )
-    grobid_timeout_s: float = Field(
-        default=60, gt=0, le=3600, description="seconds for one PDF that GROBID reads"
-    )
+    grobid_timeout_s: float = Field(default=60, gt=0, le=3600, description="seconds for one PDF in GROBID")
     writer_memory_mb: int = Field(default=256, ge=15, le=4096, description="memory of the index writer")
     keep_versions: int = Field(default=3, ge=1, le=100, description="published versions kept for rollback")
     backups: OptionalPath = Field(
-        default=None, description="file or folder of backups, whose age `shrag doctor` reports"
+        default=None, description="file or folder of backups; `shrag doctor` reports its age"
     )
-    commit_every: int = Field(default=20_000, ge=1, description="records between two points of resumption")
+    commit_every: int = Field(
+        default=20_000, ge=1, description="records between two commits, from which a build can resume"
+    )
 
     @model_validator(mode="after")
-    def _say_how_many_workers(self) -> Self:
+    def _set_default_workers(self) -> Self:
         if self.workers == 0:
             object.__setattr__(self, "workers", usable_cores())
         return self

@@ -108,7 +108,7 @@ def test_what_was_set_aside_is_told_to_a_person(call, tmp_path):
     code, out, told = call("index", corpus, "--name", "x")
 
     assert code == 0
-    assert "1 record that could not be read (dead letters)" in out
+    assert "1 record invalid (dead letters)" in out
     assert f"{corpus}, line 2: id: Field required; all in {home()}/x/dead-letters/000001.jsonl" in told
 
 
@@ -317,7 +317,7 @@ def test_an_unknown_index_and_one_of_another_fingerprint(call, index, tmp_path):
     edit_manifest(FolderStore(home(), "x").version_path(1), fingerprint={"schema": "0"})
     code, _, told = call("search", "methane", "--name", "x")
     assert (code, told.count("\n")) == (1, 1)
-    assert told.startswith("IndexMismatch: index 'x' was built otherwise (schema: 0, now ")
+    assert told.startswith("IndexMismatch: index 'x' was built with other settings or versions (schema: 0, now ")
     assert "--rebuild" in told
 
 
@@ -376,7 +376,7 @@ def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes
 
     assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
     assert run.stderr.startswith("IndexNotWritten: ")
-    assert "the same command again" in run.stderr
+    assert "repeat the command" in run.stderr
     assert hits("methane") == ["GOOD"]
     assert index(large, "--rebuild")["papers"] == 1_500
 
@@ -493,7 +493,7 @@ def test_an_empty_home_is_unset_and_a_tilde_is_expanded(call, index, tmp_path, m
 
     monkeypatch.setenv("SHRAG_HOME", str(corpus / "below"))
     for arguments in [("index", corpus, "--name", "x"), ("search", "methane", "--name", "x")]:
-        assert call(*arguments) == (2, "", f"SHRAG_HOME: {corpus} is no folder\n")
+        assert call(*arguments) == (2, "", f"SHRAG_HOME: {corpus} is not a folder\n")
 
 
 def test_a_decomposed_name_names_the_same_index(call, index, tmp_path):

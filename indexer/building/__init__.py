@@ -41,7 +41,7 @@ from indexer.corpora.dead_letters import DeadLetterFile
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.folders import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
@@ -101,7 +101,7 @@ def _open_again(
 ) -> tuple[Writer, ResumePoint] | None:
     """Open what an earlier run wrote; None where that is damaged, and none of it is to be kept."""
     try:
-        with describing_damage(store.local.building, store.name):
+        with map_damage_errors(store.local.building, store.name):
             return _open(opened, store, plan, refuse)
     except (IndexDamaged, OSError) as error:
         if isinstance(error, OSError) and error.errno != EIO:  # what the engine says of unreadable files

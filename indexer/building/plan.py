@@ -71,7 +71,7 @@ def plan_build(
     Raises:
         InvalidCall: another analysis, dictionary or kind of record than the version's.
         IndexMismatch: the version was built by other library versions, or is of another format.
-        IndexDamaged: it is not what was written, or nothing says which version answers.
+        IndexDamaged: it is damaged, or nothing says which version answers.
     """
     base, dictionary, own = None, request.dictionary, request.glossary or ()
     if not request.rebuild and store.current() is not None:

@@ -111,7 +111,7 @@ def test_an_index_whose_dictionary_was_changed_is_damaged(home, corpus):
     path = FolderStore(home, "papers").version_path(1) / "dictionary.txt"
     path.write_text(path.read_text(encoding="utf-8").replace("연", "언"), encoding="utf-8")
 
-    with pytest.raises(IndexDamaged, match=r"dictionary\.txt holds other bytes than were written"):
+    with pytest.raises(IndexDamaged, match=r"dictionary\.txt has a wrong checksum"):
         tokens(home, "지식")
 
 

@@ -228,7 +228,7 @@ def test_removing_what_is_not_there_publishes_nothing(home, corpus):
     build(home, corpus)
     remove_records("papers", ["P00000"], IndexerSettings(home=home))
 
-    with pytest.raises(InvalidCall, match="index 'papers' holds none of these ids: P00000"):
+    with pytest.raises(InvalidCall, match="index 'papers' contains none of these ids: P00000"):
         remove_records("papers", ["P00000"], IndexerSettings(home=home))
 
     assert FolderStore(home, "papers").versions() == [1, 2]

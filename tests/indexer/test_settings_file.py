@@ -177,7 +177,7 @@ def test_a_file_that_was_found_does_not_decide_where_a_variables_key_goes(monkey
     monkeypatch.setenv("SHRAG_LLM__API_KEY", "geheim")
     with pytest.raises(InvalidSettingsFile) as caught:
         GeneratorSettings()
-    assert "where the value of SHRAG_LLM__API_KEY goes" in str(caught.value)
+    assert "where the value of SHRAG_LLM__API_KEY is sent" in str(caught.value)
     assert "geheim" not in str(caught.value)
     monkeypatch.setenv("SHRAG_CONFIG", "shrag.toml")
     assert GeneratorSettings().llm.model == "m"

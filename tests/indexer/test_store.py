@@ -101,7 +101,7 @@ def test_a_lock_that_is_no_file_is_told_and_not_waited_for(store, make):
     publish(store)
     make(store.version_path(1) / "index.lock")
 
-    assert list(store.verify_files(1)) == ["index.lock is no file"]
+    assert list(store.verify_files(1)) == ["index.lock is not a file"]
 
 
 def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
@@ -241,7 +241,7 @@ def test_a_changed_manifest_is_a_damaged_index_with_two_ways_out(store):
         store.manifest()
     assert error.value.remedies == (Remedy.REBUILD, Remedy.ROLL_BACK)
     assert describe_error(error.value) == (
-        "the manifest of index 'papers', version 1 cannot be read (it is not what was written); "
+        "the manifest of index 'papers', version 1 cannot be read (it is damaged); "
         "build it again (shrag index PATH --name papers --rebuild), or roll back to the previous version "
         "(shrag indexes rollback papers)"
     )
@@ -253,7 +253,7 @@ def test_an_index_of_another_format_is_to_be_rebuilt(store, stored):
     edit_manifest(store, lambda text: text.replace(f'"format": {FORMAT}', f'"format": {stored}'))
 
     with pytest.raises(
-        IndexMismatch, match=rf"is of format {stored}, .* reads and writes {FORMAT}; build it"
+        IndexMismatch, match=rf"has format {stored}; .* reads and writes {FORMAT}; build it"
     ):
         store.manifest()
     assert publish(store) == 2  # as a rebuild does
@@ -264,7 +264,7 @@ def test_an_index_from_before_formats_is_to_be_rebuilt(store):
     publish(store)
     edit_manifest(store, lambda _: json.dumps({"name": "papers", "version": 1}))
 
-    with pytest.raises(IndexMismatch, match="is of format 1,"):
+    with pytest.raises(IndexMismatch, match="has format 1;"):
         store.manifest()
 
 
@@ -280,7 +280,7 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
 @pytest.mark.parametrize(
     ("spoil", "found"),
     [
-        (lambda folder: (folder / "number").write_text("2"), "number holds other bytes than were written"),
+        (lambda folder: (folder / "number").write_text("2"), "number has a wrong checksum"),
         (lambda folder: (folder / "number").unlink(), "number is missing"),
         (
             lambda folder: ((folder / "number").unlink(), (folder / "number").symlink_to("number")),
@@ -291,7 +291,7 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
             lambda folder: (folder / "manifest.json").write_text(
                 (folder / "manifest.json").read_text() + " "
             ),
-            "manifest.json holds other bytes than were written",
+            "manifest.json has a wrong checksum",
         ),
     ],
     ids=["changed", "missing", "unreadable", "added", "manifest"],
@@ -332,7 +332,7 @@ def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
     store.check_files(store.manifest())
 
     path.write_text("12")
-    with pytest.raises(IndexDamaged, match=r"number has 2 bytes, 1 were written; build it again, or go back"):
+    with pytest.raises(IndexDamaged, match=r"number has 2 bytes instead of 1; build it again, or go back"):
         store.check_files(store.manifest())
     path.unlink()
     with pytest.raises(IndexDamaged, match="number is missing"):
@@ -342,12 +342,12 @@ def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
 def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
     publish(store)
     (store.version_path(1) / "number").write_text("2")
-    with pytest.raises(IndexDamaged, match="number holds other bytes than were written"):
+    with pytest.raises(IndexDamaged, match="number has a wrong checksum"):
         store.check_files(store.manifest())
 
     monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
     store.check_files(store.manifest())
-    assert store.verify_files(1) == ["number holds other bytes than were written"]
+    assert store.verify_files(1) == ["number has a wrong checksum"]
     with pytest.raises(IndexDamaged):
         store.check_files(store.manifest(), every_byte=True)
 
@@ -448,7 +448,7 @@ def test_a_damaged_version_is_not_made_to_answer(store):
     (store.version_path(2) / "number").write_text("22")
 
     for version in (None, 2):
-        with pytest.raises(IndexDamaged, match="version 2: number has 2 bytes, 1 were written"):
+        with pytest.raises(IndexDamaged, match="version 2: number has 2 bytes instead of 1"):
             store.rollback(version)
     assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
 

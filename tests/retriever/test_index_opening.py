@@ -31,7 +31,7 @@ def test_an_index_is_opened_by_name(home):
 
 
 def test_an_unknown_index_names_those_that_there_are_and_the_next_step(home):
-    with pytest.raises(UnknownIndex, match=rf"'none' in .*; name one that there is \({NAME}\), or make it"):
+    with pytest.raises(UnknownIndex, match=rf"'none' in .*; name an existing one \({NAME}\), or make it"):
         open_index(IndexerSettings(home=home), "none")
 
 

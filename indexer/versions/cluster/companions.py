@@ -78,7 +78,7 @@ async def download(
     No more than `size` bytes are taken, as many as were written.
     """
     digest, left = hashlib.sha256(), size
-    changed = IndexDamaged(f"the {kept} in the cluster is not what was written", remedy=Remedy.REBUILD)
+    changed = IndexDamaged(f"the {kept} in the cluster is damaged", remedy=Remedy.REBUILD)
     path.parent.mkdir(parents=True, exist_ok=True)
     passing = temporary_path(path)
     try:

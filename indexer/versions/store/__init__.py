@@ -11,7 +11,7 @@ from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.files.damage import describing_write_errors
+from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.settings import EngineName
 from indexer.versions.manifest import Manifest
@@ -227,7 +227,7 @@ class IndexStore(Protocol):
             IndexDamaged: nothing says which version answers.
         """
         with self.held():
-            with describing_write_errors(self.name):
+            with map_write_errors(self.name):
                 self.recover()
             yield
 
@@ -268,7 +268,7 @@ class IndexStore(Protocol):
             IndexDamaged: that version cannot be read either.
         """
         self._check_there()
-        with self.held(), describing_write_errors(self.name):
+        with self.held(), map_write_errors(self.name):
             with suppress(IndexDamaged):
                 self.recover()
             target = self._rollback_target() if version is None else version

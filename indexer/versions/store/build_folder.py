@@ -30,7 +30,7 @@ from typing import Any, Self
 from base.errors import InvalidCall
 from base.files.durable import TEMPORARY, sync, write_durably
 from indexer.errors import IndexBusy, IndexNotWritten
-from indexer.files.damage import describing_write_errors
+from indexer.files.damage import map_write_errors
 from indexer.files.sums import FileSum, sealed, unsealed
 from indexer.versions.manifest import MANIFEST
 
@@ -114,7 +114,7 @@ class BuildFolder:
         """
         from filelock import FileLock, Timeout
 
-        with describing_write_errors(self.name):
+        with map_write_errors(self.name):
             self.path.mkdir(parents=True, exist_ok=True)
             lock = FileLock(self.path / "writer.lock")
             try:

@@ -24,7 +24,7 @@ from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.corpora.papers import Unit
 from indexer.corpora.readers import DeadLetter
 from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, VersionGone
-from indexer.files.damage import describing_write_errors
+from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.sums import sum_file
 from indexer.forward.building import BaseForward
@@ -458,7 +458,7 @@ class ElasticsearchStore(IndexStore):
         if not self.local.is_unfinished() and not self._metas():
             self.require_current()
         self.local.refuse_strays()
-        with self.held(), describing_write_errors(self.name):
+        with self.held(), map_write_errors(self.name):
             answering = self.pointer()
             current = answering.version if answering else None
             for version in self._metas():

@@ -38,7 +38,7 @@ from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
-from indexer.files.damage import describing_damage, describing_write_errors
+from indexer.files.damage import map_damage_errors, map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import open_searcher, read_stored
 from indexer.files.sums import (
@@ -198,7 +198,7 @@ class FolderStore(IndexStore):
         """
         what = f"index {self.name!r}, version {manifest.version}"
         try:
-            with describing_damage(what, self.name), self.holding(manifest.version):
+            with map_damage_errors(what, self.name), self.holding(manifest.version):
                 self.check_files(manifest, every_byte=True)
                 yield from read_stored(open_searcher(Path(self.address(manifest).index)))
         except (IndexDamaged, OSError) as error:
@@ -230,7 +230,7 @@ class FolderStore(IndexStore):
         from indexer.vectors.store import VectorStore
 
         folder = self.version_path(manifest.version) / VECTORS
-        with describing_damage(folder, self.name):
+        with map_damage_errors(folder, self.name):
             return VectorStore(folder)
 
     def read_dictionary(self, version: int) -> UserDictionary:
@@ -398,7 +398,7 @@ class FolderStore(IndexStore):
         """Remove the index with all of its versions, or what was built of it before the first."""
         if not self.local.is_unfinished():
             self._check_there()
-        with self.held(), describing_write_errors(self.name):
+        with self.held(), map_write_errors(self.name):
             self.local.remove()
 
 

@@ -175,7 +175,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("how", DAMAGED)
 def test_a_damaged_row_is_an_error(how):
-    with pytest.raises(ValueError, match="a row of a passage is not what was written"):
+    with pytest.raises(ValueError, match="a row of a passage is damaged"):
         PassageRows.of([packed([7]), DAMAGED[how]])
 
 

@@ -143,7 +143,7 @@ def test_of_a_bulk_request_only_documents_turned_away_are_sent_again(proxy: Prox
     ) as told:
         build(settings, settings.home / "papers.jsonl")
     assert "nothing was published" in str(told.value)
-    assert "give the same command again, it starts over" in str(told.value)
+    assert "repeat the command, which starts over" in str(told.value)
     assert proxy.seen["_bulk"] == 2
 
     proxy.answers = lambda *_: None
@@ -167,7 +167,7 @@ def test_documents_turned_away_until_patience_ends_are_told(
         "takes no more documents (429: rejected execution of coordinating operation): it is overloaded"
         in told
     )
-    assert "give the same command again, it goes on" in told
+    assert "repeat the command" in told
 
     proxy.answers = lambda *_: None
     build(settings, settings.home / "papers.jsonl")

@@ -338,7 +338,7 @@ def test_the_commands_take_list_and_restore(cluster: Cluster, prefix: str):
     publish(cluster, prefix, "papers", 2, ["two"])
     told, asked = run(commands.restore, "monday", answer="n\n")
     assert not told
-    assert f"of these the snapshot does not hold: {prefix}-papers@000002" in asked
+    assert f"not in the snapshot: {prefix}-papers@000002" in asked
     assert answers(cluster, prefix, "papers", "two") == 1
 
     told, _ = run(commands.restore, "monday", "--yes")
@@ -349,7 +349,7 @@ def test_the_commands_take_list_and_restore(cluster: Cluster, prefix: str):
 @pytest.mark.parametrize("command", [commands.backup, commands.backups])
 def test_embedded_indexes_are_folders_to_copy(command: click.Command, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SHRAG_ENGINE", "tantivy")
-    with pytest.raises(InvalidCall, match="the engine is tantivy, whose indexes are folders: copy"):
+    with pytest.raises(InvalidCall, match="the indexes of the engine tantivy are folders: copy"):
         run(command)
 
 
