@@ -261,7 +261,9 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path, group):
     given = {f"{group}__{name}": "https://reader:geheim@host.test:9200/v1"}
     done = shrag("doctor", home=tmp_path, **given)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"SHRAG_{group.upper()}__{name.upper()}: must not contain a name or password")
+    assert done.stderr.startswith(
+        f"SHRAG_{group.upper()}__{name.upper()}: must not contain a name or password"
+    )
     assert "geheim" not in done.stderr
 
 

@@ -89,7 +89,7 @@ def test_verify_tells_which_versions_are_whole(call, corpus):
     for _ in range(2):
         call(index, corpus, "--name", "x")
     assert call(indexes, "verify", "x").stdout == (
-        "index 'x', version 1: as it was written\nindex 'x', version 2: as it was written\n"
+        "index 'x', version 1: intact\nindex 'x', version 2: intact\n"
     )
 
     folder = IndexerSettings().home / "x"
@@ -110,7 +110,7 @@ def test_versions_are_verified_where_nothing_says_which_answers(call, corpus):
     (IndexerSettings().home / "x" / "CURRENT").unlink()
 
     result = CliRunner().invoke(indexes, ["verify", "x"])
-    assert result.stdout == "index 'x', version 1: as it was written\n"
+    assert result.stdout == "index 'x', version 1: intact\n"
     assert "CURRENT is missing" in str(result.exception)
     assert call(indexes, "rollback", "x", "1").output == "index 'x': version 1 is the current version again\n"
     assert call(indexes, "verify", "x").exit_code == 0

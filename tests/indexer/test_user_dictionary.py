@@ -160,7 +160,7 @@ def test_no_text_is_lost_where_terms_hold_full_stops():
 
 
 def test_the_english_analyzer_takes_no_dictionary():
-    with pytest.raises(InvalidCall, match="takes no dictionary"):
+    with pytest.raises(InvalidCall, match="takes no user dictionary"):
         make_analyzer("english", dictionary=dictionary("KISTI"))
 
 

@@ -68,7 +68,7 @@ def test_a_manifest_that_cannot_be_read_is_damage(home, text):
 def test_a_pointer_that_holds_no_number_is_damage(home):
     (home / NAME / "CURRENT").write_text("one", encoding="ascii")
 
-    with pytest.raises(IndexDamaged, match="CURRENT holds no version number"):
+    with pytest.raises(IndexDamaged, match="CURRENT contains no version number"):
         open_index(IndexerSettings(home=home), NAME)
 
 

@@ -1,7 +1,6 @@
-"""Who keeps which version open: a document for each open index, kept fresh, which keeps the version there.
+"""Readers of versions: a renewed document for each open index, which keeps its version from being pruned.
 
-A reader that crashed is forgotten when its document has run out. Machines' clocks should agree to within some
-seconds.
+The document of a crashed reader expires. The clocks of the machines should agree within some seconds.
 """
 
 import asyncio
@@ -36,7 +35,7 @@ BODY: dict[str, Any] = {
 
 @contextmanager
 def registered(cluster: Cluster, readers: str, index: str) -> Iterator[None]:
-    """Keep a version's index from being cleared away; EngineRefused where this key may not write that."""
+    """Keep a version's index from being pruned; EngineRefused if this key may not write the document."""
     key = uuid.uuid4().hex
     cluster.run_patiently(lambda: _write(cluster.client, readers, key, index))
     renewing = cluster.start(_keep_fresh(cluster.client, readers, key, index))
@@ -44,7 +43,7 @@ def registered(cluster: Cluster, readers: str, index: str) -> Iterator[None]:
         yield
     finally:
         renewing.cancel()
-        with suppress(EngineUnreachable, EngineRefused):  # a cluster that is gone forgets it by itself
+        with suppress(EngineUnreachable, EngineRefused):  # on an unreachable cluster it expires
             cluster.run(cluster.client.options(ignore_status=404).delete(index=readers, id=key))
 
 
@@ -56,12 +55,12 @@ async def _write(client: AsyncElasticsearch, readers: str, key: str, index: str)
 async def _keep_fresh(client: AsyncElasticsearch, readers: str, key: str, index: str) -> None:
     while True:
         await asyncio.sleep(RENEWED_EVERY_S)
-        with suppress(ApiError, TransportError):  # perhaps only now
+        with suppress(ApiError, TransportError):  # possibly temporary
             await _write(client, readers, key, index)
 
 
 async def is_read(client: AsyncElasticsearch, readers: str, index: str) -> bool:
-    """Tell whether somebody keeps a version's index open; those who have run out are forgotten."""
+    """Check whether a version's index has readers, and delete expired ones."""
     where: dict[str, Any] = {"index": readers, "ignore_unavailable": True}
     await client.indices.refresh(**where)
     where["allow_partial_search_results"] = False
