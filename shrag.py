@@ -54,13 +54,13 @@ LONGEST_MESSAGE = 4_000  # characters; messages may quote input of any length
 COMMANDS = {
     "analyze": ("indexer.commands:analyze", "Turn texts into tokens."),
     "ask": ("generator.commands:ask", "Answer a question from the five best papers, with citations."),
-    "bundle": ("stack.commands:bundle", "Collect what a machine without internet needs."),
+    "bundle": ("stack.commands:bundle", "Collect the files for a machine without internet."),
     "citations": (
         "retriever.citation_commands:citations",
         "Show the references of papers, and the papers that cite them.",
     ),
     "doctor": ("stack.commands:doctor", "Check the configuration, and what is reachable."),
-    "eval": ("eval.commands:evaluate", "Make runs of topics, score them, compare them."),
+    "eval": ("eval.commands:evaluate", "Create, score and compare runs."),
     "explain": ("retriever.commands:explain", "Explain the score of a passage."),
     "find-papers": (
         "generator.finding.commands:find_papers",
@@ -116,7 +116,7 @@ class CommandLine(click.Group):
     "-v",
     "--verbose",
     count=True,
-    help="Log to standard error, a line of JSON each; -vv: with questions, inputs and outputs.",
+    help="Log JSON lines to standard error; -vv: with questions, inputs and outputs.",
 )
 @click.version_option(package_name="shrag")
 def cli(verbose: int) -> None:
@@ -181,13 +181,13 @@ def _outcome(error: Exception) -> tuple[int, list[str]]:
     if isinstance(error, OSError):
         return 1, [describe_error(error)]
     if isinstance(error, MemoryError):
-        return 1, ["there is not enough memory for this"]
+        return 1, ["not enough memory"]
     if isinstance(error, ValueError):
         from stack.invalid_settings import describe
 
         if reason := describe(error):
             return 2, reason.split("\n")
-    return 1, [f"unexpected: {error!r}; shrag --debug … shows where"]
+    return 1, [f"unexpected error: {error!r}; shrag --debug … shows the traceback"]
 
 
 def _check_arguments(arguments: list[str]) -> None:

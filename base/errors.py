@@ -1,4 +1,4 @@
-"""Errors that say what happened, to which input, and what to do next.
+"""Errors with a message and remedies.
 
 RemediableError
 └── ResourceError             a file, a setting, an index, an engine or a model cannot be used
@@ -33,7 +33,7 @@ class Remedy(Enum):
     RENAME = "give it another name"
     NAME_INDEX = "name one of them"
     ALLOW_DEAD_LETTERS = "set such records aside and index the rest"
-    NAME_FORMAT = "say which format to read"
+    NAME_FORMAT = "name the format"
     FEWER_WORKERS = "use fewer processes, which need less memory"
     CONFIRM = "confirm it"
 

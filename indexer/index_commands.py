@@ -61,7 +61,7 @@ def list_command(as_json: bool) -> None:
             with open_store(settings, name) as store:
                 manifest = store.manifest()
             records.append(as_record(manifest) | {"analyzer": manifest.analyzer})
-        except UnknownIndex:  # deleted since
+        except UnknownIndex:  # deleted in the meantime
             continue
         except (IndexDamaged, IndexMismatch, OSError) as error:  # list the others
             described = f"{type(error).__name__}: {describe_error(error)}"
@@ -190,10 +190,10 @@ def rollback(name: str, version: int | None, as_json: bool) -> None:
 @optional_name_argument
 @json_option
 def verify(name: str | None, as_json: bool) -> None:
-    """Compare every byte of each version of NAME with what was written; exit 1 where one differs.
+    """Verify every byte of each version of NAME by checksums; exit 1 if one is damaged.
 
-    NAME is optional if there is only one index.
-    In a cluster, whose servers check their own files, passages are counted, glossary and citations are read.
+    NAME is optional if there is only one index. In a cluster, whose servers check their own files, passages
+    are counted, and glossary and citations are verified.
     """
     from contextlib import ExitStack, suppress
 
@@ -250,7 +250,7 @@ def export(name: str, out: Path | None) -> None:
         check_output(out, (settings.home / name, *named_paths(settings)))
     with ExitStack() as stack:
         store = stack.enter_context(open_store(settings, name))
-        manifest, passages = _answering_passages(store)
+        manifest, passages = _current_passages(store)
         progress = stack.enter_context(progress_bar())
         file = stack.enter_context(output_file(out)) if out else sys.stdout.buffer
         for done, passage in enumerate(passages):
@@ -258,7 +258,7 @@ def export(name: str, out: Path | None) -> None:
             file.write(escaped_json(passage.to_json().decode()).encode() + b"\n")
 
 
-def _answering_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[StoredPassage]]":
+def _current_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[StoredPassage]]":
     """Return the current version and its passages; it is held from the first passage on."""
     while True:
         manifest = store.manifest()

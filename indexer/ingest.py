@@ -128,7 +128,7 @@ def encode_passages(
             )
         with closing(encoder):
             stage = VectorStage(store, encoder, base, progress)
-            stage.check(anew=True)
+            stage.check(reencode=True)
             held = base.vector_count if base.vector_fingerprint == encoder.fingerprint else 0
             draft = _start_from(store, base, dictionary)
             with store.writer(base.unit, base) as writer:

@@ -152,18 +152,18 @@ class ElasticsearchServer(BaseModel):
 
     @field_validator("user")
     @classmethod
-    def _fit_to_log_in(cls, user: str) -> str:
+    def _check_user(cls, user: str) -> str:
         if ":" in user:
-            raise ValueError("a user's name has no ':'")
+            raise ValueError("a user name cannot contain ':'")
         return user
 
     @property
     def sends_secret(self) -> bool:
-        """Whether a key or a password goes with each request."""
+        """Whether a key or a password is sent with each request."""
         return bool(self.api_key or self.password)
 
     @model_validator(mode="after")
-    def _is_safe_to_reach(self) -> Self:
+    def _check_security(self) -> Self:
         refuse_plain_http(self.url, secret=self.sends_secret, allowed=self.allow_plain_http)
         refuse_unused_certificates(self.url, self.ca_certs)
         return self
@@ -211,7 +211,7 @@ class ElasticsearchSettings(ElasticsearchServer):
 
     @field_validator("url")
     @classmethod
-    def _are_addresses(cls, url: str) -> str:
+    def _check_addresses(cls, url: str) -> str:
         addresses = [plain_address(address) for address in url.split(",")]
         if not all(urlsplit(address).port for address in addresses):
             raise ValueError("must name the port, like http://HOST:9200 or https://HOST:9200")
@@ -219,7 +219,7 @@ class ElasticsearchSettings(ElasticsearchServer):
 
     @field_validator("replicas")
     @classmethod
-    def _is_a_range(cls, replicas: str) -> str:
+    def _check_range(cls, replicas: str) -> str:
         low, _, high = replicas.partition("-")
         if high.isdecimal() and int(low) > int(high):
             raise ValueError("a range starts with the lower number, such as 0-1")
@@ -270,13 +270,13 @@ class EncoderSettings(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _endpoint_has_an_address(self) -> Self:
+    def _check_endpoint_address(self) -> Self:
         if self.provider == "endpoint" and not self.base_url:
             raise ValueError("provider is endpoint and base_url is not set: set SHRAG_ENCODER__BASE_URL")
         return self
 
     @model_validator(mode="after")
-    def _key_and_certificates_go_with_the_address(self) -> Self:
+    def _check_encryption(self) -> Self:
         if self.provider == "endpoint":
             refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
             refuse_unused_certificates(self.base_url, self.ca_certs)
@@ -326,13 +326,13 @@ class CheckSettings(CrossEncoderSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _a_model_judges(cls, values: object) -> object:
+    def _default_judge(cls, values: object) -> object:
         if isinstance(values, dict) and values.get("model") and not values.get("judge"):
             return values | {"judge": "local"}
         return values
 
     @model_validator(mode="after")
-    def _a_judge_has_a_model(self) -> Self:
+    def _check_judge_model(self) -> Self:
         if self.judge == "local" and not self.model:
             raise ValueError(
                 "judge is local and model is not set: set SHRAG_CHECK__MODEL to an entailment model"

@@ -77,7 +77,7 @@ def open_client(
     Args:
         url: an address of the server; certificates are loaded for https only.
         key: sent with every request.
-        ca_certs: certificate authorities of the server, instead of those of httpx.
+        ca_certs: certificate authorities of the server, replacing httpx's.
         connections: number of connections kept open between requests.
         transport: sends the requests instead of the network.
     """

@@ -55,7 +55,7 @@ def prefix_of(settings: type[BaseSettings]) -> Place:
 
 @cache
 def settings_of(settings: type[BaseSettings]) -> dict[Place, Setting]:
-    """Return the settings of a class by place, including those of nested groups."""
+    """Return the settings of a class by place, including nested groups."""
     return dict(_within(settings, prefix_of(settings)))
 
 

@@ -175,14 +175,14 @@ def check_names(file: SettingsFile) -> None:
 
 
 def _instead(place: Place, known: Mapping[Place, Setting], tables: set[Place]) -> str:
-    """Suggest settings with similar names, otherwise those of the same table."""
+    """Suggest settings with similar names, otherwise all of the same table."""
     wanted = ".".join(place).lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
     keys = [setting.key for setting in known.values()]
     same = [key for key in keys if key == wanted or key.endswith(f".{wanted.rpartition('.')[2]}")]
     if near := same or get_close_matches(wanted, [*keys, *map(".".join, tables)], 3):
         return f"there is {', '.join(sorted(near, key=lambda key: key != wanted))}"
     beside = [setting.key for at, setting in known.items() if at[:-1] == place[:-1] != ()]
-    return f"there are {', '.join(beside)}" if beside else "shrag settings lists all there are"
+    return f"there are {', '.join(beside)}" if beside else "shrag settings lists all settings"
 
 
 def source_of(

@@ -24,7 +24,7 @@ PENALISED = frozenset(SPACE_PENALTY_IDS)
 
 
 class Step(NamedTuple):
-    """The best path to a word: its cost so far, the word (None at the start), where it begins."""
+    """The best path to a word: its cost so far, the word (None at the first step), and its start."""
 
     cost: int
     right_id: int

@@ -26,7 +26,7 @@ BEYOND_FIRST_PLANE = 0xFFFF
 
 @lru_cache(maxsize=1 << 14)
 def is_punctuation(character: str) -> bool:
-    """Check whether nori discards a token that begins with `character`."""
+    """Check whether nori discards a token that starts with `character`."""
     if character == INTERPUNCT:
         return True
     return ord(character) <= BEYOND_FIRST_PLANE and unicodedata.category(character) in PUNCTUATION

@@ -42,7 +42,7 @@ MARKS_DICTIONARY = Path(__file__).with_name("marks.dic")
 LONGEST_UNKNOWN_WORD = 1024  # nori's limit; MeCab would split words of more than 24 letters into letters
 CATEGORY_NAME_BYTES = 32
 TYPE_BITS = (1 << 18) - 1  # in a character's 32 bits: the set of its categories
-DEFAULT_TYPE_SHIFT = 18  # the category with the cost of an unknown word that begins with the character
+DEFAULT_TYPE_SHIFT = 18  # the category with the cost of an unknown word that starts with the character
 UNUSED_CATEGORY = 1 << 17  # the last category bit, not used by the dictionary
 GROUP, INVOKE = 1 << 30, 1 << 31  # group characters of the category; try unknown words beside known ones
 # A space that MeCab does not skip, used where nori makes a word of a space.

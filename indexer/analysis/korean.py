@@ -50,7 +50,7 @@ CACHED_ENTRIES = 400_000
 CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13, ord(SOLID_SPACE)), "\u2028")
 # Characters that nori treats as spaces.
 WHITE_SPACE = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
-AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
+MECAB_TRANSLATION = CONTROL_CHARACTERS | WHITE_SPACE
 # The punctuation in the dictionary. For nori any other punctuation is an unknown word, which extends over the
 # following punctuation and spaces.
 KNOWN_PUNCTUATION = "".join(MARKS)
@@ -58,7 +58,7 @@ KNOWN_PUNCTUATION = "".join(MARKS)
 # by substitutes with the same entries, which are never unknown words.
 MARK = f"[{regex.escape(KNOWN_PUNCTUATION)}]"
 BEFORE_SPACE = regex.compile(rf"(?<!{MARK}){MARK}++(?= )")
-STAND_INS = str.maketrans(MARKS)
+SUBSTITUTES = str.maketrans(MARKS)
 ALWAYS_READ = frozenset(MARKS.values())
 # Spaces that are words, or parts of words, for nori: several spaces, and one after unknown punctuation.
 WORDS_OF_SPACE = regex.compile(
@@ -155,7 +155,7 @@ class KoreanAnalyzer:
         """Return the tokens of `analyze` with their parts of speech; slower, for questions only.
 
         Parts of a proper noun are proper nouns. A token that nori groups differently from MeCab has the tag
-        of the word in which it begins.
+        of the word in which it starts.
         """
         tokens: list[Token] = []
         words: list[TaggedWord] = []
@@ -189,7 +189,7 @@ class KoreanAnalyzer:
         return words
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
-        """Append the tokens of `text`, which begins at `origin`; return the position after them."""
+        """Append the tokens of `text`, which starts at `origin`; return the position after them."""
         if self._finder is None and text.isascii():
             longest = max(map(len, text.split()), default=0)
             if longest <= LONGEST_UNKNOWN_WORD:
@@ -198,7 +198,7 @@ class KoreanAnalyzer:
         return self._tokens_of(read, lines, origin + leading, position, tokens)
 
     def _tokens_of(self, text: str, lines: list[str], origin: int, position: int, tokens: list[Token]) -> int:
-        """Append the tokens of MeCab's lines for `text`, which begins at `origin`."""
+        """Append the tokens of MeCab's lines for `text`, which starts at `origin`."""
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
         end = cursor = 0  # ends of the last token and of MeCab's last word
@@ -245,7 +245,7 @@ class KoreanAnalyzer:
     def _read(self, text: str) -> tuple[str, int, list[str]]:
         """Return MeCab's input, the number of spaces stripped from its start, and MeCab's lines."""
         if not text.isprintable():  # all translated characters are unprintable
-            text = text.translate(AS_MECAB_READS)
+            text = text.translate(MECAB_TRANSLATION)
         longest = self._finder.longest(text) if self._finder else {}
         if longest:
             text = _mecab_input(longest, text)
@@ -396,7 +396,7 @@ class KoreanAnalyzer:
 
 
 def _tagged(text: str, lines: list[str], origin: int) -> Iterator[TaggedWord]:
-    """Yield the words of MeCab's lines for `text`, which begins at `origin`."""
+    """Yield the words of MeCab's lines for `text`, which starts at `origin`."""
     cursor = 0
     for line in lines:
         surface, _, feature = line.partition("\t")
@@ -410,7 +410,7 @@ def _solid(spaces: regex.Match[str]) -> str:
 
 
 def _substitutes(marks: regex.Match[str]) -> str:
-    return MARKS.get(marks[0]) or marks[0].translate(STAND_INS)
+    return MARKS.get(marks[0]) or marks[0].translate(SUBSTITUTES)
 
 
 def _mecab_input(longest: dict[int, int], text: str) -> str:

@@ -1,6 +1,6 @@
 """Named entities in a text: adjacent tokens that name a person, place, organisation or work.
 
-Korean names are the tagger's proper nouns, which include unknown words. Latin names begin with a capital
+Korean names are the tagger's proper nouns, which include unknown words. Latin names start with a capital
 letter. Capitals are ignored if every word has one, and at the start of an English sentence unless another
 capitalised word follows or the word has an inner capital. Question and request words (may, find) are part of
 a longer name if they are capitalised within a sentence: May Lee, Find Me.
@@ -75,7 +75,7 @@ def names_in(text: str, tagged: Sequence[TaggedToken], *, title_end: int = 0) ->
 
 
 def _has_lowercase_word(text: str) -> bool:
-    """Check whether a word after the first begins with a small letter; Hangul counts as small."""
+    """Check whether a word after the first starts with a small letter; Hangul counts as small."""
     return any(word[0].isalpha() and not word[0].isupper() for word in text.split()[1:] or text.split())
 
 

@@ -51,7 +51,7 @@ class PassageAnalyzer(Generic[Texts, Beside]):
     """Analyses passages, and calls `beside` for each."""
 
     def __init__(self, analyzer: Analyzer, beside: RunBeside[Texts, Beside]) -> None:
-        """Take the analyzer."""
+        """Keep the analyzer and the further function."""
         self._analyzer = analyzer
         self._beside = beside
 

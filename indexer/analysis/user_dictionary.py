@@ -144,7 +144,7 @@ def read_written(path: Path, kind: str) -> bytes:
     """Read a file written by a user; `kind` names it in errors.
 
     Raises:
-        InvalidCall: no such file, or a file of more than 16 MB.
+        InvalidCall: the file does not exist, or is larger than 16 MB.
     """
     try:
         return read_regular(path, LARGEST_FILE)

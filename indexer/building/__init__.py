@@ -157,7 +157,7 @@ def _build(
                 return replace(plan, superfluous=frozenset(), contested=frozenset())
             prepared = analyse_passages(records, plan, workers=settings.workers)
             write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
-        if better := _leaving_out(plan, tally):
+        if better := _plan_without_excluded(plan, tally):
             return better
         if tally.counts["records"] == 0:
             raise _nothing_to_index(plan, letters)
@@ -174,7 +174,7 @@ def _build(
     return Built(manifest, letters.first, letters.written)
 
 
-def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
+def _plan_without_excluded(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
     """Return a plan without superfluous and contested records; None if there are none.
 
     Numbers of an earlier pass are wrong if a file has vanished or changed since.

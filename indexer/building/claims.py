@@ -13,14 +13,14 @@ from indexer.building.records import Record, Tally, contested_id
 from indexer.corpora.readers import DeadLetter
 from indexer.versions.writers import Writer
 
-LOOKED_UP_AT_ONCE = 100  # records
+RECORDS_PER_LOOKUP = 100  # records
 
 
 def without_claimed(
     records: Iterator[Record], base: Writer, tally: Tally, refuse: Callable[[DeadLetter], None]
 ) -> Iterator[Record]:
     """Yield the papers whose passages have no id of another paper's passage in the base."""
-    for window in windows(records, LOOKED_UP_AT_ONCE):
+    for window in windows(records, RECORDS_PER_LOOKUP):
         papers = base.held("doc_id", (passage.passage_id for record in window for passage in record.passages))
         passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
         for record in window:

@@ -93,7 +93,7 @@ def complete_manifest(
             summary.add(passage, passage.row)
     mined, (own, general) = summary.pairs(), given.pairs(*chain)
     terms = set(writer.terms)
-    general = [pair for pair in general if _finds_something(pair, terms)]
+    general = [pair for pair in general if _is_useful(pair, terms)]
     write_glossary(building / GLOSSARY, [*own, *mined, *general], summary.forms())
     citations = write_citations(building / CITATIONS, summary.references)
     write_lexicon(building / LEXICON, writer.terms, summary.tokens)
@@ -113,7 +113,7 @@ def complete_manifest(
     )
 
 
-def _finds_something(pair: Pair, terms: Container[str]) -> bool:
+def _is_useful(pair: Pair, terms: Container[str]) -> bool:
     """Check whether the terms of an index contain the translation of either side."""
     sides = {"en": pair.english_tokens, "ko": pair.korean_tokens}
     return any(

@@ -23,16 +23,16 @@ class VectorStage:
     base: Manifest | None
     progress: Progress
 
-    def check(self, *, anew: bool = False) -> None:
+    def check(self, *, reencode: bool = False) -> None:
         """Raise InvalidCall if the configured encoder differs from the base version's.
 
-        With `anew` all passages are encoded again, unless the engine cannot replace vectors.
+        With `reencode` all passages are encoded again, unless the engine cannot replace vectors.
         """
         built = self.base.vector_fingerprint if self.base else None
         if self.encoder is None or built is None or built == self.encoder.fingerprint:
             return
         replaceable = not self.store.capabilities.holds_vectors
-        if anew and replaceable:
+        if reencode and replaceable:
             return
         now = self.encoder.fingerprint
         changed = ", ".join(

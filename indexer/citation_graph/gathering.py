@@ -1,6 +1,6 @@
 """Data of a corpus for matching references: hashes, years and names, in columns.
 
-A paper takes about 60 bytes plus its id, a reference 8. Hashes are those of this process; a collision is
+A paper takes about 60 bytes plus its id, a reference 8. Hashes are specific to this process; a collision is
 practically impossible below 10⁹ papers.
 """
 

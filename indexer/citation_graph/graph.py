@@ -11,7 +11,7 @@ from base.windows import windows
 from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile
 
-ASKED_AT_ONCE = 10_000  # values per statement; SQLite's limit is 32,766
+VALUES_PER_QUERY = 10_000  # values per statement; SQLite's limit is 32,766
 NUMBER_BYTES = 4
 LINKS = "SELECT doc_id, links FROM papers WHERE doc_id IN ({})"
 CITED_BY = "SELECT doc_id, substr(cited_by, 1, ?) FROM papers WHERE doc_id IN ({})"
@@ -34,7 +34,7 @@ class CitationCounts:
 class CitationGraph:
     """The citations among the papers of a version, for many papers per call; close it after use.
 
-    A paper that is unknown, or that neither cites nor is cited, has no links.
+    Unknown papers, and papers without citations, have no links.
     """
 
     def __init__(self, file: SQLiteFile) -> None:
@@ -97,7 +97,7 @@ class CitationGraph:
         return dict(self._rows(NAMES, sorted(numbers)))
 
     def _rows(self, statement: str, values: Iterable[str | int], *before: int) -> Iterator[tuple[Any, ...]]:
-        for some in windows(dict.fromkeys(values), ASKED_AT_ONCE):
+        for some in windows(dict.fromkeys(values), VALUES_PER_QUERY):
             marks = ", ".join("?" * len(some))
             yield from self._file.select(statement.format(marks), *before, *some)
 

@@ -1,6 +1,6 @@
 """Cleaning of full text: removes reference lists, acknowledgements, appendices and URLs.
 
-The rules are those of paper-qa's preprocessing (section 1.I). They apply to `body`, never to an abstract.
+The rules follow paper-qa's preprocessing (section 1.I). They apply to `body`, never to an abstract.
 """
 
 import re

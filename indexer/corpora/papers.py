@@ -113,7 +113,7 @@ class Paper(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _tell_language(cls, data: Any) -> Any:
+    def _detect_language(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "lang" in data or "language" in data:
             return data
         values = (data.get(key) for key in ("title", "abstract", "text", "contents"))
@@ -121,7 +121,7 @@ class Paper(BaseModel):
         return data | {"lang": language_of(text)}
 
     @model_validator(mode="after")
-    def _keep_only_what_can_be_stored(self, info: ValidationInfo) -> "Paper":
+    def _check_storable(self, info: ValidationInfo) -> "Paper":
         self._origin = info.context or Origin()
         if self.model_extra:
             _encodable(json.dumps(self.model_extra, ensure_ascii=False))

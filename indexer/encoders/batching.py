@@ -128,7 +128,7 @@ class BatchQueue(Generic[Text, Item]):
             advance(len(batch))
 
         for batch in cut_into_batches([len(item) for item in items], self.batch_tokens):
-            for begun in self._begun(items, batch, before):
+            for begun in self._start_batch(items, batch, before):
                 under_way.append(begun)
                 if len(under_way) > 1:
                     finish()
@@ -139,7 +139,7 @@ class BatchQueue(Generic[Text, Item]):
         ordered[positions] = computed
         return ordered
 
-    def _begun(
+    def _start_batch(
         self, items: Sequence[Item], batch: list[int], before: int
     ) -> Iterator[tuple[list[int], Started]]:
         """Start a batch, or its halves if the device has not enough memory."""
@@ -153,5 +153,5 @@ class BatchQueue(Generic[Text, Item]):
             return
         # After the except clause, whose traceback would keep the failed batch in memory.
         half = len(batch) // 2
-        yield from self._begun(items, batch[:half], before)
-        yield from self._begun(items, batch[half:], before)
+        yield from self._start_batch(items, batch[:half], before)
+        yield from self._start_batch(items, batch[half:], before)

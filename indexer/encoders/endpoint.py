@@ -29,7 +29,7 @@ BYTES_A_TOKEN = 4  # roughly; affects only the size of requests
 ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 8  # a user waits for a question, a build for passages
 LONGEST_PAUSE_S = 30.0
 QUESTION_S = 30.0  # time limit for a question, or for the probe
-BYTES_A_VECTOR, BYTES_BESIDE = 250_000, 100_000  # limit of a response: 8,192 numbers as text
+BYTES_A_VECTOR, BYTES_OVERHEAD = 250_000, 100_000  # limit of a response: 8,192 numbers as text
 PROBE = "a text to find out the number of dimensions"
 OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY = 200, 400, 401, 403, 404, 429
 
@@ -176,16 +176,16 @@ class EndpointEncoder:
         waited_for = attempts == ATTEMPTS_FOR_A_QUESTION
         try:
             async with asyncio.timeout(QUESTION_S if waited_for else None), self._places:
-                return await self._tried(texts, attempts, waited_for=waited_for)
+                return await self._send_with_retries(texts, attempts, waited_for=waited_for)
         except TimeoutError:
             raise EncoderUnusable(
                 f"{self._url} returned no vector within {plain(QUESTION_S)} s, including queueing"
             ) from None
 
-    async def _tried(self, texts: Sequence[str], attempts: int, *, waited_for: bool) -> Vectors:
+    async def _send_with_retries(self, texts: Sequence[str], attempts: int, *, waited_for: bool) -> Vectors:
         for attempt, growing in enumerate(growing_pauses(longest_s=LONGEST_PAUSE_S), 1):
             try:
-                return await self._try(texts, QUESTION_S if waited_for else self._settings.timeout_s)
+                return await self._send_once(texts, QUESTION_S if waited_for else self._settings.timeout_s)
             except _TransientFailure as failure:
                 asked_for = retry_after_s(failure.retry_after, datetime.now(UTC))
                 pause = growing if asked_for is None else min(asked_for, LONGEST_PAUSE_S)
@@ -196,13 +196,13 @@ class EndpointEncoder:
             await self._sleep(pause)
         raise AssertionError("unreachable: pauses are endless")
 
-    async def _try(self, texts: Sequence[str], seconds: float) -> Vectors:
+    async def _send_once(self, texts: Sequence[str], seconds: float) -> Vectors:
         import httpx
 
         from base.net.http_client import exchange
 
         body = json.dumps(embeddings_body(self._settings, texts)).encode()
-        most, seconds = BYTES_BESIDE + BYTES_A_VECTOR * len(texts), min(seconds, self._settings.timeout_s)
+        most, seconds = BYTES_OVERHEAD + BYTES_A_VECTOR * len(texts), min(seconds, self._settings.timeout_s)
         try:
             answer = await exchange(self._client, "POST", self._url, body, seconds=seconds, most_bytes=most)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:

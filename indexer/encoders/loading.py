@@ -116,7 +116,7 @@ def load(kind: Callable[..., Model], source: Source, variable: str, **options: A
         EncoderUnusable: the model is missing or invalid.
     """
     device = device_of(source.device)
-    _hush()
+    _silence()
     try:
         return kind(
             source.model,
@@ -161,7 +161,7 @@ def token_limit(model: Any, asked: int | None, variable: str) -> int:
     return int(tokens)
 
 
-def _hush() -> None:
+def _silence() -> None:
     """Silence the libraries' progress bars and log messages."""
     from transformers.utils import logging as of_transformers
 

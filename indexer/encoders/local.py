@@ -59,7 +59,7 @@ class LocalEncoder:
         """Return a unit vector for each question: float32 of shape (len(texts), dimensions).
 
         Raises:
-            EncoderUnusable: the model gives no direction for a text, or there is no memory for it.
+            EncoderUnusable: the vector of a text is invalid, or there is not enough memory.
         """
         return self._together(self._blocks(texts, self.fingerprint.query_prefix, "query", None))
 
@@ -67,7 +67,7 @@ class LocalEncoder:
         """Return a unit vector for each passage, in order: float32 of shape (len(texts), dimensions).
 
         Raises:
-            EncoderUnusable: the model gives no direction for a text, or there is no memory for it.
+            EncoderUnusable: the vector of a text is invalid, or there is not enough memory.
         """
         return self._together(self.encode_stream(texts, progress))
 

@@ -11,7 +11,7 @@ from indexer.errors import IndexDamaged, IndexNotWritten
 # Libraries raise these errors when they read damaged files. System errors (OSError) are not included: they
 # describe themselves, and may mean a pruned version. Except for panics, bugs in our own code raise the same
 # errors.
-SIGNS = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, SystemError)
+DAMAGE_ERRORS = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, SystemError)
 DAMAGE_REMEDIES = (Remedy.VERIFY, Remedy.ROLL_BACK, Remedy.REBUILD)
 
 
@@ -29,7 +29,7 @@ def map_damage_errors(
     except RemediableError:
         raise
     except BaseException as error:
-        if not isinstance(error, SIGNS) and not is_panic(error):
+        if not isinstance(error, DAMAGE_ERRORS) and not is_panic(error):
             raise
         if check and not is_panic(error):
             check()

@@ -19,7 +19,7 @@ from indexer.files.schema import StoredPassage, tantivy_schema
 if TYPE_CHECKING:
     from indexer.corpora.papers import Paper, Unit
 
-PASSAGES_AT_A_TIME = 50_000  # about; each batch scans all sequence numbers
+PASSAGES_PER_BATCH = 50_000  # about; each batch scans all sequence numbers
 
 
 def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
@@ -91,7 +91,7 @@ def read_stored(
     if not newest:
         return
     end = int(newest[0][0]) + 1
-    step = max(1, end * PASSAGES_AT_A_TIME // searcher.num_docs)
+    step = max(1, end * PASSAGES_PER_BATCH // searcher.num_docs)
     for low in range(0, end, step):
         for _, record in groupby(_addresses(searcher, low, low + step), key=itemgetter(0)):
             addresses = [address for _, address in record]

@@ -168,7 +168,7 @@ class _Numbers(dict[str, int]):
 
 
 class TokenCounts:
-    """Counts of the passages that hold each number, and of the passages that have it in a name."""
+    """Counts of passages by term number, and of passages with the term in a name."""
 
     def __init__(self) -> None:
         """Start without passages."""

@@ -33,7 +33,7 @@ LOW_MASK = (1 << LOW_BITS) - 1
 LARGEST = ((1 << 14) << LOW_BITS) - 1
 WORD_BITS = 16
 WORD_MASK = (1 << WORD_BITS) - 1
-# Of a name: places fit in 13 bits, since names are looked for at the beginning of a passage only.
+# Bits of a name: places fit in 13 bits, as names are searched at the beginning of a passage only.
 LENGTH_BITS = 3
 LONGEST_NAME = 1 << LENGTH_BITS
 LAST_PLACE = (1 << (WORD_BITS - LENGTH_BITS)) - 1
@@ -81,7 +81,7 @@ def _encoded(numbers: Sequence[int]) -> Words:
     if not long.any():
         return values.astype(np.uint16)
     if int(values.max()) > LARGEST:
-        raise ValueError(f"a lexicon holds {LARGEST:,} terms at most")
+        raise ValueError(f"a lexicon contains at most {LARGEST:,} terms")
     words = np.zeros(len(values) + int(long.sum()), np.uint16)
     at = np.arange(len(values)) + np.cumsum(long) - long
     words[at] = np.where(long, TWO_WORDS | (values >> LOW_BITS), values)
@@ -276,10 +276,10 @@ def _merged(
 
     Args:
         numbers: slices of `counts`, concatenated.
-        counts: of each slice.
-        others: with the slices that replace some.
-        starts, sizes: of each slice in `others`.
-        from_others: whether a slice comes from `others`.
+        counts: size of each slice.
+        others: array with the replacements.
+        starts, sizes: position of each slice in `others`.
+        from_others: whether a slice is taken from `others`.
     """
     at = np.where(from_others, starts, np.cumsum(counts) - counts).tolist()
     counts = np.where(from_others, sizes, counts)
@@ -295,9 +295,9 @@ def tokens_of_row(
     """Return the tokens that a row was packed from.
 
     Args:
-        row: of the passage.
+        row: row of the passage.
         layout: `PassageTokens.layout` of its tokens.
-        terms: gives the terms of numbers, GAP for 0.
+        terms: returns the terms of numbers, GAP for 0.
     """
     body, title, other = _numbers_of_row(row)
     text_end = len(body) - GAPS - (other + GAPS if other else 0)

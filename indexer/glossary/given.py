@@ -3,7 +3,7 @@
 A UTF-8 text file with one pair per line: the Korean term, a tab, the English term. After another tab, a mark
 limits the lookup to one direction: > from the Korean term, < from the English term.
 
-    # terms of our own
+    # custom terms
     회복탄력성	resilience
     주석	tin	<
 
@@ -34,7 +34,7 @@ from indexer.glossary.terms import korean_tokens, term_tokens, with_targets
 GENERAL = Path(__file__).with_name("general.tsv")
 MOST_ENTRIES = 100_000
 MARKS: dict[str, Target | None] = {"": None, ">": "en", "<": "ko"}
-ANALYSES_REMEMBERED = 4
+CACHED_ANALYSES = 4
 LATIN_WORD = re.compile("[a-z]+")
 
 
@@ -119,7 +119,7 @@ def _analysed(entries: Iterable[Entry], source: Source, analyzer: Analyzer) -> I
     return with_targets(pair for pair in pairs if pair.has_tokens)
 
 
-@lru_cache(ANALYSES_REMEMBERED)
+@lru_cache(CACHED_ANALYSES)
 def _general_pairs(
     analyzer: str, decompound: Decompound, dictionary: UserDictionary | None
 ) -> tuple[Pair, ...]:

@@ -59,7 +59,7 @@ WORDS_OF_LETTER = """
 SELECT word, CASE typeof(token) WHEN 'integer' THEN substr(word, 1, token) ELSE token END, passages
 FROM words WHERE word >= ? AND word < ?
 """
-REMEMBERED_LETTERS = 64  # letters with cached words; a glossary has at most 200,000 words
+CACHED_LETTERS = 64  # letters with cached words; a glossary has at most 200,000 words
 LAST_LETTER = "\U0010ffff"
 
 
@@ -156,7 +156,7 @@ class Glossary:
 
     def __init__(self, file: SQLiteFile) -> None:
         self._file, self._path = file, file.path
-        self._words_starting_with = lru_cache(REMEMBERED_LETTERS)(self._read_words_of)
+        self._words_starting_with = lru_cache(CACHED_LETTERS)(self._read_words_of)
 
     @classmethod
     def open(cls, path: Path) -> Self:

@@ -23,7 +23,7 @@ from indexer.files.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
 
 WINDOW = 1_024  # passages encoded between two commits, sorted by length
-COPIED_AT_ONCE = 4_096
+ROWS_PER_COPY = 4_096
 
 
 def text_to_encode(passage: StoredPassage) -> str:
@@ -59,7 +59,7 @@ def encode_missing(
     texts = ((passage, text_to_encode(passage)) for passage in passages)
     for window in windows(((_row(passage, text), text) for passage, text in texts if text), WINDOW):
         rows = [row for row, _ in window]
-        missing = _held_by_none(rows, [spool, *known])
+        missing = _missing_rows(rows, [spool, *known])
         if missing:
             before = done
             try:
@@ -88,7 +88,7 @@ def copy_rows(passages: Iterable[StoredPassage], sources: Sequence[VectorStore],
     shutil.rmtree(target, ignore_errors=True)  # left by a killed build
     matrices = [source.matrix() for source in sources]
     with VectorStore.writing(target, sources[0].fingerprint) as copied:
-        for rows in windows(map(row_of, passages), COPIED_AT_ONCE):
+        for rows in windows(map(row_of, passages), ROWS_PER_COPY):
             places = list(zip(*(source.known(rows) for source in sources), strict=True))
             held = [number for number, found in enumerate(places) if any(one is not None for one in found)]
             copied.append(
@@ -108,7 +108,7 @@ def _gathered(matrices: Sequence[Stored], places: Sequence[tuple[int | None, ...
     return gathered
 
 
-def _held_by_none(rows: Sequence[Row], stores: Sequence[VectorStore]) -> list[int]:
+def _missing_rows(rows: Sequence[Row], stores: Sequence[VectorStore]) -> list[int]:
     left = list(range(len(rows)))
     for store in stores:
         found = store.known([rows[place] for place in left])

@@ -33,7 +33,7 @@ CREATE TABLE passages (
     row INTEGER PRIMARY KEY, passage_id TEXT NOT NULL UNIQUE, doc_id TEXT NOT NULL, text_hash BLOB NOT NULL
 )
 """
-ASKED_AT_ONCE = 500  # ids per statement; SQLite allows at least a thousand variables
+VALUES_PER_QUERY = 500  # ids per statement; SQLite allows at least a thousand variables
 
 
 class Row(NamedTuple):
@@ -158,8 +158,8 @@ class VectorStore:
 
     def _where(self, column: str, values: Sequence[str] | Sequence[int]) -> Iterator[tuple[Any, ...]]:
         """Yield the metadata of rows by the values of a column."""
-        for start in range(0, len(values), ASKED_AT_ONCE):
-            some = values[start : start + ASKED_AT_ONCE]
+        for start in range(0, len(values), VALUES_PER_QUERY):
+            some = values[start : start + VALUES_PER_QUERY]
             marks = ", ".join("?" * len(some))
             yield from self._passages.select(f"SELECT * FROM passages WHERE {column} IN ({marks})", *some)  # noqa: S608
 

@@ -31,7 +31,7 @@ CERTIFICATES = certifi.where()
             {"elasticsearch__url": "http://me:secret@h:9200"},
             "SHRAG_ELASTICSEARCH__URL: must not contain a name or password",
         ),
-        ({"elasticsearch__user": "me:too"}, "SHRAG_ELASTICSEARCH__USER: a user's name has no ':'"),
+        ({"elasticsearch__user": "me:too"}, "SHRAG_ELASTICSEARCH__USER: a user name cannot contain ':'"),
         ({"elasticsearch__api_key": "열쇠 secret"}, "SHRAG_ELASTICSEARCH__API_KEY: must be ASCII"),
         (
             {"elasticsearch__url": "http://h:9200", "elasticsearch__password": "secret"},

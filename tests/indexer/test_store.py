@@ -156,7 +156,7 @@ def test_what_a_killed_process_did_not_clear_away_goes_with_the_next_writer(stor
         publish(store)
     store.rollback()  # to 3
     with monkeypatch.context() as killed:
-        killed.setattr(FolderStore, "_clear_away", lambda *_: sys.exit("killed"))
+        killed.setattr(FolderStore, "_prune", lambda *_: sys.exit("killed"))
         with pytest.raises(SystemExit):
             publish(store)
 

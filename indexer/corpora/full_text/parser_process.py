@@ -21,7 +21,7 @@ LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for a document: seconds of CPU time, and bytes of memory, including those of the process."""
+    """Limits for a document: seconds of CPU time, and bytes of memory, including the process itself."""
 
     cpu_seconds: int = 60
     memory_bytes: int = 2 << 30

@@ -137,7 +137,7 @@ def _authors(text: str) -> list[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Split a text at full stops, except those of initials."""
+    """Split a text at full stops, except after initials."""
     parts, begin = [], 0
     for stop in SENTENCE.finditer(text):
         before = text[begin : stop.start()]

@@ -19,13 +19,13 @@ END_CHARACTERS = 200
 FAR = 2.5  # in usual line distances
 SAME_SIZE = 0.08
 ENTRIES_BEFORE = 3  # minimal lines of a list
-BEHIND_LIST = re.compile(
+AFTER_LIST = re.compile(
     r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$"
     r"|manuscript received|저자\s*소개",
     re.IGNORECASE,
 )
 # Entries and their second lines may also start with these: Department of Health (2010).
-PERHAPS_BEHIND_LIST = re.compile(
+POSSIBLY_AFTER_LIST = re.compile(
     r"corresponding author|for instructions on|received\b.*\d{4}|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
 )
@@ -60,8 +60,8 @@ def list_end(lines: Sequence[PlacedLine]) -> int:
         text = lines[number].line.text
         over = _is_over(starts[number], len(lines) - number)
         apart = lines[number].gap > FAR or lines[number].above is None
-        perhaps = PERHAPS_BEHIND_LIST.match(text) and (over or other[number] or lines[number].gap > FAR)
-        if BEHIND_LIST.match(text) or perhaps or (apart and over and all(other[number : number + 2])):
+        perhaps = POSSIBLY_AFTER_LIST.match(text) and (over or other[number] or lines[number].gap > FAR)
+        if AFTER_LIST.match(text) or perhaps or (apart and over and all(other[number : number + 2])):
             return number
     return len(lines)
 

@@ -28,7 +28,7 @@ FORMAT_OF_ENDINGS = {
 PASSAGE_FORMATS = frozenset({"miracl", "beir"})
 PDF_MAGIC = b"%PDF-"
 OWN_FORMAT = "jsonl"
-LINES_LOOKED_AT = 1000
+EXAMINED_LINES = 1000
 
 
 def format_of_record(record: Mapping[str, Any]) -> str:
@@ -39,7 +39,7 @@ def format_of_record(record: Mapping[str, Any]) -> str:
 def format_of(stream: Stream) -> str | None:
     """Return the format of a file, None if none of its first 1,000 lines is a record.
 
-    Raises `UnknownFormat` if neither the ending nor the beginning of the file identifies a format.
+    Raises `UnknownFormat` if ending and beginning of the file identify no format.
     """
     for format_, endings in FORMAT_OF_ENDINGS.items():
         if stream.ending in endings:
@@ -63,7 +63,7 @@ def format_of(stream: Stream) -> str | None:
             ".csv, .tsv, .pdf, .md or .txt, each also as .gz, or a .zip or folder of these",
             remedy=Remedy.NAME_FORMAT,
         )
-    for _, line, problem in islice(record_lines(stream), LINES_LOOKED_AT):
+    for _, line, problem in islice(record_lines(stream), EXAMINED_LINES):
         if problem:
             continue
         try:

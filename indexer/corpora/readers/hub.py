@@ -21,7 +21,7 @@ from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 PREFIX = "hub:"
 ADDRESS = "hf://datasets"
 PARTS = 3
-LINES_LOOKED_AT = 1000
+EXAMINED_LINES = 1000
 
 
 def _as_line(row: Mapping[str, Any]) -> bytes:
@@ -94,7 +94,7 @@ def lines_of(path: str, place: str) -> Iterator[bytes]:
 
 def first_record(path: str, place: str) -> Mapping[str, Any]:
     """Return the first record of the rows, an empty one if none of the first 1,000 rows is a record."""
-    for line in islice(lines_of(path, place), LINES_LOOKED_AT):
+    for line in islice(lines_of(path, place), EXAMINED_LINES):
         try:
             return parse_record(line)
         except NoRecord:

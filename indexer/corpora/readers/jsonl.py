@@ -1,4 +1,4 @@
-"""JSON lines: one record per line, in Paper's keys or those of a known corpus."""
+"""JSON lines: one record per line, with the keys of Paper or of a known corpus."""
 
 import json
 import math

@@ -24,8 +24,8 @@ BODY = {
 }
 
 
-# Under which key a version notes each file, and what stands behind its index's name in the ids of the pieces.
-NOTED_AS = {GLOSSARY: "glossary", CITATIONS: "citations", LEXICON: "lexicon"}
+# The key of each file in a version's `_meta`, and the suffix of the index name in the ids of its pieces.
+NOTE_KEYS = {GLOSSARY: "glossary", CITATIONS: "citations", LEXICON: "lexicon"}
 ID_SUFFIXES = {GLOSSARY: "", CITATIONS: "/citations", LEXICON: "/lexicon"}
 
 
@@ -52,7 +52,7 @@ class Companion(NamedTuple):
 
 def notes_of(meta: Mapping[str, Any]) -> dict[str, CompanionNote]:
     """Return the notes of companion files in a version's `_meta`."""
-    return {name: meta[key] for name, key in NOTED_AS.items() if meta.get(key)}
+    return {name: meta[key] for name, key in NOTE_KEYS.items() if meta.get(key)}
 
 
 async def upload(client: AsyncElasticsearch, index: str, kept: Companion, path: Path) -> CompanionNote:

@@ -50,7 +50,7 @@ BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404
 STARTING = (502, 503, 504)
 growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
 SET_URL = "set SHRAG_ELASTICSEARCH__URL to its address"
-LASTING = (AnswerTooLong, CertificateRefused, PlainServer)  # errors without a retry
+PERMANENT_ERRORS = (AnswerTooLong, CertificateRefused, PlainServer)  # errors without a retry
 SPEAK_TLS = "use https:// in SHRAG_ELASTICSEARCH__URL if it speaks TLS"
 OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
 
@@ -73,7 +73,7 @@ class Cluster:
             self.client = self.run(_make_client(settings))
         except (ValueError, TypeError, OSError) as error:
             raise InvalidCall(
-                f"no connection is possible with the settings SHRAG_ELASTICSEARCH__… ({_said(error)})",
+                f"no connection is possible with the settings SHRAG_ELASTICSEARCH__… ({_describe(error)})",
                 remedy="check …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS",
             ) from error
         finally:
@@ -97,7 +97,7 @@ class Cluster:
         """
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
-            with describing_errors(self.settings):
+            with map_client_errors(self.settings):
                 return future.result()
         except KeyboardInterrupt:
             future.cancel()
@@ -121,7 +121,7 @@ class Cluster:
 
     async def call(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
         """Run a coroutine of the client from any loop; raises as `run`."""
-        with describing_errors(self.settings):
+        with map_client_errors(self.settings):
             return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ def is_transient(error: BaseException | None) -> bool:
     """
     if isinstance(error, ApiError):
         return error.status_code in {UNAUTHORIZED, *TRANSIENT}
-    return isinstance(error, TransportError) and not isinstance(error, LASTING)
+    return isinstance(error, TransportError) and not isinstance(error, PERMANENT_ERRORS)
 
 
 def is_denied(error: BaseException | None) -> bool:
@@ -188,7 +188,7 @@ def is_denied(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
+def map_client_errors(settings: ElasticsearchSettings) -> Iterator[None]:
     """Convert client errors to EngineUnreachable or EngineRefused with remedies."""
     url = settings.url
     try:
@@ -200,7 +200,7 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         ) from error
     except CertificateRefused as error:
         raise EngineUnreachable(
-            f"the certificate of the server at {url} is rejected ({_said(error)})",
+            f"the certificate of the server at {url} is rejected ({_describe(error)})",
             remedy=(
                 "set SHRAG_ELASTICSEARCH__CA_CERTS to its certificate authority",
                 "use the host name of the certificate in SHRAG_ELASTICSEARCH__URL",
@@ -208,12 +208,12 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         ) from error
     except PlainServer as error:
         raise EngineUnreachable(
-            f"the server at {url} does not speak TLS ({_said(error)})",
+            f"the server at {url} does not speak TLS ({_describe(error)})",
             remedy="use http:// in SHRAG_ELASTICSEARCH__URL if it needs no TLS, or set its TLS port",
         ) from error
     except AnswerTooLong as error:
         raise EngineRefused(
-            f"the server at {url} sends {_said(error)} in one response",
+            f"the server at {url} sends {_describe(error)} in one response",
             remedy=(
                 "check the proxy before Elasticsearch, if there is one",
                 "request less at a time",
@@ -232,13 +232,13 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         raise EngineRefused(f"Elasticsearch at {url} {what}", remedy=remedy) from error
     except SerializationError as error:
         raise EngineRefused(
-            f"the response of {url} cannot be read ({_said(error)})",
+            f"the response of {url} cannot be read ({_describe(error)})",
             remedy=("check the proxy before Elasticsearch, if there is one", SET_URL),
         ) from error
     except TransportError as error:
         hung_up = isinstance(error, BrokenOff) and "http://" in url
         raise EngineUnreachable(
-            f"no Elasticsearch answers at {url} ({_said(error)})",
+            f"no Elasticsearch answers at {url} ({_describe(error)})",
             remedy=("start it", SET_URL, *((SPEAK_TLS,) if hung_up else ())),
         ) from error
 
@@ -289,5 +289,5 @@ def cause_in(said: Any) -> tuple[str, str]:
     return str(cause.get("type", "")), one_line(str(cause.get("reason") or ""))
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return one_line(str(getattr(error, "message", error))) or type(error).__name__

@@ -43,7 +43,7 @@ def remove_copies(folder: Path, kept: Path | None = None, *, name: str = "") -> 
 
 
 @contextmanager
-def describing_copy_errors(index: str, what: str, folder: Path) -> Iterator[None]:
+def map_copy_errors(index: str, what: str, folder: Path) -> Iterator[None]:
     """Convert system errors while a file is downloaded to IndexNotWritten with the next step."""
     try:
         yield

@@ -19,9 +19,9 @@ from base.files.durable import write_durably
 from indexer.errors import EngineRefused, EngineUnreachable, IndexBusy
 from indexer.versions.cluster.connection import Cluster
 
-LASTS_S = 120
-RENEWED_EVERY_S = 30
-LOOKED_BEFORE_S = 30  # an unrenewed lease is checked this long before it expires
+LEASE_S = 120
+RENEWAL_INTERVAL_S = 30
+CHECK_BEFORE_EXPIRY_S = 30  # an unrenewed lease is checked this long before it expires
 HOLDER = "holder"  # the file with the name of the holder
 
 
@@ -40,16 +40,16 @@ class Lease:
 
     def take(self, name: str) -> None:
         """Acquire the lease and renew it regularly; IndexBusy if another process holds it."""
-        self._write(name, anew=True)
+        self._write(name, acquire=True)
         self._thread.start()
 
     def check(self, name: str) -> None:
         """Raise IndexBusy if another process has acquired it, after this one was suspended for long."""
-        self._write(name, anew=False)
+        self._write(name, acquire=False)
 
     def check_if_old(self, name: str) -> None:
         """Check the lease only if it was not renewed recently."""
-        if time.time() > self._until - LOOKED_BEFORE_S:
+        if time.time() > self._until - CHECK_BEFORE_EXPIRY_S:
             self.check(name)
 
     def release(self) -> None:
@@ -59,16 +59,18 @@ class Lease:
         with suppress(EngineUnreachable, EngineRefused):
             self._cluster.run(_release(self._cluster.client, self._index, self._key, self._holder))
 
-    def _write(self, name: str, *, anew: bool) -> None:
-        until = int(time.time()) + LASTS_S
+    def _write(self, name: str, *, acquire: bool) -> None:
+        until = int(time.time()) + LEASE_S
         document = {"holder": self._holder, "until": until}
-        self._cluster.run(_write(self._cluster.client, self._index, self._key, document, name, anew=anew))
+        self._cluster.run(
+            _write(self._cluster.client, self._index, self._key, document, name, acquire=acquire)
+        )
         self._until = until
 
     def _renew(self) -> None:
-        while not self._ended.wait(RENEWED_EVERY_S):
+        while not self._ended.wait(RENEWAL_INTERVAL_S):
             try:
-                self._write(self._key, anew=False)
+                self._write(self._key, acquire=False)
             except (EngineUnreachable, EngineRefused):
                 continue  # possibly temporary; `check` decides
             except IndexBusy:
@@ -95,20 +97,20 @@ def holder_at(place: Path) -> str:
 
 
 async def _write(
-    client: AsyncElasticsearch, index: str, key: str, document: dict[str, Any], name: str, *, anew: bool
+    client: AsyncElasticsearch, index: str, key: str, document: dict[str, Any], name: str, *, acquire: bool
 ) -> None:
     """Write the lease with optimistic concurrency control.
 
-    With `anew` it is acquired if it is free, expired, or already this holder's; otherwise only this holder's
-    lease is renewed.
+    With `acquire` it is acquired if it is free, expired, or already this holder's; otherwise only this
+    holder's lease is renewed.
     """
     found = await _found(client, index, key)
     if found is None:
-        if not anew:
+        if not acquire:
             raise _lost(name)
         condition: dict[str, Any] = {"op_type": "create"}
     else:
-        _refuse_if_others(found["_source"], document["holder"], name, anew=anew)
+        _refuse_if_others(found["_source"], document["holder"], name, acquire=acquire)
         condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
     try:
         await client.index(index=index, id=key, document=document, **condition)
@@ -129,11 +131,11 @@ async def _found(client: AsyncElasticsearch, index: str, key: str) -> Any:
         return None
 
 
-def _refuse_if_others(lease: dict[str, Any], holder: str, name: str, *, anew: bool) -> None:
+def _refuse_if_others(lease: dict[str, Any], holder: str, name: str, *, acquire: bool) -> None:
     other, left = lease["holder"], lease["until"] - int(time.time())
     if other == holder:
         return
-    if not anew:
+    if not acquire:
         raise _lost(name)
     if left > 0:
         raise IndexBusy(

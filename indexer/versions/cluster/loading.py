@@ -19,12 +19,12 @@ from indexer.versions.cluster.mapping import WHILE_LOADING, index_body
 from indexer.versions.fingerprint import fixed_texts
 
 READY_WITHIN_S = 60
-ANSWERED_WITHIN_S = 10
-FLUSHED_EVERY_S = 3.0
-ASKED_EVERY_S = 0.2
+ANSWER_LIMIT_S = 10
+FLUSH_INTERVAL_S = 3.0
+QUERY_INTERVAL_S = 0.2
 MOST_TERMS_COMPARED = 200  # of a user dictionary
 LONGEST_SHOWN = 200  # characters of a text
-IDLE_LOOKS = 25  # polls without a running merge until the cluster counts as done
+IDLE_POLLS = 25  # polls without a running merge until the cluster counts as done
 
 
 async def create_for_loading(
@@ -48,7 +48,7 @@ async def create_for_loading(
     differing = await first_difference(client, index, analyzer, decompound, dictionary)
     if differing:
         await client.indices.delete(index=index)
-        plugin = "the plugin analysis-nori should be that of Elasticsearch 9"
+        plugin = "the plugin analysis-nori must be the one for Elasticsearch 9"
         term = "a dictionary term is the cause: try without the terms in this text"
         raise IndexMismatch(
             f"the cluster analyses text differently from this machine: other tokens for {differing!r}",
@@ -123,19 +123,19 @@ async def start_from(client: AsyncElasticsearch, base: str, index: str, meta: di
         timeout=f"{READY_WITHIN_S}s",
         settings={"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}},
     )
-    await _require_placed(client, index, made)
+    await _require_allocated(client, index, made)
     await client.indices.put_mapping(index=index, meta=meta)
 
 
 async def create_placed(client: AsyncElasticsearch, index: str, body: dict[str, Any]) -> None:
     """Create an index, and wait for the allocation of its shards; EngineRefused if that fails."""
     made = await _patient(client).indices.create(index=index, **body, timeout=f"{READY_WITHIN_S}s")
-    await _require_placed(client, index, made)
+    await _require_allocated(client, index, made)
 
 
 async def is_placed(client: AsyncElasticsearch, index: str, within_s: float) -> bool:
     """Wait for the allocation of all shards; return whether it succeeded."""
-    patient = client.options(ignore_status=408, request_timeout=within_s + ANSWERED_WITHIN_S)
+    patient = client.options(ignore_status=408, request_timeout=within_s + ANSWER_LIMIT_S)
     health = await patient.cluster.health(
         index=index, wait_for_status="yellow", timeout=f"{int(1000 * within_s)}ms"
     )
@@ -143,10 +143,10 @@ async def is_placed(client: AsyncElasticsearch, index: str, within_s: float) -> 
 
 
 def _patient(client: AsyncElasticsearch) -> AsyncElasticsearch:
-    return client.options(request_timeout=READY_WITHIN_S + ANSWERED_WITHIN_S)
+    return client.options(request_timeout=READY_WITHIN_S + ANSWER_LIMIT_S)
 
 
-async def _require_placed(client: AsyncElasticsearch, index: str, made: ObjectApiResponse[Any]) -> None:
+async def _require_allocated(client: AsyncElasticsearch, index: str, made: ObjectApiResponse[Any]) -> None:
     """Delete an index whose shards were not allocated."""
     if not made["shards_acknowledged"]:
         await client.indices.delete(index=index)
@@ -170,7 +170,7 @@ async def merge(client: AsyncElasticsearch, index: str, *, settle_s: float) -> N
         deadline = deadline or time.monotonic() + settle_s
         if not stats["docs"]["deleted"] or time.monotonic() > deadline:
             return
-        await asyncio.sleep(FLUSHED_EVERY_S)
+        await asyncio.sleep(FLUSH_INTERVAL_S)
 
 
 async def _merged(client: AsyncElasticsearch, index: str) -> dict[str, Any]:
@@ -181,6 +181,6 @@ async def _merged(client: AsyncElasticsearch, index: str) -> dict[str, Any]:
         answer = await client.indices.stats(index=index, metric="segments,merge,docs")
         total: dict[str, Any] = answer["_all"]["primaries"]
         idle = 0 if total["merges"]["current"] else idle + 1
-        if idle > IDLE_LOOKS or total["segments"]["count"] <= answer["_shards"]["successful"]:
+        if idle > IDLE_POLLS or total["segments"]["count"] <= answer["_shards"]["successful"]:
             return total
-        await asyncio.sleep(ASKED_EVERY_S)
+        await asyncio.sleep(QUERY_INTERVAL_S)

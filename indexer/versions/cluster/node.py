@@ -23,8 +23,8 @@ from elastic_transport.client_utils import DEFAULT, DefaultType
 from elasticsearch import UnsupportedProductError
 
 PRODUCT = "x-elastic-product"  # a header of every response of Elasticsearch
-FROM_BETWEEN = (401, 403, 407, 413, 429, 502, 503, 504)  # statuses of proxies before the cluster
-OTHERS_BYTES = 1_000_000  # limit of a proxy's response
+PROXY_STATUSES = (401, 403, 407, 413, 429, 502, 503, 504)  # statuses of proxies before the cluster
+PROXY_BYTES = 1_000_000  # limit of a proxy's response
 BYTES_OF_A_VALUE = 16  # minimal bytes per JSON value in a long response
 SHORT = 4_000_000  # bytes; values of smaller responses are not counted
 CONNECT_S = 5.0  # a server that is switched off does not refuse connections
@@ -101,7 +101,7 @@ class _BoundedNode(AiohttpHttpNode):
                 meta = ApiResponseMeta(
                     response.status, "1.1", HttpHeaders(response.headers), loop.time() - begun, self.config
                 )
-                if PRODUCT not in meta.headers and meta.status not in FROM_BETWEEN:
+                if PRODUCT not in meta.headers and meta.status not in PROXY_STATUSES:
                     raise UnsupportedProductError(f"it answers {meta.status}", meta=meta, body=None)
                 content = await self._content(response)
         except aiohttp.ConnectionTimeoutError as error:  # nothing was sent, so another node can be tried
@@ -120,7 +120,7 @@ class _BoundedNode(AiohttpHttpNode):
 
     async def _content(self, response: aiohttp.ClientResponse) -> bytes:
         """Read the decompressed body up to the limit."""
-        longest = self.longest_answer if PRODUCT in response.headers else OTHERS_BYTES
+        longest = self.longest_answer if PRODUCT in response.headers else PROXY_BYTES
         content = bytearray()
         async for part in response.content.iter_any():
             content += part

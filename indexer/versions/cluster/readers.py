@@ -17,9 +17,9 @@ from elasticsearch import ApiError, AsyncElasticsearch
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.versions.cluster.connection import Cluster
 
-LASTS_S = 120
-RENEWED_EVERY_S = 30
-FORGOTTEN_AT_ONCE = 1_000
+LEASE_S = 120
+RENEWAL_INTERVAL_S = 30
+DELETED_PER_REQUEST = 1_000
 BODY: dict[str, Any] = {
     "settings": {"index": {"number_of_shards": 1, "auto_expand_replicas": "0-1"}},
     "mappings": {
@@ -48,13 +48,13 @@ def registered(cluster: Cluster, readers: str, index: str) -> Iterator[None]:
 
 
 async def _write(client: AsyncElasticsearch, readers: str, key: str, index: str) -> None:
-    document = {"index": index, "holder": socket.gethostname(), "until": int(time.time()) + LASTS_S}
+    document = {"index": index, "holder": socket.gethostname(), "until": int(time.time()) + LEASE_S}
     await client.index(index=readers, id=key, document=document)
 
 
 async def _keep_fresh(client: AsyncElasticsearch, readers: str, key: str, index: str) -> None:
     while True:
-        await asyncio.sleep(RENEWED_EVERY_S)
+        await asyncio.sleep(RENEWAL_INTERVAL_S)
         with suppress(ApiError, TransportError):  # possibly temporary
             await _write(client, readers, key, index)
 
@@ -66,7 +66,7 @@ async def is_read(client: AsyncElasticsearch, readers: str, index: str) -> bool:
     where["allow_partial_search_results"] = False
     now = int(time.time())
     ran_out = {"range": {"until": {"lte": now}}}
-    found = await client.search(query=ran_out, size=FORGOTTEN_AT_ONCE, source=False, **where)
+    found = await client.search(query=ran_out, size=DELETED_PER_REQUEST, source=False, **where)
     for hit in found["hits"]["hits"]:
         await client.options(ignore_status=404).delete(index=readers, id=hit["_id"])
     held = {"bool": {"filter": [{"term": {"index": index}}], "must_not": [ran_out]}}

@@ -80,7 +80,7 @@ def backup(
     api, ours = cluster.client.snapshot, present(cluster, prefix)
     if not ours:
         raise UnknownIndex(f"no index of the prefix {prefix!r} in the cluster: there is nothing to back up")
-    with _explained(prefix, name):
+    with _map_snapshot_errors(prefix, name):
         _register(cluster, prefix, location)
         body = {
             "indices": ",".join(ours),
@@ -109,7 +109,7 @@ def backup(
 
 def list_snapshots(cluster: Cluster, prefix: str, *, location: str = "") -> list[Snapshot]:
     """Return the snapshots, oldest first."""
-    with _explained(prefix):
+    with _map_snapshot_errors(prefix):
         _register(cluster, prefix, location)
         every: dict[str, Any] = {"repository": _repository(prefix), "snapshot": "*", "sort": "start_time"}
         return [_snapshot(found) for found in cluster.run(cluster.client.snapshot.get(**every))["snapshots"]]
@@ -133,10 +133,10 @@ def last_snapshot(cluster: Cluster, prefix: str) -> Snapshot | None:
 
 def present(cluster: Cluster, prefix: str) -> list[str]:
     """Return the current indices of the prefix, which a restore replaces."""
-    return sorted(index for index, ours in _called_alike(cluster, prefix).items() if ours)
+    return sorted(index for index, ours in _similarly_named(cluster, prefix).items() if ours)
 
 
-def _called_alike(cluster: Cluster, prefix: str) -> dict[str, bool]:
+def _similarly_named(cluster: Cluster, prefix: str) -> dict[str, bool]:
     """Return the indices with names that a restore uses, and whether SHRAG created each."""
     which: dict[str, Any] = {"expand_wildcards": "all", "allow_no_indices": True, "ignore_unavailable": True}
     asked = cluster.client.indices.get_mapping(index=[f"{prefix}-*@*", glossaries(prefix)], **which)
@@ -186,7 +186,7 @@ def restore(
             could not be restored, and the call can be repeated.
     """
     _refuse_while_written(cluster, prefix)
-    wanted, alike = _of_prefix(prefix, found.indices), _called_alike(cluster, prefix)
+    wanted, alike = _of_prefix(prefix, found.indices), _similarly_named(cluster, prefix)
     if foreign := [index for index in wanted if not alike.get(index, True)]:
         raise IndexNotWritten(
             f"nothing was restored or deleted: SHRAG did not create {', '.join(foreign)}, which has a name "
@@ -195,7 +195,7 @@ def restore(
     for index in there:  # one request each, as the address with all names may be too long
         cluster.run(cluster.client.indices.delete(index=index, ignore_unavailable=True))
     body = {"indices": ",".join(wanted), "include_aliases": True, **WHOLE}
-    with _explained(prefix, found.name):
+    with _map_snapshot_errors(prefix, found.name):
         api = cluster.client.snapshot
         cluster.run(api.restore(repository=_repository(prefix), snapshot=found.name, body=body))
     _wait_until_restored(cluster, prefix, progress)
@@ -260,7 +260,7 @@ def _register(cluster: Cluster, prefix: str, location: str) -> None:
 
 
 @contextmanager
-def _explained(prefix: str, name: str = "") -> Iterator[None]:
+def _map_snapshot_errors(prefix: str, name: str = "") -> Iterator[None]:
     """Convert server errors about repositories and snapshots to one-line errors with the next step."""
     try:
         yield

@@ -266,7 +266,7 @@ class IndexStore(Protocol):
             InvalidCall: the version does not exist.
             IndexDamaged: that version is unreadable too.
         """
-        self._check_there()
+        self._require_versions()
         with self.held(), map_write_errors(self.name):
             with suppress(IndexDamaged):
                 self.recover()
@@ -291,7 +291,7 @@ class IndexStore(Protocol):
             )
         return earlier[-1]
 
-    def _check_there(self) -> None:
+    def _require_versions(self) -> None:
         """Raise UnknownIndex if there is no version, intact or damaged."""
         with suppress(IndexDamaged):
             self.require_current()

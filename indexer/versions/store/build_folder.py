@@ -223,7 +223,7 @@ class BuildFolder:
         return {name: FileSum(*found) for name, found in record.items() if (self.building / name).exists()}
 
     def move_dead_letters(self, version: int) -> None:
-        """Move the dead letters of the build to those of other versions."""
+        """Move the dead letters of the build to the folder of all versions."""
         written, target = self.building / DEAD_LETTERS, self.dead_letter_path(version)
         target.unlink(missing_ok=True)
         if written.exists():

@@ -83,9 +83,9 @@ class ElasticsearchStore(IndexStore):
 
     def pointer(self) -> Pointer | None:
         """Return the identity of the current version, to detect changes; None without one."""
-        return self._run(self._answering())
+        return self._run(self._current_pointer())
 
-    async def _answering(self) -> Pointer | None:
+    async def _current_pointer(self) -> Pointer | None:
         """Return the current version and the identity of its index in the cluster.
 
         If the alias was changed to name several versions, the latest one counts; foreign indexes never do.
@@ -124,7 +124,7 @@ class ElasticsearchStore(IndexStore):
 
     def next_version(self) -> int:
         """Return the number after the highest published one that no foreign index has."""
-        there = self._run(self._called_alike("all"))
+        there = self._run(self._similarly_named("all"))
         published = (version for version, meta in there.items() if names.is_published(meta, version))
         answering = self.pointer()
         version = max([0, answering.version if answering else 0, *published]) + 1
@@ -171,9 +171,9 @@ class ElasticsearchStore(IndexStore):
 
     def _metas(self, which: str = "open") -> dict[int, dict[str, Any]]:
         """Return the `_meta` of each version and of the unfinished build; of open indexes, or of all."""
-        return _ours(self._run(self._called_alike(which)))
+        return _ours(self._run(self._similarly_named(which)))
 
-    async def _called_alike(self, which: str) -> dict[int, dict[str, Any]]:
+    async def _similarly_named(self, which: str) -> dict[int, dict[str, Any]]:
         """Return the `_meta` of each index named as a version, including foreign ones."""
         pattern = names.every_index(self._settings.prefix, self.name)
         # An index that is pruned while the cluster resolves the pattern is skipped.
@@ -207,7 +207,7 @@ class ElasticsearchStore(IndexStore):
         path = copies.copy_path(self.local.version_path(manifest.version), name, note)
         if not copies.is_whole(path, note):
             try:
-                with copies.describing_copy_errors(self.name, COMPANIONS[name], path.parent):
+                with copies.map_copy_errors(self.name, COMPANIONS[name], path.parent):
                     self._fetch(manifest, note, name, path)
                 copies.remove_old_copies(self.local, path, self._metas("all"))
             except (IndexDamaged, IndexNotWritten):
@@ -230,10 +230,10 @@ class ElasticsearchStore(IndexStore):
         self._run(companions.download(self._client, self._companions, kept, note, size, path))
 
     def vectors(self, manifest: Manifest) -> None:
-        """Return None: the cluster holds the vectors, and a version that starts from another has its."""
+        """Return None, as the cluster stores the vectors, and clones contain them."""
 
     def read_dictionary(self, version: int) -> UserDictionary:
-        """Read the rules that the cluster itself goes by; InvalidCall where they are wrong."""
+        """Read the rules used by the cluster itself; InvalidCall for invalid rules."""
         rules = self._settings_of(version)["analysis"]["tokenizer"]["nori"].get("user_dictionary_rules", [])
         lines = [rules] if isinstance(rules, str) else rules
         origin = f"the settings of {self.index_of(version)}"
@@ -289,10 +289,10 @@ class ElasticsearchStore(IndexStore):
         """Finish the publishing of a killed process."""
         if (current := self.current()) is not None:
             self._mark_published(current)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
         for version, meta in self._metas().items():
             if meta.get("superseded"):
-                self._clear_away(version)
+                self._prune(version)
 
     def _mark_published(self, version: int) -> None:
         """Remove the mark of a version in publication after it has become current."""
@@ -384,11 +384,11 @@ class ElasticsearchStore(IndexStore):
         index = self.index_of(manifest.version)
         written = [path for name in COMPANIONS if (path := self.local.building / name).exists()]
         published = replace(manifest, files={path.name: sum_file(path) for path in written})
-        answering = self._patiently(self._answering)
+        answering = self._patiently(self._current_pointer)
         before = answering.version if answering else 0
         self._require_lease()
         self.local.move_dead_letters(manifest.version)
-        notes = {companions.NOTED_AS[path.name]: self._upload(index, path) for path in written}
+        notes = {companions.NOTE_KEYS[path.name]: self._upload(index, path) for path in written}
         self._require_lease()  # the upload may take long
         built_by = holder_at(self.local.path)  # kept until it is published, so that a killed build can resume
         meta = {
@@ -404,7 +404,7 @@ class ElasticsearchStore(IndexStore):
         self.point_to(manifest.version)
         self._mark_published(manifest.version)
         shutil.rmtree(self.local.building, ignore_errors=True)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
         return published
 
     def _upload(self, index: str, path: Path) -> companions.CompanionNote:
@@ -416,12 +416,12 @@ class ElasticsearchStore(IndexStore):
         self._move_alias({"add": {"index": self.index_of(version), "alias": self._alias}})
 
     def _move_alias(self, *added: dict[str, Any]) -> None:
-        there = self._patiently(lambda: self._called_alike("all"))
+        there = self._patiently(lambda: self._similarly_named("all"))
         ours = [self.index_of(version) for version in _ours(there)]
         remove = {"remove": {"indices": ours, "alias": self._alias, "must_exist": False}}
         self._patiently(lambda: self._client.indices.update_aliases(actions=[remove, *added]))
 
-    def _clear_away(self, version: int) -> None:
+    def _prune(self, version: int) -> None:
         """Remove a version; if a reader has it open, mark it for removal."""
         index, meta = self.index_of(version), self._metas().get(version, {})
         if self._run(readers.is_read(self._client, self._readers, index)):
@@ -448,7 +448,7 @@ class ElasticsearchStore(IndexStore):
         if version in self._metas():
             self._delete_index(self.index_of(version))
         nothing_published = self.current() is None and not self.versions()
-        self.local.discard(with_index=nothing_published and not self._beside_an_embedded_index())
+        self.local.discard(with_index=nothing_published and not self._shares_folder())
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or an unfinished first build."""
@@ -464,10 +464,10 @@ class ElasticsearchStore(IndexStore):
             if current is not None:  # last, after which no reader can open it
                 self._move_alias()
                 self._remove(current)
-            if not self._beside_an_embedded_index():
+            if not self._shares_folder():
                 self.local.remove()  # before lock and lease are released, as another process may build then
 
-    def _beside_an_embedded_index(self) -> bool:
+    def _shares_folder(self) -> bool:
         """Check whether the folder on this machine also belongs to an embedded index of the same name."""
         return any(self.local.versions.glob(f"*/{MANIFEST}"))
 

@@ -269,7 +269,7 @@ class FolderStore(IndexStore):
         return self.local.lock()
 
     def recover(self) -> None:
-        """Finish or undo `publish` or `_clear_away` of a killed process."""
+        """Finish or undo `publish` or `_prune` of a killed process."""
         current = self.current()
         for version in self._numbered():
             path = self.version_path(version)
@@ -282,7 +282,7 @@ class FolderStore(IndexStore):
                 path.rename(self.local.building)
         for path in filter(is_version, self._called(CLEARED)):
             _remove_unless_read(path)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
 
     def can_resume(self) -> bool:
         """Check whether the committed files of an unfinished build are intact, by every byte."""
@@ -363,7 +363,7 @@ class FolderStore(IndexStore):
         self.local.plan_clearing(manifest.version, before, keep)
         self.point_to(manifest.version)
         (target / PLAN).unlink(missing_ok=True)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
         return published
 
     def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
@@ -374,7 +374,7 @@ class FolderStore(IndexStore):
         except (IndexDamaged, IndexMismatch):
             return known
 
-    def _clear_away(self, version: int) -> None:
+    def _prune(self, version: int) -> None:
         """Remove a version atomically; while a reader has it open, only hide it."""
         path = self.version_path(version)
         hidden = path.with_name(f".{path.name}")
@@ -395,7 +395,7 @@ class FolderStore(IndexStore):
     def delete(self) -> None:
         """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_unfinished():
-            self._check_there()
+            self._require_versions()
         with self.held(), map_write_errors(self.name):
             self.local.remove()
 
@@ -426,10 +426,10 @@ def _names_in(home: Path) -> list[str]:
     if not home.is_dir():
         return []
     names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
-    return [name for name in names if _is_there(FolderStore(home, name))]
+    return [name for name in names if _exists(FolderStore(home, name))]
 
 
-def _is_there(store: FolderStore) -> bool:
+def _exists(store: FolderStore) -> bool:
     try:
         return store.current() is not None
     except (IndexDamaged, OSError):  # reported when it is opened

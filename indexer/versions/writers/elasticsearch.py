@@ -38,9 +38,9 @@ from indexer.versions.cluster.connection import (
     UNAUTHORIZED,
     Cluster,
     cause_in,
-    describing_errors,
     growing_pauses,
     is_transient,
+    map_client_errors,
 )
 from indexer.versions.cluster.documents import document_id, to_document
 from indexer.versions.cluster.loading import merge
@@ -263,7 +263,7 @@ class ElasticsearchWriter:
 
     def _settle(self, future: "Future[Outcome]") -> None:
         """Wait for a batch, count its result, and choose the size of the next."""
-        with describing_errors(self._settings):
+        with map_client_errors(self._settings):
             outcome = future.result()
         self._expected -= outcome.deleted
         self.replaced += outcome.replaced
@@ -331,7 +331,7 @@ class ElasticsearchWriter:
         outcome.deleted, outcome.refused = len(superseded) - len(batch.documents), []
         async for answer in send_in_bulk(self._cluster, actions, at_once=len(actions)):
             if answer["status"] != BAD_REQUEST:
-                raise EngineRefused(_gave_up(answer, self._settings.url))
+                raise EngineRefused(_describe_failure(answer, self._settings.url))
             outcome.deleted += 1
             outcome.refused.append(_dead_letter(answer, sequences[answer["_id"]]))
 
@@ -352,7 +352,7 @@ def _dead_letter(answer: dict[str, Any], sequence: int) -> DeadLetter:
     )
 
 
-def _gave_up(answer: dict[str, Any], url: str) -> str:
+def _describe_failure(answer: dict[str, Any], url: str) -> str:
     kind, reason = cause_in(answer.get("error"))
     if "block" in f"{kind} {reason}":
         cause = "its disk is nearly full, or the index is read-only"

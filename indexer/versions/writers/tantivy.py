@@ -224,13 +224,13 @@ def _as_os_errors(folder: Path) -> Iterator[None]:
             if words in text:
                 raise OSError(code, text) from error
         if "killed" in text:  # its thread failed without reporting the error
-            _write_a_little(folder)
+            _test_write(folder)
         if "error" in text.lower() or "killed" in text:
             raise OSError(errno.EIO, text) from error
         raise
 
 
-def _write_a_little(folder: Path) -> None:
+def _test_write(folder: Path) -> None:
     """Raise the OSError of a test write in this folder, if any."""
     if shutil.disk_usage(folder).free < LITTLE_SPACE:
         raise OSError(errno.ENOSPC, "no space left on device", str(folder))

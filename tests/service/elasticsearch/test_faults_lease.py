@@ -126,8 +126,8 @@ def test_another_home_takes_over_when_the_hold_of_a_killed_one_has_run_out(
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let leases last a second, and be renewed too late: as if the holder slept."""
-    monkeypatch.setattr(lease, "LASTS_S", 1)
-    monkeypatch.setattr(lease, "RENEWED_EVERY_S", 3600)
+    monkeypatch.setattr(lease, "LEASE_S", 1)
+    monkeypatch.setattr(lease, "RENEWAL_INTERVAL_S", 3600)
 
 
 @pytest.mark.usefixtures("short")
@@ -187,7 +187,7 @@ def test_who_slept_alone_publishes(two, tmp_path):
 
 
 def test_a_lease_renewed_by_two_threads_at_once_is_still_held(two, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lease, "RENEWED_EVERY_S", 0.005)
+    monkeypatch.setattr(lease, "RENEWAL_INTERVAL_S", 0.005)
     with Cluster(two[0].elasticsearch) as cluster:
         held = Lease(cluster, names.leases("leased"), "key", "host-1")
         held.take("papers")

@@ -18,7 +18,7 @@ HYPHENS = "-\u2010\u00ad"
 SOFT_HYPHEN = "\u00ad"
 HANGUL = re.compile("[가-힣]")
 # A web address continues in the next line after these characters.
-ADDRESS_BROKEN_OFF = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
+SPLIT_ADDRESS = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 # Particles and endings never start a Korean word: a line that starts with one continues a word.
 CONTINUATION = re.compile(
@@ -97,7 +97,7 @@ def _plain(character: str) -> str:
 def _join(text: str, following: str, usage: Usage, *, spaced: bool) -> str:
     if not text or not following:
         return text or following
-    if ADDRESS_BROKEN_OFF.search(text.rsplit(None, 1)[-1]):
+    if SPLIT_ADDRESS.search(text.rsplit(None, 1)[-1]):
         return text + following
     if text[-1] in HYPHENS:
         return _join_at_hyphen(text, following, usage)
@@ -138,7 +138,7 @@ def _are_apart(text: str, following: str, usage: Usage) -> bool:
     whole = (head + tail)[: len(head) + STEM]
     known_whole = len(whole) > STEM and whole in usage.beginnings
     known_parts = head in usage.words and tail[:STEM] in usage.beginnings
-    return known_parts if known_whole != known_parts else _parts_of_speech_tell(text, following)
+    return known_parts if known_whole != known_parts else _allows_word_boundary(text, following)
 
 
 @cache
@@ -146,7 +146,7 @@ def _analyzer() -> Analyzer:
     return make_analyzer("korean", "none")
 
 
-def _parts_of_speech_tell(text: str, following: str) -> bool:
+def _allows_word_boundary(text: str, following: str) -> bool:
     """Check whether the analysis of the joined texts has a word boundary at the line break.
 
     The spacing of two nouns is unknown; the terms are the same either way.

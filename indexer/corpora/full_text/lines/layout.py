@@ -16,7 +16,7 @@ FEWEST = 3  # minimal lines of a column
 # Gap between words, in line heights, that may separate columns.
 WIDE_GAP = 0.9
 BLANK = 2.5  # blank space across all columns, in line heights
-BROKEN = 2.2  # gap between cells in heights; also after a label of so many characters
+BROKEN = 2.2  # gap between cells in heights; also after a label of this many characters
 LABEL_CHARACTERS = 6
 MOST_SPLITS = 2  # nested splits: three or four columns
 # Distance of fragments, in line heights, that are joined without a space.

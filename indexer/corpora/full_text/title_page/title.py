@@ -53,7 +53,7 @@ def title_page(pages: Sequence[Page]) -> int:
 
 def title_lines(lines: Sequence[Line], usual: float, metadata: str) -> list[Line]:
     """Return the lines of the title, and of the title in another language below it."""
-    told = _told(lines, metadata)
+    told = _matching_metadata(lines, metadata)
     if told:
         last = lines.index(told[-1])
         return told + _in_other_language(told, lines[last + 1 : last + 1 + TITLE_LINES], usual)
@@ -64,7 +64,7 @@ def title_lines(lines: Sequence[Line], usual: float, metadata: str) -> list[Line
     begin = lines.index(first)
     title = [first]
     for line in lines[begin + 1 : begin + TITLE_LINES]:
-        if not _goes_on(title[-1], line):
+        if not _is_continued(title[-1], line):
             break
         title.append(line)
     return title + _in_other_language(
@@ -72,7 +72,7 @@ def title_lines(lines: Sequence[Line], usual: float, metadata: str) -> list[Line
     )
 
 
-def _goes_on(last: Line, line: Line) -> bool:
+def _is_continued(last: Line, line: Line) -> bool:
     near = line.top - last.top < NEXT_LINE * last.size
     return near and same_size(line.size, last.size, SAME_SIZE) and not is_known(together(line.text))
 
@@ -83,7 +83,7 @@ def title_in_other_language(title: Sequence[Line], lines: Sequence[Line], usual:
     other = {"ko": "en", "en": "ko"}.get(language)
     found: list[Line] = []
     for line in lines:
-        if found and not _goes_on(found[-1], line):
+        if found and not _is_continued(found[-1], line):
             break
         large = rounded(line.size) > LARGER * usual and language_of(line.text) == other
         if found or (large and _may_be_title(line) and not names_in(line.text)):
@@ -136,7 +136,7 @@ def _above_names(lines: Sequence[Line]) -> list[Line]:
     return []
 
 
-def _told(lines: Sequence[Line], metadata: str) -> list[Line]:
+def _matching_metadata(lines: Sequence[Line], metadata: str) -> list[Line]:
     """Return the lines matching the title in a document's metadata, [] if there are none."""
     told = letters_of(readable(metadata)[:TITLE_CHARACTERS])
     if len(told) < TITLE_LETTERS:
