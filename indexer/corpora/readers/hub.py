@@ -55,7 +55,7 @@ def place_of(path: str) -> str:
     parts = path.removeprefix(PREFIX).strip("/").split("/")
     if len(parts) < PARTS or not all(parts):
         raise UnknownPath(
-            f"{path}: a corpus on the hub is written hub:OWNER/NAME/FOLDER, "
+            f"{path}: a corpus on the hub is named hub:OWNER/NAME/FOLDER, "
             "for example hub:miracl/miracl-corpus/miracl-corpus-v1.0-ko"
         )
     return f"{ADDRESS}/{'/'.join(parts)}"
