@@ -20,10 +20,10 @@ from retriever import errors as retriever_errors
 from server import errors as server_errors
 from stack import errors as stack_errors
 
-# What a start loads stays, and to look through it at the default pace takes a tenth of the start.
+# Garbage collector thresholds: start-up objects stay alive, and scanning them takes a tenth of the start.
 COLLECTOR = (50_000, 20, 20)
 
-# What was called wrongly exits with 2, what went wrong with 1.
+# Wrong calls exit with 2, failed runs with 1.
 CALL_ERRORS: tuple[type[Exception], ...] = (
     base_errors.UnknownPath,
     indexer_errors.UnknownFormat,
@@ -48,57 +48,57 @@ RUN_ERRORS: tuple[type[Exception], ...] = (
     stack_errors.StackError,
 )
 
-LONGEST_MESSAGE = 4_000  # characters; some quote what was given, which may have no end
+LONGEST_MESSAGE = 4_000  # characters; messages may quote input of any length
 
-# Where each command is, and what it does; it is loaded when it is called.
+# Location and summary of each command; the module is imported when the command is called.
 COMMANDS = {
     "analyze": ("indexer.commands:analyze", "Turn texts into tokens."),
     "ask": ("generator.commands:ask", "Answer a question from the five best papers, with citations."),
-    "bundle": ("stack.commands:bundle", "Collect what a machine without internet needs."),
+    "bundle": ("stack.commands:bundle", "Collect the files for a machine without internet."),
     "citations": (
         "retriever.citation_commands:citations",
-        "Tell what papers refer to, and what refers to them.",
+        "Show the references of papers, and the papers that cite them.",
     ),
-    "doctor": ("stack.commands:doctor", "Tell what is configured, reachable and wrong."),
-    "eval": ("eval.commands:evaluate", "Make runs of topics, score them, compare them."),
-    "explain": ("retriever.commands:explain", "Say why a passage scores what it scores."),
+    "doctor": ("stack.commands:doctor", "Check the configuration, and what is reachable."),
+    "eval": ("eval.commands:evaluate", "Create, score and compare runs."),
+    "explain": ("retriever.commands:explain", "Explain the score of a passage."),
     "find-papers": (
         "generator.finding.commands:find_papers",
-        "Find the papers that a question asks for, with reasons.",
+        "Find all papers that match a question, with reasons.",
     ),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
-    "keys": ("server.key_commands:keys", "Make keys for callers of the server, list them, end them."),
-    "mcp": ("server.commands:mcp", "Answer programs that speak the Model Context Protocol."),
-    "rerun": ("retriever.commands:rerun", "Run a recorded search again, and tell what differs."),
+    "keys": ("server.access.key_commands:keys", "Create, list and revoke keys for callers of the server."),
+    "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
+    "rerun": ("retriever.commands:rerun", "Run a recorded search again, and show the differences."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
-    "serve": ("server.commands:serve", "Serve the page, the API and the ways in for other programs."),
-    "settings": ("stack.commands:settings", "List the settings, and where their values are from."),
-    "sources": ("retriever.source_commands:sources", "List and check sources of papers beyond the indexes."),
+    "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
+    "settings": ("stack.commands:settings", "List the settings, their values and sources."),
+    "sources": ("retriever.source_commands:sources", "List and check external sources of papers."),
     "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
 }
 
 
 class LazyCommands(Mapping[str, click.Command]):
-    """The commands by name; one is loaded when it is looked up."""
+    """The commands by name; each is imported when it is looked up."""
 
     def __getitem__(self, name: str) -> click.Command:
-        """Load a command."""
+        """Import a command."""
         module, _, attribute = COMMANDS[name][0].partition(":")
         command: click.Command = getattr(import_module(module), attribute)
         return command
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the names."""
+        """Yield the names of the commands."""
         return iter(COMMANDS)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of commands."""
         return len(COMMANDS)
 
 
 class CommandLine(click.Group):
-    """The group of all commands; its help loads none of them."""
+    """The group of all commands; its help imports none of them."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the list of commands."""
@@ -116,7 +116,7 @@ class CommandLine(click.Group):
     "-v",
     "--verbose",
     count=True,
-    help="Log to standard error, a line of JSON each; -vv: with questions, inputs and outputs.",
+    help="Log JSON lines to standard error; -vv: with questions, inputs and outputs.",
 )
 @click.version_option(package_name="shrag")
 def cli(verbose: int) -> None:
@@ -128,14 +128,14 @@ def cli(verbose: int) -> None:
 
 
 def main() -> None:
-    """Run the command line and exit, by 2 where the call is wrong."""
+    """Run the command line and exit; the exit code is 2 for a wrong call."""
     gc.set_threshold(*COLLECTOR)
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # whatever else is installed stays outside
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # plugins of other packages are not loaded
     sys.exit(flush_standard_output(_run(debug="--debug" in sys.argv[1:])))
 
 
 def _run(*, debug: bool) -> int:
-    """Run the command line and tell what went wrong; return the exit code."""
+    """Run the command line, print errors, and return the exit code."""
     called: dict[str, str] = {}
     try:
         with standard_streams():
@@ -144,7 +144,7 @@ def _run(*, debug: bool) -> int:
     except SystemExit as ended:
         return int(ended.code or 0)
     except click.Abort as ended:
-        interrupted = isinstance(ended.__cause__, KeyboardInterrupt)  # else a question was not answered
+        interrupted = isinstance(ended.__cause__, KeyboardInterrupt)  # otherwise a prompt was not answered
         echo("interrupted" if interrupted else "Aborted!", err=True)
         return 130 if interrupted else 1
     except click.ClickException as error:
@@ -152,7 +152,7 @@ def _run(*, debug: bool) -> int:
         error.show(file=shown)
         echo_lines(shown.getvalue().rstrip().split("\n"), err=True)
         return error.exit_code
-    except Exception as error:  # noqa: BLE001 - never a traceback unless it is asked for
+    except Exception as error:  # noqa: BLE001 - no traceback without --debug
         if isinstance(error, base_errors.RemediableError):
             error.index = error.index or called.get(INDEX_CALLED_FOR, "")
         code, lines = _outcome(error)
@@ -169,7 +169,7 @@ def _shortened(line: str) -> str:
 
 
 def _outcome(error: Exception) -> tuple[int, list[str]]:
-    """Return the exit code of an error, and the lines that say what happened."""
+    """Return the exit code and the message lines of an error."""
     described = f"{type(error).__name__}: {describe_error(error)}"
     if isinstance(error, CALL_ERRORS) and not isinstance(error, retriever_errors.SourceFailed):
         marks_a_place = isinstance(error, retriever_errors.BadExpression)
@@ -181,17 +181,17 @@ def _outcome(error: Exception) -> tuple[int, list[str]]:
     if isinstance(error, OSError):
         return 1, [describe_error(error)]
     if isinstance(error, MemoryError):
-        return 1, ["there is not enough memory for this"]
+        return 1, ["not enough memory"]
     if isinstance(error, ValueError):
         from stack.invalid_settings import describe
 
         if reason := describe(error):
             return 2, reason.split("\n")
-    return 1, [f"unexpected: {error!r}; shrag --debug … shows where"]
+    return 1, [f"unexpected error: {error!r}; shrag --debug … shows the traceback"]
 
 
 def _check_arguments(arguments: list[str]) -> None:
-    """Raise InvalidCall for an argument that is no text: nothing could show it, or write it down."""
+    """Raise InvalidCall for an argument that is not valid UTF-8, as it could neither be shown nor stored."""
     for number, argument in enumerate(arguments, 1):
         try:
             argument.encode()

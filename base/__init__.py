@@ -1,1 +1,1 @@
-"""What every package builds on, and nothing about papers: files, terminal, HTTP, settings, logs, errors."""
+"""Foundations of all packages, independent of papers: files, terminal, HTTP, settings, logs, errors."""

@@ -1,60 +1,60 @@
-"""Errors that say what happened, to which input, and what to do next.
+"""Errors with a message and remedies.
 
 RemediableError
 └── ResourceError             a file, a setting, an index, an engine or a model cannot be used
-    ├── UnknownPath           a path that is not there
-    ├── InvalidCall           arguments that contradict each other or the index as it is
-    ├── InvalidSettingsFile   a shrag.toml that cannot be read, may not be trusted, or names no setting
-    ├── OutputNotWritten      disk full, no permission for a file asked for: the old one remains
-    ├── LibraryMissing        optional libraries of an engine or a model are not installed
+    ├── UnknownPath           a path that does not exist
+    ├── InvalidCall           arguments that contradict each other or the state of the index
+    ├── InvalidSettingsFile   a shrag.toml that is unreadable, untrusted, or contains an unknown setting
+    ├── OutputNotWritten      disk full or no permission for an output file; the old file remains
+    ├── LibraryMissing        the optional libraries of an engine or a model are not installed
     └── …                     `indexer/errors.py`
 
-What happened and the remedy are apart: each front end words a `Remedy` in its own way (the command line as a
-command). A remedy that is the same for all front ends is a sentence.
+The message and the remedy are separate: each front end phrases a `Remedy` in its own form (the command line
+as a command). A remedy that is the same for all front ends is a plain sentence.
 """
 
 from collections.abc import Sequence
 from enum import Enum
 
-MOST_LISTED = 10  # indexes of which one is to be named
+MOST_LISTED = 10  # index names in a message
 
 
 class Remedy(Enum):
-    """What mends an index, in words that hold for every front end."""
+    """Ways to fix an error, phrased for every front end."""
 
     CREATE = "make it first"
     REBUILD = "build it again"
     REBUILD_WITH_DICTIONARY = "build it again with its dictionary"
-    ROLL_BACK = "go back to the version before"
-    POINT_TO = "name the version that is to answer"
-    VERIFY = "see which versions are whole"
+    ROLL_BACK = "roll back to the previous version"
+    POINT_TO = "name the version to use"
+    VERIFY = "check which versions are intact"
     DELETE = "delete it"
-    ENCODE_ANEW = "encode all passages anew"
+    ENCODE_AGAIN = "encode all passages again"
     RENAME = "give it another name"
     NAME_INDEX = "name one of them"
-    ALLOW_DEAD_LETTERS = "let such records be set aside, and the rest be indexed"
-    NAME_FORMAT = "say which format to read"
+    ALLOW_DEAD_LETTERS = "set such records aside and index the rest"
+    NAME_FORMAT = "name the format"
     FEWER_WORKERS = "use fewer processes, which need less memory"
     CONFIRM = "confirm it"
 
 
 class RemediableError(Exception):
-    """What happened and to what, how it is mended, and which index it is about.
+    """An error with its remedies and the index concerned.
 
-    `str` gives the whole in words that hold for every front end.
+    `str` gives the complete message, phrased for every front end.
     """
 
     def __init__(
         self, what: str, *, remedy: Remedy | str | tuple[Remedy | str, ...] = (), index: str = ""
     ) -> None:
-        """Take one remedy, or several of which each will do."""
+        """Take one remedy, or several alternatives."""
         super().__init__(what)
         self.what = what
         self.remedies = remedy if isinstance(remedy, tuple) else (remedy,)
         self.index = index
 
     def __str__(self) -> str:
-        """Return what happened and what mends it, without naming any command."""
+        """Return the message and its remedies, without naming any command."""
         return join_remedies(
             self.what, [remedy.value if isinstance(remedy, Remedy) else remedy for remedy in self.remedies]
         )
@@ -65,31 +65,31 @@ class ResourceError(RemediableError):
 
 
 def first_names(names: Sequence[str]) -> str:
-    """Return the first of the names of indexes that a message has room for, and how many more there are."""
+    """Format the first names of indexes, and the number of further ones."""
     more = f" and {len(names) - MOST_LISTED:,} more" if len(names) > MOST_LISTED else ""
     return ", ".join(names[:MOST_LISTED]) + more
 
 
 def join_remedies(what: str, remedies: list[str]) -> str:
-    """Return one line: what happened, and each of the things that mend it."""
+    """Format the message and its remedies as one line."""
     return "; ".join(filter(None, (what, ", or ".join(remedies))))
 
 
 class UnknownPath(ResourceError):
-    """A path that is not there."""
+    """A path that does not exist."""
 
 
 class InvalidCall(ResourceError):
-    """Arguments that contradict each other or the index as it is."""
+    """Arguments that contradict each other or the state of the index."""
 
 
 class InvalidSettingsFile(ResourceError):
-    """A settings file that cannot be read, may not be trusted, or names no setting."""
+    """A settings file that is unreadable, untrusted, or contains an unknown setting."""
 
 
 class OutputNotWritten(ResourceError):
-    """A file that was asked for could not be written: disk full, no permission; the old one remains."""
+    """An output file could not be written: disk full or no permission; the old file remains."""
 
 
 class LibraryMissing(ResourceError):
-    """Optional libraries that an engine or a model needs are not installed."""
+    """The optional libraries of an engine or a model are not installed."""

@@ -1,4 +1,4 @@
-"""Letters of the two scripts, as patterns."""
+"""Patterns for letters of the two scripts."""
 
 import re
 

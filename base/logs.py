@@ -1,8 +1,9 @@
-"""Logs: what was done and how long it took, a JSON line each; silent until somebody asks for them.
+"""Logs: events and durations as JSON lines; silent by default.
 
-The loggers are structlog's, over those of the standard library below `shrag`: an application that imports
-these packages routes and filters them like its own. What is bound to the context (`structlog.contextvars`),
-such as a request's id, stands in every line, also in those from threads that `asyncio.to_thread` starts.
+The loggers are structlog's, on top of the standard library's loggers below `shrag`: an application that
+imports these packages routes and filters them like any other logger. Values bound to the context
+(`structlog.contextvars`), such as a request's id, are in every line, including lines from threads started by
+`asyncio.to_thread`.
 Texts of questions and passages are logged at the level DEBUG only.
 """
 
@@ -40,7 +41,7 @@ def get_logger(name: str) -> structlog.stdlib.BoundLogger:
 def log_to_standard_error(verbosity: int) -> None:
     """Write log lines to standard error.
 
-    0: what failed; 1: also what was done; 2 and more: also questions, inputs and outputs.
+    0: failures; 1: also completed work; 2 and more: also questions, inputs and outputs.
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(message)s"))
@@ -51,13 +52,13 @@ def log_to_standard_error(verbosity: int) -> None:
 
 
 def verbosity() -> int:
-    """Return what `log_to_standard_error` was told, 2 for more; 0 also where it was not called."""
+    """Return the level set by `log_to_standard_error`, at most 2; 0 if it was not called."""
     return {logging.INFO: 1, logging.DEBUG: 2}.get(logging.getLogger(ROOT).level, 0)
 
 
 @contextmanager
 def request_id() -> Iterator[str]:
-    """Bind an id to the lines of one request, if none is bound yet, as a server does."""
+    """Bind an id to the log lines of one request, unless one is already bound, for example by a server."""
     bound = structlog.contextvars.get_contextvars().get("request_id")
     if bound is not None:
         yield str(bound)

@@ -1,8 +1,8 @@
-"""Reports of progress: a function that is called as work goes on."""
+"""Progress reports: a function called during long work."""
 
 from collections.abc import Callable
 
-# (stage, done, total): total is 0 where it is not known.
+# (stage, done, total): total is 0 if unknown.
 Progress = Callable[[str, int, int], None]
 
 

@@ -1,9 +1,9 @@
-"""What mends an error, as the command line says it."""
+"""Remedies of errors, phrased as commands."""
 
 from base.errors import RemediableError, Remedy, join_remedies
 from base.files.durable import cause_of
 
-INDEX_CALLED_FOR = "shrag.index"  # the key, in what click's contexts share, of the index that was named
+INDEX_CALLED_FOR = "shrag.index"  # key of the named index in click's shared context
 
 COMMANDS: dict[Remedy, str] = {
     Remedy.CREATE: "shrag index PATH --name {index}",
@@ -13,7 +13,7 @@ COMMANDS: dict[Remedy, str] = {
     Remedy.POINT_TO: "shrag indexes rollback {index} VERSION",
     Remedy.VERIFY: "shrag indexes verify {index}",
     Remedy.DELETE: "shrag indexes delete {index}",
-    Remedy.ENCODE_ANEW: "shrag index --vectors-only --name {index}",
+    Remedy.ENCODE_AGAIN: "shrag index --vectors-only --name {index}",
     Remedy.RENAME: "--name",
     Remedy.NAME_INDEX: "--name NAME; in shrag indexes NAME alone",
     Remedy.ALLOW_DEAD_LETTERS: "leave --strict out",
@@ -24,7 +24,7 @@ COMMANDS: dict[Remedy, str] = {
 
 
 def describe_error(error: Exception) -> str:
-    """Return one line: what happened, to which input, and the commands that mend it."""
+    """Describe an error in one line: what happened, to which input, and the commands that fix it."""
     if isinstance(error, OSError):
         return ": ".join(filter(None, (error.filename and str(error.filename), cause_of(error))))
     if not isinstance(error, RemediableError):
@@ -33,7 +33,7 @@ def describe_error(error: Exception) -> str:
 
 
 def describe_remedies(error: RemediableError) -> str:
-    """Return the commands that mend an error, "" where it names none."""
+    """Return the commands that fix an error, "" if it names none."""
     remedies = [_describe(remedy, error.index or "NAME") for remedy in error.remedies]
     return join_remedies("", remedies)
 

@@ -1,4 +1,4 @@
-"""What comes from outside, a server or a file of somebody else's: JSON and text, read and shown safely."""
+"""Untrusted input from servers and files: JSON and text, parsed and displayed safely."""
 
 import json
 import re
@@ -9,16 +9,16 @@ from pydantic import SecretStr
 from pydantic_core import from_json
 
 SHOWN_CHARACTERS = 300
-CREDENTIALS = re.compile(r"(?<=://)[^\s/?#]+@")  # of the server's own, in an address that it tells
+CREDENTIALS = re.compile(r"(?<=://)[^\s/?#]+@")  # credentials in an address
 
 
 def read_json(content: bytes | str) -> Any:
-    """Read JSON; ValueError where it is none, is nested deeply, or holds NaN or Infinity."""
+    """Parse JSON; ValueError if it is invalid, deeply nested, or contains NaN or Infinity."""
     return from_json(content, allow_inf_nan=False, cache_strings="none")
 
 
 def message_in(content: bytes) -> str:
-    """Find what a server says in the body of an error, whose shape no standard fixes."""
+    """Return the message in an error response, whose format no standard defines."""
     try:
         return message_of(read_json(content))
     except ValueError:
@@ -26,8 +26,8 @@ def message_in(content: bytes) -> str:
 
 
 def message_of(said: Any) -> str:
-    """Find what a server says in the JSON of an error; what is no text comes as JSON."""
-    # {"error": {"message": …}}, {"error": {"root_cause": [{"reason": …}]}} and their like
+    """Return the message in the JSON of an error; other values are returned as JSON text."""
+    # {"error": {"message": …}}, {"error": {"root_cause": [{"reason": …}]}} and similar
     for name in ("error", "root_cause", "message", "detail", "reason"):
         if isinstance(said, Mapping) and said.get(name):
             said = said[name]
@@ -36,14 +36,14 @@ def message_of(said: Any) -> str:
 
 
 def one_line(text: str, key: SecretStr | None = None) -> str:
-    """Make one printable line of at most SHOWN_CHARACTERS, without the key, and addresses without theirs."""
+    """Format one printable line of at most SHOWN_CHARACTERS; mask the key and credentials in addresses."""
     shown = CREDENTIALS.sub("***@", without_key(text, key)[: 10 * SHOWN_CHARACTERS])
     line = " ".join("".join(char if char.isprintable() else " " for char in shown).split()).rstrip(".")
     return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
 
 
 def without_key(text: str, key: SecretStr | None) -> str:
-    """Hide a key, which a server may repeat, as it is or as a string of JSON."""
+    """Mask a key that a server may repeat, plain or as a JSON string."""
     if not key:
         return text
     secret = key.get_secret_value()

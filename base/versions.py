@@ -1,10 +1,10 @@
-"""Versions of what is installed, for records of how something was made."""
+"""Versions of installed distributions, recorded with results."""
 
 from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_version(distribution: str) -> str:
-    """Return the version of a distribution; "not installed" where there is none, as in a bare checkout."""
+    """Return the version of a distribution; "not installed" if there is none, as in a bare checkout."""
     try:
         return version(distribution)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""A long sequence, a window of it at a time."""
+"""Long sequences, processed one window at a time."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 def windows(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield the items in lists of `size`, the last one shorter where they end."""
+    """Yield the items in lists of `size`; the last list may be shorter."""
     rest = iter(items)
     while window := list(islice(rest, size)):
         yield window

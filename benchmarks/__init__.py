@@ -1,1 +1,1 @@
-"""How fast and how large: what is measured while the project is developed, each figure beside its bar."""
+"""Benchmarks of speed and size; each figure is compared with a bar."""

@@ -1,9 +1,9 @@
-"""The benchmark of indexing and searching: figures with bars and without.
+"""Benchmark of indexing and searching: figures with and without bars.
 
     python -m benchmarks [--home DIR] [--documents N] [--only PART] [--json]
 
-Ratios are of one run, measured in turn, and held to their bars; absolute figures belong to the machine that
-is printed with them.
+Ratios are measured alternately in one run, and compared with bars. Absolute figures depend on the machine
+printed with them.
 """
 
 import os
@@ -28,9 +28,9 @@ from indexer.options import json_option
 
 
 def measure_cluster(plan: Plan) -> list[Figure]:
-    """Measure a cluster beside the embedded engine, where the settings name one."""
+    """Measure a cluster and the embedded engine, if a cluster is configured."""
     if not os.environ.get("SHRAG_ELASTICSEARCH__URL"):
-        echo("no server named in SHRAG_ELASTICSEARCH__URL: left out", err=True)
+        echo("SHRAG_ELASTICSEARCH__URL is not set: cluster skipped", err=True)
         return []
     from benchmarks.cluster_loading import measure_build_memory, measure_loading
     from benchmarks.cluster_vectors import measure_similarities
@@ -52,18 +52,18 @@ PARTS: dict[str, tuple[Callable[[Plan], list[Figure]], ...]] = {
 @click.option(
     "--home",
     type=click.Path(path_type=Path),
-    help="The folder for the indexes, kept for the next run; a passing one by default.",
+    help="Folder of the indexes, kept for the next run. Default: a temporary folder.",
 )
 @click.option("--documents", type=click.IntRange(1), default=1_000_000, show_default=True)
 @rounds_option(3)
-@click.option("--only", type=click.Choice(list(PARTS)), help="Only this part.")
+@click.option("--only", type=click.Choice(list(PARTS)), help="Run only this part.")
 @click.option("--data", type=click.Path(path_type=Path), default=DATA, show_default=True)
 @strict_option
 @json_option
 def main(
     home: Path | None, documents: int, rounds: int, only: str, data: Path, *, strict: bool, as_json: bool
 ) -> None:
-    """Measure indexing and searching, each figure beside its bar."""
+    """Measure indexing and searching, and compare the figures with their bars."""
     facts = machine()
     figures: list[Figure] = []
     with ExitStack() as stack:

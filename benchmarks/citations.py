@@ -1,10 +1,10 @@
-"""What the citation graph costs while indexing, on disk and in look-ups.
+"""Cost of the citation graph: indexing time, disk space and lookups.
 
     python -m benchmarks.citations [--papers 20000] [--lookups 50] [--corpus FILE] [--json] [--strict]
 
-Without `--corpus` the generated one is indexed. Gathering references, and matching and writing them, is timed
-once more on the stored records of the index just built; a build does it in the thread that writes. Shares are
-of processor time, which other work on the machine changes little.
+Without `--corpus`, the generated corpus is indexed. Collecting references, matching them and writing the
+graph are timed again on the stored records of the new index; a build does this in the writing thread. Shares
+refer to processor time, which other work on the machine hardly affects.
 """
 
 import asyncio
@@ -32,17 +32,21 @@ from retriever.index import SearchIndex, open_index
 from retriever.papers.citations import citation_counts, cited_layer, citing_layer, references
 
 NAME, LAYER = "citations", 100
-SHARE_BAR = 0.05  # of indexing
+SHARE_BAR = 0.05  # share of indexing
 
 
 @click.command()
 @click.option("--papers", type=click.IntRange(1), default=PAPERS, show_default=True)
 @click.option("--lookups", type=click.IntRange(1), default=50, show_default=True)
-@click.option("--corpus", type=click.Path(path_type=Path, exists=True), help="Papers of one's own.")
+@click.option(
+    "--corpus",
+    type=click.Path(path_type=Path, exists=True),
+    help="Corpus to use instead of the generated one.",
+)
 @strict_option
 @json_option
 def main(papers: int, lookups: int, corpus: Path | None, *, strict: bool, as_json: bool) -> None:
-    """Measure the citation graph of a generated corpus, or of one's own."""
+    """Measure the citation graph of a generated or given corpus."""
     facts = machine()
     with tempfile.TemporaryDirectory(prefix="shrag-bench-") as folder:
         path = corpus or write_corpus(Path(folder) / "corpus", CitationCorpus(papers, SEED))
@@ -70,11 +74,11 @@ def _processor_seconds() -> float:
 
 
 def _building(settings: IndexerSettings, processor: float) -> list[Figure]:
-    """Time what a build does for the graph, beside the processor time of the whole build."""
+    """Time the work of a build for the graph, relative to the processor time of the whole build."""
     gathered, spent = Gathered(), 0.0
     with open_store(settings, NAME) as store, tempfile.TemporaryDirectory() as folder:
         for passage in store.stored_passages(store.manifest()):
-            record = passage.paper  # decoded anyway, for the glossary
+            record = passage.paper  # also decoded for the glossary
             started = time.process_time()
             gathered.add(passage, record)
             spent += time.process_time() - started
@@ -94,7 +98,7 @@ def _ids(settings: IndexerSettings) -> list[str]:
 
 
 async def _lookups(index: SearchIndex, ids: list[str], lookups: int) -> list[Figure]:
-    """Time look-ups of layers of papers drawn at random, each kind on layers of its own."""
+    """Time lookups of random layers of papers, with separate layers for each kind."""
     draw, figures = random.Random(SEED), []  # noqa: S311 - the same layers each time
     for name, look_up in (
         ("references", references),

@@ -1,7 +1,7 @@
-"""The writer beside the client's own parallel_bulk, and the memory of a whole build.
+"""Comparison of the writer with the client's parallel_bulk, and the memory of a whole build.
 
-Of a server that nobody else asks; what is measured is left there for the next run, under the prefix of the
-settings.
+Requires a server without other load. The measured indexes remain for the next run, under the configured
+prefix.
 """
 
 import os
@@ -36,14 +36,14 @@ from indexer.versions.store.build_folder import PARTS
 from indexer.versions.writers.elasticsearch import ElasticsearchWriter
 
 RATE_BAR, MEMORY_BAR = 0.9, 0.5
-LOADED = 100_000  # documents of the comparison with a bare client
-INDEXED_TO = 100_000  # passages of the build whose memory is measured
+LOADED = 100_000  # documents in the comparison with the bare client
+INDEXED_TO = 100_000  # passages of the build for the memory measurement
 CLIENT_THREADS, CLIENT_CHUNK = 4, 500
 LOOKED_EVERY_S = 0.1
 
 
 def measure_loading(plan: Plan) -> list[Figure]:
-    """Measure the writer beside the client's own parallel_bulk, in turn, each into an empty index."""
+    """Measure the writer and the client's parallel_bulk alternately, each into an empty index."""
     settings = plan.settings("elasticsearch").elasticsearch
     passages = [
         (passage_of(document), AnalysedPassage(tokens_of(document))) for document in documents(LOADED)
@@ -96,7 +96,7 @@ def measure_loading(plan: Plan) -> list[Figure]:
 
 
 def bulk(settings: ElasticsearchSettings, actions: Iterable[dict[str, Any]], chunk: int) -> None:
-    """Send actions by the client's own parallel_bulk; ValueError where one is refused."""
+    """Send actions with the client's parallel_bulk; ValueError if one is refused."""
     password = settings.password.get_secret_value()
     with Elasticsearch(
         settings.url.split(","),
@@ -109,7 +109,7 @@ def bulk(settings: ElasticsearchSettings, actions: Iterable[dict[str, Any]], chu
 
 
 def measure_build_memory(plan: Plan) -> list[Figure]:
-    """Measure the peak resident size of `shrag index` into the cluster, a process of its own."""
+    """Measure the peak resident size of `shrag index` into the cluster, in a separate process."""
     copies = -(-INDEXED_TO // len(plan.passages))
     path = write_copies(plan.home / "cluster-korean.jsonl", plan.passages, copies)
     command = [sys.executable, "-m", "shrag", "index", str(path), "--name", "korean", "--format", "miracl"]

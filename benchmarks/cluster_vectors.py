@@ -30,7 +30,7 @@ VECTOR_STREAM, QUESTION_STREAM = 1_000_000_002, 1_000_000_003
 
 
 def measure_similarities(plan: Plan) -> list[Figure]:
-    """Measure the exact similarities of 100 passages among many stored vectors, as the engine asks."""
+    """Measure the exact similarities of 100 passages among many stored vectors, as in a search."""
     settings, count = plan.settings("elasticsearch"), min(VECTORS, plan.documents)
     name = f"vectors-{count}"
     with Cluster(settings.elasticsearch) as cluster:
@@ -41,7 +41,7 @@ def measure_similarities(plan: Plan) -> list[Figure]:
             cluster.run(cluster.client.indices.create(index=index, **body))
             bulk(settings.elasticsearch, _vectors(index, count, plan.progress), CHUNK)
             cluster.run(merge(cluster.client, index, settle_s=0))
-    lexicon = Lexicon(lexicon_bytes([], TokenCounts()))  # the documents have vectors alone
+    lexicon = Lexicon(lexicon_bytes([], TokenCounts()))  # the documents contain only vectors
     engine = ElasticsearchEngine(settings.elasticsearch, index, passages=count, shards=1, lexicon=lexicon)
     with closing(engine):
         times = asyncio.run(_round(engine, count))
@@ -49,7 +49,7 @@ def measure_similarities(plan: Plan) -> list[Figure]:
 
 
 def _vectors(index: str, count: int, progress: Progress) -> Iterator[dict[str, Any]]:
-    """Yield documents with random vectors of length 1, rounded as single-precision numbers are written."""
+    """Yield documents with random unit vectors, rounded to single precision."""
     random = np.random.default_rng((SEED, VECTOR_STREAM))
     for number in range(count):
         if number % 1_000 == 0:

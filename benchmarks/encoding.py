@@ -1,9 +1,9 @@
-"""How fast texts become vectors: mGTE's real size with random weights, and what the batch queue costs.
+"""Encoding speed: a model of mGTE's size with random weights, and the overhead of the batch queue.
 
     python -m benchmarks.encoding [--device cuda] [--passages N] [--rounds N] [--json]
 
-The speed of a model does not hang on its weights, so none are needed. The queue is held to its bar beside the
-model itself on batches of the same shapes, made before, on the device, and without padding, in the same run.
+The speed of a model does not depend on its weights. The bar of the queue is relative to the model itself, on
+prepared batches of the same shapes on the device, without padding, in the same run.
 """
 
 import random
@@ -32,12 +32,12 @@ QUESTION = 12  # words
 QUESTIONS = 10
 BAR = 0.9
 TERA = 1e12
-# Dense bfloat16, of the makers' data sheets.
+# Dense bfloat16, from the manufacturers' data sheets.
 PEAKS = {"H200": 989 * TERA, "H100": 989 * TERA, "A100": 312 * TERA, "L40S": 362 * TERA, "L4": 121 * TERA}
 
 
 def make_model(folder: Path) -> Path:
-    """Save a model of the shape of gte-multilingual-base, and a tokenizer of one token a word."""
+    """Save a model with the shape of gte-multilingual-base, and a tokenizer with one token per word."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.base.modules import Normalize, Transformer
     from sentence_transformers.sentence_transformer.modules import Pooling
@@ -62,19 +62,19 @@ def make_model(folder: Path) -> Path:
 
 
 def texts_of(lengths: Sequence[int], seed: int = 0) -> list[str]:
-    """Return texts of so many tokens each, two of which are marks at the ends."""
-    chance = random.Random(seed)  # noqa: S311 - no secret
+    """Return texts with these numbers of tokens, including two end marks."""
+    chance = random.Random(seed)  # noqa: S311 - not a secret
     return [" ".join(f"w{chance.randrange(WORDS)}" for _ in range(length - 2)) for length in lengths]
 
 
 def mixed_lengths(count: int, seed: int = 0) -> list[int]:
-    """Return lengths spread as those of abstracts: half of them between about 90 and 220 tokens."""
+    """Return lengths distributed like abstracts: half of them between about 90 and 220 tokens."""
     drawn = np.random.default_rng(seed).lognormal(mean=4.95, sigma=0.65, size=count)
     return [int(length) for length in np.clip(drawn, 8, 1_000)]
 
 
 def operations(model: Any, lengths: Sequence[int]) -> float:
-    """Return the floating-point operations for texts: two a weight and token, and the attention's own."""
+    """Return the floating-point operations for texts: two per weight and token, plus attention."""
     transformer = model.transformers_model
     embeddings = transformer.get_input_embeddings().weight.numel()
     weights = sum(parameter.numel() for parameter in transformer.parameters()) - embeddings
@@ -84,14 +84,14 @@ def operations(model: Any, lengths: Sequence[int]) -> float:
 
 
 def measure(device: str, passages: int, rounds: int, batch_tokens: int) -> list[Figure]:
-    """Measure passages a second, one question, the share of the device's peak, and the queue."""
+    """Measure passages per second, a question, the share of the device's peak, and the queue."""
     with tempfile.TemporaryDirectory(prefix="shrag-encoder-") as folder:
         settings = EncoderSettings(
             provider="local", model=str(make_model(Path(folder))), device=device, batch_tokens=batch_tokens
         )
         encoder = LocalEncoder(settings)
     model = encoder.model
-    encoder.encode_passages(texts_of([PASSAGE_TOKENS] * min(passages, 8), seed=1))  # warm
+    encoder.encode_passages(texts_of([PASSAGE_TOKENS] * min(passages, 8), seed=1))  # warm-up
 
     even = [PASSAGE_TOKENS] * passages
     texts = texts_of(even)
@@ -110,7 +110,7 @@ def measure(device: str, passages: int, rounds: int, batch_tokens: int) -> list[
 
 
 def _queue(encoder: LocalEncoder, lengths: Sequence[int], rounds: int) -> list[Figure]:
-    """Compare the queue with the model itself on full batches of the same shapes."""
+    """Compare the queue with the model on full batches of the same shapes."""
     texts = texts_of(lengths)
     full = [
         [lengths[batch[0]]] * len(batch) for batch in cut_into_batches(lengths, encoder.settings.batch_tokens)
@@ -149,7 +149,7 @@ def _peak(device: Any) -> float | None:
 @click.option("--batch-tokens", type=click.IntRange(128), default=16_384, show_default=True)
 @json_option
 def main(device: str, passages: int, rounds: int, batch_tokens: int, *, as_json: bool) -> None:
-    """Measure the encoder at mGTE's real size, with random weights."""
+    """Measure an encoder of mGTE's size with random weights."""
     facts = machine()
     figures = measure(device, passages, rounds, batch_tokens)
     report(figures, facts, as_json=as_json)

@@ -1,4 +1,4 @@
-"""What is measured, beside what it should be, and on which machine."""
+"""Measured figures with their bars, and the machine."""
 
 import os
 import platform
@@ -18,17 +18,17 @@ from base.terminal.output import echo, echo_json, echo_lines
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-strict_option = click.option("--strict", is_flag=True, help="Exit with 1 where a bar is not met.")
+strict_option = click.option("--strict", is_flag=True, help="Exit with 1 if a figure misses its bar.")
 
 
 def rounds_option(default: int) -> Callable[[F], F]:
-    """Make the option of how often to measure."""
+    """Make the option for the number of measurements."""
     return click.option("--rounds", type=click.IntRange(1), default=default, show_default=True)
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One row of the table. A bar is a highest value, or a lowest one where `higher_is_better`."""
+    """One row of the table. A bar is a maximum, or a minimum if `higher_is_better`."""
 
     part: str
     name: str
@@ -39,13 +39,13 @@ class Figure:
 
     @property
     def met(self) -> bool | None:
-        """Whether the value keeps to its bar; None where there is none."""
+        """Whether the value meets its bar; None without a bar."""
         if self.bar is None:
             return None
         return self.value >= self.bar if self.higher_is_better else self.value <= self.bar
 
     def as_record(self) -> dict[str, Any]:
-        """Return the row as JSON; `met` stands only beside a bar."""
+        """Return the row as JSON; `met` only with a bar."""
         record = {"part": self.part, "name": self.name, "value": self.value, "unit": self.unit}
         return record if self.bar is None else record | {"bar": self.bar, "met": self.met}
 
@@ -61,7 +61,7 @@ class Figure:
 def report(
     figures: Sequence[Figure], facts: Mapping[str, str | int | float], *, as_json: bool, strict: bool = False
 ) -> None:
-    """Print the figures, and the machine as it was before; with `strict` end with 1 where a bar is missed."""
+    """Print the figures and the earlier state of the machine; with `strict`, exit with 1 for a missed bar."""
     if as_json:
         rows = [figure.as_record() for figure in figures]
         echo_json({"machine": facts, "figures": rows})
@@ -75,7 +75,7 @@ def report(
 
 
 def machine() -> dict[str, str | int | float]:
-    """Return what the figures are measured on."""
+    """Describe the machine."""
     cpu = Path("/proc/cpuinfo")
     lines = cpu.read_text(encoding="utf-8").splitlines() if cpu.is_file() else []
     models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

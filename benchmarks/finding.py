@@ -1,13 +1,13 @@
-"""What references bring, what it costs, and how long the loop that finds papers takes.
+"""Benefit and cost of following references, and the time of the finding loop.
 
     python -m benchmarks.finding [--papers 20000] [--questions 50] [--delay-ms 500] [--home DIR] [--strict]
                                  [--engine elasticsearch]
 
-Over the generated corpus with citations (`benchmarks/corpora/citations.py`): recall and precision of the
-papers found, without a model, by how many layers of references are followed, in the paper's mode and
-with what the project adds; requests for each layer; the time of the whole loop. Then the same with a judge
-that knows the topics and errs in one of twenty papers, and the share of the loop that waits for a model
-which answers after a fixed delay.
+Uses the generated corpus with citations (`benchmarks/corpora/citations.py`). Measures recall and precision of
+the papers found without a model, by the number of reference layers, in the mode of the SHRAG paper and with
+the project's additions; requests per layer; and the time of the whole loop. Repeats this with a judge that
+knows the topics and errs for one in twenty papers, and measures the share of the loop spent waiting for a
+model with a fixed delay.
 """
 
 import asyncio
@@ -47,12 +47,12 @@ from retriever.settings import RetrieverSettings
 
 NAME = "finding"
 LOOP_BAR_MS, WAITING_BAR, REQUESTS_BAR = 1_500.0, 0.9, 2.0
-FOUND = 100  # papers asked for where recall is measured
+FOUND = 100  # requested papers for recall
 ASKED_OF_MODEL = 3  # questions
 JUDGED_BY_TOPIC = 10  # questions
-WRONG = 20  # one judgement in so many is wrong, of the stand-in that knows the topics
+WRONG = 20  # one in this many judgements by topic is wrong
 Answer = Callable[[str, str], dict[str, Any]]
-# What the stand-in answers to each call; one object serves all schemas, each of which takes its own keys.
+# Answers of the stand-in model to each call; one object fits all schemas, which ignore other keys.
 ANSWERS: dict[str, dict[str, Any]] = {
     "understanding": {
         "intent": "survey",
@@ -77,7 +77,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
 @click.option("--papers", type=click.IntRange(100), default=PAPERS, show_default=True)
 @click.option("--questions", type=click.IntRange(1), default=50, show_default=True)
 @click.option("--delay-ms", type=click.IntRange(1), default=500, show_default=True)
-@click.option("--home", type=click.Path(path_type=Path), help="Keep the index there for the next run.")
+@click.option("--home", type=click.Path(path_type=Path), help="Folder of the index, kept for the next run.")
 @click.option("--engine", type=click.Choice(get_args(EngineName)), default="tantivy", show_default=True)
 @strict_option
 @json_option
@@ -91,7 +91,7 @@ def main(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Measure finding papers over a generated corpus; a cluster is that of the settings."""
+    """Measure finding papers in a generated corpus; a cluster is taken from the settings."""
     facts = machine()
     with ExitStack() as stack:
         folder = home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-bench-")))
@@ -125,7 +125,7 @@ def _ensure_index(corpus: CitationCorpus, folder: Path, settings: IndexerSetting
 
 
 async def _by_layers(asked: Sequence[tuple[str, frozenset[str]]], settings: Settings) -> list[Figure]:
-    """Return recall and precision for 0, 1 and 2 layers, requests for each, and the time of the default."""
+    """Return recall, precision and requests for 0, 1 and 2 layers, and the time with the default."""
     figures: list[Figure] = []
     async with open_index_as_source(NAME, settings) as opened:
         for mode, without in (("pure", PURE), ("with additions", frozenset[str]())):
@@ -178,7 +178,7 @@ def _requests(found: FoundPapers) -> int:
 async def _judged_by_topic(
     asked: Sequence[tuple[str, frozenset[str]]], corpus: CitationCorpus, settings: Settings
 ) -> list[Figure]:
-    """Return what layers bring in the paper's mode where the judge goes by topics, as a reader would."""
+    """Return the benefit of layers in the paper's mode with a judge that knows the topics."""
     topics = {record["title"]: int(corpus.topic_of[n]) for n, record in enumerate(corpus.records())}
     topic_of = {question: topic for topic, (question, _) in enumerate(asked)}
 
@@ -213,7 +213,7 @@ def _with_model(settings: Settings, server: "SlowAnswers") -> Settings:
 async def _waiting(
     asked: Sequence[tuple[str, frozenset[str]]], settings: Settings, delay: float
 ) -> list[Figure]:
-    """Return the share of the loop in which calls of a model are under way, and how many at most."""
+    """Return the share of the loop with pending model calls, and their maximal number."""
     with slow_answers(delay) as server:
         with_model = _with_model(settings, server)
         total = 0.0
@@ -233,10 +233,10 @@ async def _waiting(
 
 
 class SlowAnswers:
-    """What a stand-in for a model was asked: calls, the most at once, and seconds with any under way."""
+    """Statistics of a stand-in model: calls, maximal concurrency, and seconds with pending calls."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start without calls."""
         self.url = ""
         self.calls = self.most = self._under_way = 0
         self.busy_seconds = self._since = 0.0
@@ -244,7 +244,7 @@ class SlowAnswers:
 
     @contextmanager
     def counted(self) -> Iterator[None]:
-        """Count a call while it is answered."""
+        """Count a pending call."""
         with self._lock:
             self.calls += 1
             self._under_way += 1
@@ -262,12 +262,12 @@ class SlowAnswers:
 
 @contextmanager
 def slow_answers(delay: float, answer: Answer = lambda name, _: ANSWERS[name]) -> Iterator[SlowAnswers]:
-    """Run a server that answers each call after a delay; `answer` goes by the call's name and prompt."""
+    """Run a server that answers each call after a delay; `answer` depends on the call's name and prompt."""
     counts = SlowAnswers()
 
     class Answering(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else the body waits for the client to acknowledge the head
+        disable_nagle_algorithm = True  # otherwise the body waits for the acknowledgement of the head
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -289,7 +289,7 @@ def slow_answers(delay: float, answer: Answer = lambda name, _: ANSWERS[name]) -
             """Say nothing."""
 
     class Server(ThreadingHTTPServer):
-        request_queue_size = 128  # beyond the usual 5 a connection waits a second
+        request_queue_size = 128  # with the default of 5, further connections wait a second
         daemon_threads = True
 
     with Server(("127.0.0.1", 0), Answering) as server:

@@ -1,8 +1,8 @@
-"""Korean texts: the analyzers, whole builds, and the start of the command.
+"""Indexing of Korean texts: analyzers, whole builds, and the start of the command.
 
-The analyzers stand beside MeCab's bare lattice: built, its best path found, and not a word of it read. With
-no more cores than workers, the lattice's share of the processor time bounds what a build can reach: reading,
-writing and the glossary then take their time from the analysis.
+The analyzers are compared with MeCab's bare lattice: built and searched for the best path, without reading
+its words. If there are only as many cores as workers, the lattice's share of processor time bounds the speed
+of a build, as reading, writing and the glossary compete with the analysis.
 """
 
 import os
@@ -33,9 +33,9 @@ QUESTION = "세계에서 가장 높은 산은 무엇인가?"
 
 
 def measure_analysis(plan: Plan) -> list[Figure]:
-    """Measure each analyzer from its first pass over the texts on, in turn with the bare lattice."""
+    """Measure each analyzer from its first pass over the texts, alternating with the bare lattice."""
     texts, parse = texts_of(plan.passages), _bare_lattice()
-    _seconds_for(parse, texts)  # brings the dictionary into memory
+    _seconds_for(parse, texts)  # loads the dictionary into memory
     figures = []
     for name in ("bilingual", "korean"):
         analyze = make_analyzer(name).analyze
@@ -52,14 +52,17 @@ def measure_analysis(plan: Plan) -> list[Figure]:
 
 
 def measure_indexing(plan: Plan) -> list[Figure]:
-    """Index the passages as they are, then repeated under other ids; leaves the former as index `korean`."""
+    """Index the passages, then copies of them with other ids; keeps the first result as index `korean`."""
     texts, settings = texts_of(plan.passages), plan.settings()
     figures: list[Figure] = []
     for name, copies in ((NAME, 1), (f"{NAME}-repeated", -(-REPEATED_TO // len(texts)))):
         request = _request(plan, name, copies)
         rates, shares, busy = [], [], []
         for _ in range(plan.rounds):
-            bare_before, processor_before = _bare_seconds(texts), sum(os.times()[:4])  # children's too
+            bare_before, processor_before = (
+                _bare_seconds(texts),
+                sum(os.times()[:4]),
+            )  # including child processes
             report = build_index(request, settings, plan.progress)
             spent = (sum(os.times()[:4]) - processor_before) / report.manifest.passages
             elapsed, processor = map(fmean, zip(bare_before, _bare_seconds(texts), strict=True))
@@ -77,7 +80,7 @@ def measure_indexing(plan: Plan) -> list[Figure]:
 
 
 def measure_cold_start(plan: Plan) -> list[Figure]:
-    """Start `shrag search` ten times, after one that brings the files into the system's memory."""
+    """Start `shrag search` ten times, after a start that loads the files into the page cache."""
     try:
         with open_index(plan.settings(), NAME):
             pass
@@ -107,7 +110,7 @@ def _request(plan: Plan, name: str, copies: int) -> IngestRequest:
 
 
 def _bare_lattice() -> Callable[[str], object]:
-    """Return what parses a text with the analyzers' dictionary into a lattice that nobody reads."""
+    """Return a function that parses a text with the analyzers' dictionary and discards the lattice."""
     tagger = open_tagger()
     lattice = _mecab.Lattice()
     lattice.add_request_type(_mecab.MECAB_ALLOCATE_SENTENCE)
@@ -120,7 +123,7 @@ def _bare_lattice() -> Callable[[str], object]:
 
 
 def _bare_seconds(texts: Sequence[str]) -> tuple[float, float]:
-    """Return what one bare lattice takes for a text on one core: seconds that pass, and of the processor."""
+    """Return the wall time and processor time per text of the bare lattice on one core, in seconds."""
     parse = _bare_lattice()
     _seconds_for(parse, texts)
     before = time.process_time()

@@ -1,8 +1,8 @@
-"""The peak memory of a process that opens an index and answers the questions.
+"""Peak memory of a process that opens an index and answers the questions.
 
     python -m benchmarks.memory HOME NAME
 
-A process of its own, so that nothing else counts; pages of mapped files count as far as they were touched.
+Runs in a separate process to exclude other memory; pages of mapped files count if they were touched.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ GIGABYTE = 10**9
 
 
 def measure_memory(plan: Plan) -> list[Figure]:
-    """Answer the questions in a new process and return what it took at most."""
+    """Answer the questions in a new process, and return its peak memory."""
     name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
     command = [sys.executable, "-m", __spec__.name, str(plan.home), name]
     finished = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603 - own module
@@ -39,7 +39,7 @@ def measure_memory(plan: Plan) -> list[Figure]:
 
 
 def peak_bytes(process: str | int = "self") -> int:
-    """Return the most memory a process ever had resident; 0 once it has ended."""
+    """Return the peak resident memory of a process; 0 if it has ended."""
     try:
         status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
     except OSError:

@@ -1,9 +1,9 @@
-"""What the pipeline adds to a language model, measured against a running server.
+"""Overhead of the pipeline over a language model, measured with a running server.
 
     python -m benchmarks.models --url http://localhost:8000/v1 --model NAME
 
-Two figures are held: the time of a question that is not the model's, and the throughput of many questions at
-once beside the same prompts sent bare. Further settings of the model come from the variables `SHRAG_LLM__…`.
+Two figures have bars: the time of a question outside of the model, and the throughput of many concurrent
+questions relative to the bare prompts. Further model settings are read from the variables `SHRAG_LLM__…`.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ OWN_TIME_BAR_MS, THROUGHPUT_BAR = 60.0, 0.9
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What is asked, of which index, how often."""
+    """Questions, index and number of repetitions."""
 
     index: SearchIndex
     questions: Sequence[str]
@@ -50,7 +50,7 @@ class Load:
     progress: Progress
 
     def model(self, transport: httpx.AsyncBaseTransport) -> LanguageModel:
-        """Return the model, reached by a transport."""
+        """Return the model with a transport."""
         return LanguageModel(self.settings.generator.llm, transport=transport)
 
     async def ask(self, question: str, model: LanguageModel) -> None:
@@ -59,11 +59,11 @@ class Load:
 
 
 async def measure_overhead(load: Load) -> list[Figure]:
-    """Ask one question after the other.
+    """Answer the questions sequentially.
 
-    What is left of a question's time without its chat calls, from sending to the last byte, is the
-    pipeline's: what it does while the model still writes costs nobody time. Then the same questions with
-    the recorded answers given at once, so that reading them is counted too.
+    The pipeline's time is the time of a question without its chat calls, from sending to the last byte; work
+    during the model's output does not count. The questions are then repeated with recorded answers returned
+    immediately, which includes the time of reading them.
     """
     recording = RecordingTransport()
     own, of_model = [], []
@@ -90,7 +90,7 @@ async def measure_overhead(load: Load) -> list[Figure]:
 
 
 class Round(NamedTuple):
-    """What one way brought."""
+    """Result of one measurement."""
 
     calls: int
     tokens: int
@@ -98,10 +98,10 @@ class Round(NamedTuple):
 
 
 async def measure_throughput(load: Load) -> list[Figure]:
-    """Ask all questions at once and send the prompts recorded of that, in turn; compare the medians.
+    """Alternate concurrent questions with bare requests of their recorded prompts; compare the medians.
 
-    The bare client keeps as many requests under way as there are questions, the next one of the list as soon
-    as one ends: it never waits for a search, nor for a question's keywords before its answer.
+    The bare client keeps as many requests pending as there are questions, and sends the next when one ends:
+    it never waits for a search, or for a question's keywords before its answer.
     """
     rounds: list[tuple[Round, Round]] = []
     for number in range(load.rounds + 1):
@@ -114,7 +114,7 @@ async def measure_throughput(load: Load) -> list[Figure]:
         calls = [call for call in recording.calls if call.is_chat]
         through = Round(len(calls), sum(tokens_of(call.content) for call in calls), seconds)
         rounds.append((through, await _sent_bare(calls, load)))
-    (warm, _), *measured = rounds  # the first round warms up
+    (warm, _), *measured = rounds  # the first round is a warm-up
     figures, speeds = [], []
     for way, taken in zip(("pipeline", "bare"), zip(*measured, strict=True), strict=True):
         speeds.append(median(turn.tokens / turn.seconds for turn in taken))
@@ -130,7 +130,7 @@ async def measure_throughput(load: Load) -> list[Figure]:
 
 
 async def _sent_bare(calls: Sequence[Call], load: Load) -> Round:
-    """Send recorded calls with nothing but an HTTP client, and read their answers."""
+    """Send recorded calls with a plain HTTP client, and read their responses."""
     settings = load.settings.generator.llm
     headers = {"Content-Type": "application/json"}
     if settings.api_key:
@@ -154,11 +154,11 @@ async def _sent_bare(calls: Sequence[Call], load: Load) -> Round:
 
 
 @click.command()
-@click.option("--url", help="Where the API begins; SHRAG_LLM__BASE_URL by default.")
-@click.option("--model", help="The model's name at that server; SHRAG_LLM__MODEL by default.")
+@click.option("--url", help="Base address of the API. Default: SHRAG_LLM__BASE_URL.")
+@click.option("--model", help="Name of the model on that server. Default: SHRAG_LLM__MODEL.")
 @click.option("--questions", type=click.IntRange(1), default=20, show_default=True, help="At once.")
 @rounds_option(5)
-@click.option("--max-tokens", type=click.IntRange(16), help="Tokens of an answer, at most.")
+@click.option("--max-tokens", type=click.IntRange(16), help="Maximal tokens of an answer.")
 @strict_option
 @json_option
 def main(
@@ -171,7 +171,7 @@ def main(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Measure what the pipeline adds to a language model."""
+    """Measure the overhead of the pipeline over a language model."""
     given = {"base_url": url, "model": model, "max_tokens": max_tokens}
     settings = Settings.from_environment()
     changed = {name: value for name, value in given.items() if value is not None}

@@ -1,4 +1,4 @@
-"""What all parts of the benchmark share."""
+"""Settings shared by all parts of the benchmark."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from indexer.settings import EngineName, IndexerSettings
 
 
 class Passage(NamedTuple):
-    """A passage as MIRACL's files have it."""
+    """A passage in MIRACL's format."""
 
     docid: str
     title: str
@@ -18,12 +18,12 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Where to build what, and how often to measure."""
+    """Folders, sizes and repetitions of the measurements."""
 
     home: Path
-    documents: int  # of the generated corpus
+    documents: int  # size of the generated corpus
     rounds: int
-    passages: list[Passage]  # Korean ones
+    passages: list[Passage]  # Korean passages
     progress: Progress
 
     def settings(self, engine: EngineName = "tantivy") -> IndexerSettings:

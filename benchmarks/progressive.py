@@ -1,4 +1,4 @@
-"""The ten progressive queries of a question against SQ10 alone, embedded and on a cluster."""
+"""The ten progressive queries of a question compared with SQ10 alone, embedded and on a cluster."""
 
 import asyncio
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ QUESTIONS, CLUSTER_WARM_UP = 200, 100
 PART, CLUSTER_PART = "queries", "elasticsearch"
 TEN_BY_ONE, MSEARCH_BY_TEN, EMBEDDED_BY_MSEARCH = 3.5, 0.5, 0.6
 ONE, TEN, APART, EMBEDDED = "one OR query", "ten in one request", "ten requests", "ten on the embedded engine"
-CLUSTER_RATIOS = (  # one way by another, and the bar
+CLUSTER_RATIOS = (  # numerator, denominator, bar
     (TEN, ONE, TEN_BY_ONE),
     (TEN, APART, MSEARCH_BY_TEN),
     (EMBEDDED, TEN, EMBEDDED_BY_MSEARCH),
@@ -33,12 +33,12 @@ Queries = Sequence[Or]
 
 
 def progressive_queries(terms: Sequence[Term], title_weight: float = 0.0) -> list[Or]:
-    """Make SQ10 … SQ1 (SHRAG, section 3.2) of terms, the most important first."""
+    """Make SQ10 … SQ1 (SHRAG, section 3.2) from terms, most important first."""
     return [or_query(terms[:count], title_weight=title_weight) for count in range(len(terms), 0, -1)]
 
 
 def queries_of(words: Sequence[str], title_weight: float = 0.0) -> list[Or]:
-    """Make the queries of words that the embedded index holds as they are."""
+    """Make the queries of words that are tokens of the embedded index."""
     return progressive_queries([Term(word, (word,)) for word in words], title_weight)
 
 
@@ -48,7 +48,7 @@ async def ask(engine: Engine, queries: Queries) -> None:
 
 
 def measure_queries(plan: Plan) -> list[Figure]:
-    """Measure SQ10 and all ten on the embedded engine, without a title clause and with one."""
+    """Measure SQ10 and all ten queries on the embedded engine, with and without a title clause."""
     name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
     store = FolderStore(plan.home, name)
     path = Path(store.address(store.manifest()).index)
@@ -60,7 +60,7 @@ def measure_queries(plan: Plan) -> list[Figure]:
         taken = []
         for number in range(plan.rounds):
             plan.progress(f"rounds{note}", number, plan.rounds)
-            # Each way has an engine of its own, so that neither gains from what the other remembers.
+            # Each variant has a separate engine, so that they share no cache.
             ways = {one: partial(_ask_first, TantivyEngine(path)), ten: partial(ask, TantivyEngine(path))}
             asyncio.run(measure_in_turn(ways, warm_up))
             taken.append(asyncio.run(measure_in_turn(ways, asked)))
@@ -78,7 +78,7 @@ async def _ask_first(engine: Engine, queries: Queries) -> None:
 
 
 def measure_cluster_queries(plan: Plan) -> list[Figure]:
-    """Measure SQ10 alone, the ten in one request and in ten, and the ten on the embedded engine, in turn."""
+    """Measure SQ10 alone, ten queries in one request and in ten, and on the embedded engine, alternately."""
     there, here = plan.settings("elasticsearch"), plan.settings()
     name, seconds = ensure_index(there, plan.documents, plan.progress)
     ensure_index(here, plan.documents, plan.progress)
@@ -102,7 +102,7 @@ async def _cluster_round(cluster: Engine, embedded: Engine) -> Seconds:
     chain = make_analyzer(ANALYZER, "discard")
 
     def both(words: Sequence[str]) -> tuple[Queries, Queries]:
-        """Return the queries as the cluster's analysis has the words, and as they are."""
+        """Return the queries with the cluster's tokens, and with the words unchanged."""
         read = [Term(word, tuple(token[0] for token in chain.analyze(word))) for word in words]
         return progressive_queries([term for term in read if term.tokens]), queries_of(words)
 

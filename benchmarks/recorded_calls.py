@@ -1,4 +1,4 @@
-"""The calls of a language model at the HTTP seam, recorded and given again: what was sent and what came."""
+"""Recording and replaying of language model calls at the HTTP layer."""
 
 import re
 import time
@@ -13,7 +13,7 @@ COUNT = re.compile(rb'"completion_tokens":\s*(\d+)')
 
 @dataclass(slots=True)
 class Call:
-    """One request and its answer; seconds of a clock that never goes back."""
+    """One request and its response, with times of a monotonic clock in seconds."""
 
     url: str
     body: bytes
@@ -24,30 +24,30 @@ class Call:
 
     @property
     def is_chat(self) -> bool:
-        """Tell whether the model was asked, and not only its server: for tokens, for its models."""
+        """Check for a model call, rather than a request for tokens or models."""
         return self.url.endswith("/chat/completions")
 
     @property
     def seconds(self) -> float:
-        """The time from sending to the last byte of the answer: the model's own, and its server's."""
+        """The time from sending to the last byte of the response, of model and server."""
         return self.ended - self.began
 
 
 def tokens_of(answer: bytes) -> int:
-    """Return how many tokens the server says that it wrote: the last count in an answer."""
+    """Return the number of tokens reported by the server: the last count in a response."""
     counts = COUNT.findall(answer)
     return int(counts[-1]) if counts else 0
 
 
 class RecordingTransport(httpx.AsyncBaseTransport):
-    """The network, with what passes kept in `calls`."""
+    """A network transport that records requests and responses in `calls`."""
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self._network = httpx.AsyncHTTPTransport(limits=UNLIMITED, trust_env=False)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, and keep its answer while it comes."""
+        """Send a request, and record its response while it is read."""
         call = Call(str(request.url), await request.aread(), time.perf_counter())
         self.calls.append(call)
         call.response = await self._network.handle_async_request(request)
@@ -75,7 +75,7 @@ class _KeptStream(httpx.AsyncByteStream):
 
 
 def replaying_transport(calls: Iterable[Call]) -> httpx.MockTransport:
-    """Return a transport that gives recorded answers at once, by address and body."""
+    """Return a transport that returns recorded responses immediately, by address and body."""
     answers = {(call.url, call.body): call for call in calls}
 
     async def answer(request: httpx.Request) -> httpx.Response:

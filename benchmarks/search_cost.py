@@ -1,11 +1,11 @@
-"""Processor time of a search by each method, with nothing remembered from the question before.
+"""Processor time of a search by each method, without caches from earlier questions.
 
     python -m benchmarks.search_cost --home DIR --name NAME --topics FILE [--questions N] [--json]
     python -m benchmarks.search_cost --home DIR --generated 1000000 [--questions N] [--json]
 
-Each question is asked of an index opened for it alone, so that no passage, frequency or analysis is known.
-The figure is the processor time of this process, of all its threads, without a cluster's own time. Settings
-come from the environment: SHRAG_ENGINE=elasticsearch measures a cluster.
+Each question uses a newly opened index, so that no passage, frequency or analysis is cached. The figure is
+the processor time of all threads of this process, without a cluster's time. Settings are read from the
+environment: SHRAG_ENGINE=elasticsearch measures a cluster.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from retriever.search import SearchRequest, rank, search
 from retriever.settings import RetrieverSettings
 
 METHODS = ("or", "paper", "shrag")
-BASE, BAR = "or", 5.0  # × the processor time of this method
+BASE, BAR = "or", 5.0  # bar as a multiple of this method's processor time
 SETTINGS = RetrieverSettings()
 Ask = Callable[[SearchIndex, str, str], Awaitable[object]]
 
@@ -46,7 +46,7 @@ WAYS: Mapping[str, Ask] = {
 async def measure(
     settings: IndexerSettings, name: str, questions: Sequence[str], progress: Progress
 ) -> list[Figure]:
-    """Ask every question by every method, in turn, and return the mean of what each took."""
+    """Search every question with every method, alternately, and return the mean time of each."""
     spent: dict[tuple[str, str], list[float]] = {(way, method): [] for way in WAYS for method in METHODS}
     for number, question in enumerate(questions):
         progress("questions", number, len(questions))
@@ -69,7 +69,7 @@ async def measure(
 
 
 async def _warm_up(index: SearchIndex) -> None:
-    """Connect, and start the threads; no question asks for these words."""
+    """Connect, and start the threads, with words that are in no question."""
     index.analyzer.analyze("준비 ready")
     await index.engine.document_frequencies(["\ufffd"])
 
@@ -78,7 +78,9 @@ async def _warm_up(index: SearchIndex) -> None:
 @click.option("--home", type=click.Path(file_okay=False, path_type=Path), required=True)
 @click.option("--name", help="An index in HOME.")
 @click.option("--topics", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--generated", type=click.IntRange(1), help="Ask the generated corpus of so many documents.")
+@click.option(
+    "--generated", type=click.IntRange(1), help="Search the generated corpus of this many documents."
+)
 @click.option("--questions", type=click.IntRange(1), default=300, show_default=True)
 @strict_option
 @json_option
@@ -101,7 +103,7 @@ def main(
         elif name and topics:
             asked = list(read_topics(topics).values())[:questions]
         else:
-            raise click.UsageError("name an index and its topics, or --generated")
+            raise click.UsageError("give --name and --topics, or --generated")
         figures = asyncio.run(measure(settings, name, asked, progress))
     report(figures, facts, as_json=as_json, strict=strict)
 

@@ -1,1 +1,1 @@
-"""Corpora in: papers, readers, cleaning, chunking, analysis, schema, writers, ingest."""
+"""Indexing: papers, readers, cleaning, chunking, analysis, schema, writers, ingest."""

@@ -1,4 +1,4 @@
-"""The commands of a cluster alone: `indexes backup`, `indexes backups` and `indexes restore`."""
+"""Commands for clusters only: `indexes backup`, `indexes backups` and `indexes restore`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ location_option = click.option(
     "--location",
     default="",
     metavar="FOLDER",
-    help="Within the servers' path.repo; the one used before, at first the prefix.",
+    help="Below the servers' path.repo. Default: the last location, initially the prefix.",
 )
 
 
@@ -30,7 +30,7 @@ location_option = click.option(
 @location_option
 @json_option
 def backup(snapshot: str, location: str, as_json: bool) -> None:
-    """Take a snapshot of all indexes, called SNAPSHOT or after the date and time."""
+    """Create a snapshot of all indexes, named SNAPSHOT or after the date and time."""
     from base.terminal.progress_bar import progress_bar
     from indexer.versions.cluster.snapshots import backup as take
 
@@ -47,7 +47,7 @@ def backup(snapshot: str, location: str, as_json: bool) -> None:
 @location_option
 @json_option
 def backups(location: str, as_json: bool) -> None:
-    """List the snapshots, the oldest first."""
+    """List the snapshots, oldest first."""
     from indexer.versions.cluster.snapshots import list_snapshots
 
     with _cluster() as cluster:
@@ -56,7 +56,7 @@ def backups(location: str, as_json: bool) -> None:
         echo_json({"backups": [asdict(snapshot) for snapshot in found]})
         return
     if not found:
-        echo("no snapshots yet; take one with: shrag indexes backup")
+        echo("no snapshots yet; create one with: shrag indexes backup")
     for snapshot in found:
         size = _indices(snapshot.indices)
         echo(f"{snapshot.name}  {snapshot.taken}  {snapshot.state.lower()}  {size}")
@@ -65,10 +65,10 @@ def backups(location: str, as_json: bool) -> None:
 @click.command()
 @click.argument("snapshot")
 @location_option
-@click.option("--yes", is_flag=True, help="Do not ask: delete the indexes that are there.")
+@click.option("--yes", is_flag=True, help="Delete the current indexes without asking.")
 @json_option
 def restore(snapshot: str, location: str, yes: bool, as_json: bool) -> None:
-    """Make all indexes what they were in SNAPSHOT; what is there now is deleted."""
+    """Restore all indexes from SNAPSHOT; the current indexes are deleted."""
     from base.terminal.progress_bar import progress_bar
     from indexer.versions.cluster import snapshots
 
@@ -80,7 +80,7 @@ def restore(snapshot: str, location: str, yes: bool, as_json: bool) -> None:
             lost = [index for index in there if index not in found.indices]
             echo(f"{_indices(there)} will be deleted: {', '.join(there)}", err=True)
             if lost:
-                echo(f"of these the snapshot does not hold: {', '.join(lost)}", err=True)
+                echo(f"not in the snapshot: {', '.join(lost)}", err=True)
             click.confirm(visible(f"restore {snapshot!r} of {found.taken}?"), abort=True, err=True)
         with progress_bar() as progress:
             snapshots.restore(cluster, prefix, found, there, progress)
@@ -99,8 +99,8 @@ def _cluster() -> Iterator["Cluster"]:
     settings = IndexerSettings()
     if not CAPABILITIES[settings.engine].snapshots:
         raise InvalidCall(
-            f"the engine is {settings.engine}, whose indexes are folders: copy {settings.home} while nothing "
-            "is being indexed, and copy it back; backups are for SHRAG_ENGINE=elasticsearch"
+            f"the indexes of the engine {settings.engine} are folders: copy {settings.home} while nothing "
+            "is being indexed, and restore the copy; this command is for SHRAG_ENGINE=elasticsearch"
         )
     from indexer.versions.cluster.connection import Cluster
 

@@ -1,4 +1,4 @@
-"""The commands that make an index and show its analysis: `index` and `analyze`."""
+"""The commands `index` and `analyze`."""
 
 import json
 import sys
@@ -32,7 +32,7 @@ from indexer.options import (
 )
 from indexer.settings import IndexerSettings
 
-SHOWN_LETTERS = 3  # records that were refused
+SHOWN_LETTERS = 3  # dead letters in the output
 
 
 @click.command()
@@ -42,7 +42,7 @@ SHOWN_LETTERS = 3  # records that were refused
     "--format",
     "corpus_format",
     metavar="FORMAT",
-    help="miracl, beir, scienceon, jsonl, csv, pdf, markdown or text; else each file is recognised.",
+    help="miracl, beir, scienceon, jsonl, csv, pdf, markdown or text. Default: detected per file.",
 )
 @click.option("--rebuild", is_flag=True, help="Start from empty instead of adding to what is there.")
 @analyzer_option
@@ -53,15 +53,15 @@ SHOWN_LETTERS = 3  # records that were refused
 @click.option(
     "--follow-links",
     is_flag=True,
-    help="Also read what symbolic links out of a folder lead to; else such links are skipped and reported.",
+    help="Follow symbolic links that lead out of a folder; otherwise they are skipped and reported.",
 )
-@click.option("--strict", is_flag=True, help="Stop at the first record that cannot be read; publish nothing.")
+@click.option("--strict", is_flag=True, help="Stop at the first invalid record; publish nothing.")
 @click.option(
     "--vectors-only",
     is_flag=True,
-    help="Read no PATH: give the passages that the index holds the vectors which they lack.",
+    help="Read no PATH; encode the passages of the index that have no vector.",
 )
-@click.option("--workers", type=click.IntRange(1, 64), help="Processes for analysis; one a core by default.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Analysis processes. Default: one per core.")
 @json_option
 def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     paths: tuple[str, ...],
@@ -79,12 +79,12 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     workers: int | None,
     as_json: bool,
 ) -> None:
-    """Index the corpora at PATH… and publish the result under NAME.
+    """Index the corpora at PATH… and publish the result as index NAME.
 
-    Without --name the only index there is, or that of SHRAG_NAME, gets a new version.
+    Without --name, the index SHRAG_NAME or the only existing index gets a new version.
 
-    PATH is a file, a folder, an archive (gzip, zip), or hub:OWNER/NAME/FOLDER. Given again, the same command
-    goes on where an interrupted one stopped; another corpus adds to the index, replacing records by id.
+    PATH is a file, a folder, an archive (gzip, zip), or hub:OWNER/NAME/FOLDER. Repeating an interrupted
+    command resumes it; another corpus is added to the index, replacing records with the same id.
     """
     from base.terminal.progress_bar import progress_bar
     from indexer.corpora.readers import parse_columns
@@ -92,12 +92,12 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
     settings = IndexerSettings()
     if bool(paths) == vectors_only:
-        raise click.UsageError("name a PATH to index, or --vectors-only without one")
+        raise click.UsageError("give a PATH to index, or --vectors-only")
     if name is None and rebuild:
-        raise click.UsageError("--rebuild starts from empty: name the index (--name)")
+        raise click.UsageError("--rebuild replaces an index: name it (--name)")
     if name is None:
         name = chosen_index(name, settings)
-        echo(f"no --name is given: into index {name!r}", err=True)
+        echo(f"no --name given; using index {name!r}", err=True)
     if vectors_only:
         _encode(name, settings, as_json=as_json)
         return
@@ -135,7 +135,7 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     read = counted(manifest.counts["records"], "record")
     echo(
         f"index {name!r}, version {manifest.version}: {size_of(manifest)}, {read} read in "
-        f"{report.seconds:.1f} s ({rate:,.0f} a second)"
+        f"{report.seconds:.1f} s ({rate:,.0f} per second)"
     )
     for line in [*describe_counts(manifest.counts)[1:], describe_glossary(manifest)]:
         echo(f"  {line}")
@@ -159,7 +159,7 @@ def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
         echo_json(as_record(manifest) | {"encoded": encoded})
         return
     if not encoded:
-        echo(f"index {name!r}: every passage has its vector")
+        echo(f"index {name!r}: every passage already has a vector")
         return
     echo(
         f"index {name!r}, version {manifest.version}: {counted(encoded, 'passage')} encoded by "
@@ -174,9 +174,9 @@ def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:
 def analyze(analyzer: str, decompound: Decompound, dictionary_file: Path | None) -> None:
     r"""Turn texts into tokens.
 
-    JSON lines in, {"text": …}; JSON lines out, {"tokens": [[token, position, start, end], …]}. The text is
-    taken as it is, neither stripped nor normalised; positions keep the gaps of dropped words, start and end
-    are code points.
+    Input: JSON lines {"text": …}. Output: JSON lines {"tokens": [[token, position, start, end], …]}. The text
+    is neither stripped nor normalised. Positions keep the gaps of dropped words; start and end are code point
+    offsets.
     """
     chain = make_analyzer(analyzer, decompound, dictionary_of(dictionary_file))
     if sys.stdin is None:

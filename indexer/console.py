@@ -1,4 +1,4 @@
-"""What an index is made of, for a person, and as a record for JSON."""
+"""Descriptions of an index: lines for people, and a record for JSON."""
 
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def describe_vectors(manifest: "Manifest") -> str:
-    """Say by what the passages were encoded, and how many were."""
+    """Describe the encoder of the passages, and the number of vectors."""
     built = manifest.vector_fingerprint
     if not built:
         return ""
@@ -25,7 +25,7 @@ def describe_vectors(manifest: "Manifest") -> str:
 
 
 def describe_glossary(manifest: "Manifest") -> str:
-    """Say how many pairs the glossary holds, those mined from the corpus first."""
+    """Describe the numbers of pairs in the glossary, mined ones first."""
     sizes = manifest.glossary
     parts = [f"{counted(sizes.get('corpus', 0), 'glossary pair')} mined"]
     parts += [f"{sizes[key]:,} {words}" for key, words in GIVEN_AS.items() if sizes.get(key)]
@@ -33,10 +33,10 @@ def describe_glossary(manifest: "Manifest") -> str:
 
 
 def describe_citations(manifest: "Manifest") -> str:
-    """Say how many references the papers have, and how many of them name a paper of the index."""
+    """Describe the number of references, and of references to papers of the index."""
     counts = manifest.citations
     if not counts:
-        return "none kept by the release that built it; references are looked up by id"
+        return "none stored by the release that built the index; references are looked up by id"
     if not counts["references"]:
         return "no references"
     share = counts["matched"] / counts["references"]
@@ -49,28 +49,28 @@ def describe_citations(manifest: "Manifest") -> str:
 
 
 def counts_by_name(counts: "Mapping[str, int]") -> str:
-    """Return counts with their names, the largest first: 80 pdf, 1 jsonl."""
+    """Format counts with their names, largest first: 80 pdf, 1 jsonl."""
     return ", ".join(f"{count:,} {name}" for name, count in Counter(counts).most_common())
 
 
 def terms_of(dictionary: UserDictionary | None) -> int:
-    """Return how many terms a dictionary holds, 0 where there is none."""
+    """Return the number of terms of a dictionary, 0 without one."""
     return len(dictionary.entries) if dictionary else 0
 
 
 def as_record(manifest: "Manifest") -> dict[str, Any]:
-    """Return what the commands show of a version as JSON."""
+    """Return a version's description for JSON output."""
     names = ("name", "version", "engine", "papers", "passages", "published", "counts")
     return {name: getattr(manifest, name) for name in names}
 
 
 def size_of(manifest: "Manifest") -> str:
-    """Say how many passages of how many papers there are."""
+    """Format the numbers of passages and papers."""
     return f"{counted(manifest.passages, 'passage')} of {counted(manifest.papers, 'paper')}"
 
 
 DROPPED_AS = {
-    "ambiguous": "that may be several papers",
+    "ambiguous": "to several possible papers",
     "itself": "to the paper itself",
     "duplicates": "repeated",
 }
@@ -78,16 +78,16 @@ GIVEN_AS = {"user": "of a file", "general": "general ones"}
 COUNTED_AS = {
     "records": "read",
     "removed": "removed",
-    "replaced": "replaced by newer ones of the same id",
-    "duplicates": "left out, the id stands again further on",
+    "replaced": "replaced by newer records with the same id",
+    "duplicates": "skipped, as a later record has the same id",
     "incomplete": "without an abstract, marked incomplete",
     "cut": "cut at 1,000,000 characters",
-    "dead_letters": "that could not be read (dead letters)",
+    "dead_letters": "invalid (dead letters)",
 }
 
 
 def describe_counts(counts: dict[str, int]) -> list[str]:
-    """Say what became of the records of a build, a line each."""
+    """Format the outcomes of a build's records, one line each."""
     lines = [
         f"{counted(counts[key], 'record')} {words}" for key, words in COUNTED_AS.items() if counts.get(key)
     ]

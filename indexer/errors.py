@@ -1,19 +1,19 @@
-"""Errors on the way from a corpus to a published index.
+"""Errors of indexing and of opening an index.
 
 ResourceError (`base/errors.py`)
-├── UnknownFormat         a file of no known format, or options that do not fit the format
-├── EncoderNotConfigured  vectors are asked for, and the settings name no encoder
-├── UnknownIndex          no index of that name (or no such version)
-├── EmptyCorpus           nothing in it that could be indexed
-├── StrictRefusal         a record that would have been a dead letter, where none is allowed
+├── UnknownFormat         a file of an unknown format, or options that do not fit the format
+├── EncoderNotConfigured  vectors are requested without a configured encoder
+├── UnknownIndex          no index of that name, or no such version
+├── EmptyCorpus           nothing in the corpus could be indexed
+├── StrictRefusal         an invalid record with the option --strict
 ├── IndexBusy             another process is writing to this index
-├── IndexMismatch         an index that other settings, library versions or another format built
-├── IndexDamaged          files that are missing or cannot be read
-│   └── VersionGone       a version that was cleared away, or deleted, while it was open
-├── IndexClosed           a call of an index after it was closed
-├── IndexNotWritten       disk full, no permission: the old version still answers
-├── EncoderUnusable       a model that cannot be loaded, or an endpoint that gives no vectors
-├── EngineUnreachable     no server answers at the address of the settings, or not in time
+├── IndexMismatch         the index was built with other settings, library versions or another format
+├── IndexDamaged          files are missing or unreadable
+│   └── VersionGone       a version was pruned or deleted while it was open
+├── IndexClosed           the index was closed before the call
+├── IndexNotWritten       disk full, no permission: the old version remains in use
+├── EncoderUnusable       a model cannot be loaded, or an endpoint returns no vectors
+├── EngineUnreachable     no server answers at the configured address, or not in time
 └── EngineRefused         a server refuses: credentials, rights, a missing plugin, a full disk
 """
 
@@ -23,15 +23,15 @@ from base.errors import Remedy, ResourceError, first_names
 
 
 class UnknownFormat(ResourceError):
-    """A file of no known format, or options that do not fit the format."""
+    """A file of an unknown format, or options that do not fit the format."""
 
 
 class EncoderNotConfigured(ResourceError):
-    """Vectors are asked for, and the settings name no encoder."""
+    """Vectors are requested without a configured encoder."""
 
 
 class UnknownIndex(ResourceError):
-    """No index of that name, or no such version of it; `there` names the indexes that there are."""
+    """No index of that name, or no such version; `there` lists the existing indexes."""
 
     def __init__(
         self,
@@ -41,9 +41,9 @@ class UnknownIndex(ResourceError):
         index: str = "",
         there: Sequence[str] = (),
     ) -> None:
-        """Take also what there is, as one of these may be meant."""
+        """Add the existing names to the remedies."""
         remedies = remedy if isinstance(remedy, tuple) else (remedy,)
-        named = (f"name one that there is ({first_names(there)})",) if there else ()
+        named = (f"name an existing one ({first_names(there)})",) if there else ()
         super().__init__(what, remedy=(*named, *remedies), index=index)
         self.there = tuple(there)
 
@@ -53,7 +53,7 @@ class EmptyCorpus(ResourceError):
 
 
 class StrictRefusal(ResourceError):
-    """A record was refused where none is allowed to be."""
+    """A record is invalid, and the build is strict."""
 
 
 class IndexBusy(ResourceError):
@@ -65,15 +65,15 @@ class IndexMismatch(ResourceError):
 
 
 class IndexDamaged(ResourceError):
-    """Files of the index are missing or cannot be read."""
+    """Files of the index are missing or unreadable."""
 
 
 class VersionGone(IndexDamaged):
-    """A version was cleared away, or its index deleted, while it was open."""
+    """A version was pruned, or its index deleted, while it was open."""
 
 
 class IndexClosed(ResourceError):
-    """An index, its glossary or its vectors are asked after they were closed."""
+    """An index, its glossary or its vectors are used after they were closed."""
 
 
 class IndexNotWritten(ResourceError):
@@ -81,12 +81,12 @@ class IndexNotWritten(ResourceError):
 
 
 class EncoderUnusable(ResourceError):
-    """The model cannot be loaded, or its endpoint gives no vectors."""
+    """The model cannot be loaded, or its endpoint returns no vectors."""
 
 
 class EngineUnreachable(ResourceError):
-    """No server of the engine answers, or not in time."""
+    """No server of the engine answers in time."""
 
 
 class EngineRefused(ResourceError):
-    """The engine's server answers, and will not do what is asked."""
+    """The engine's server refuses a request."""

@@ -1,4 +1,4 @@
-"""The commands that keep indexes: `indexes …`."""
+"""The commands `indexes …`, which manage indexes."""
 
 import sys
 from collections.abc import Iterator
@@ -61,9 +61,9 @@ def list_command(as_json: bool) -> None:
             with open_store(settings, name) as store:
                 manifest = store.manifest()
             records.append(as_record(manifest) | {"analyzer": manifest.analyzer})
-        except UnknownIndex:  # deleted since
+        except UnknownIndex:  # deleted in the meantime
             continue
-        except (IndexDamaged, IndexMismatch, OSError) as error:  # the others can be listed
+        except (IndexDamaged, IndexMismatch, OSError) as error:  # list the others
             described = f"{type(error).__name__}: {describe_error(error)}"
             records.append(dict.fromkeys(LISTED) | {"name": name, "error": described})
             echo(described, err=True)
@@ -88,9 +88,9 @@ def list_command(as_json: bool) -> None:
 @optional_name_argument
 @json_option
 def show(name: str | None, as_json: bool) -> None:
-    """Show what an index is made of, its versions, and whether a build of it is unfinished.
+    """Show the content of an index, its versions, and whether a build is unfinished.
 
-    NAME may be left out where there is one index.
+    NAME is optional if there is only one index.
     """
     from indexer.versions.store.engines import open_store
 
@@ -141,7 +141,7 @@ def show(name: str | None, as_json: bool) -> None:
 
 @indexes.command()
 @name_argument
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @json_option
 def delete(name: str, yes: bool, as_json: bool) -> None:
     """Delete an index with all of its versions."""
@@ -163,8 +163,8 @@ def _content_of(store: "IndexStore") -> str:
         if store.current() is None and store.local.is_unfinished():
             return "an unfinished build"
         return counted(store.manifest().passages, "passage")
-    except (IndexDamaged, IndexMismatch):  # it can be deleted all the same
-        return "it cannot be read"
+    except (IndexDamaged, IndexMismatch):  # it can still be deleted
+        return "unreadable"
 
 
 @indexes.command()
@@ -172,9 +172,9 @@ def _content_of(store: "IndexStore") -> str:
 @click.argument("version", type=click.IntRange(min=1), required=False)
 @json_option
 def rollback(name: str, version: int | None, as_json: bool) -> None:
-    """Let VERSION answer again, without it the version before the present one.
+    """Make VERSION the current version; without VERSION, the previous one.
 
-    With VERSION it mends an index of which nothing says any more which version answers.
+    With VERSION, it also repairs an index without a record of its current version.
     """
     from indexer.versions.store.engines import open_store
 
@@ -183,17 +183,17 @@ def rollback(name: str, version: int | None, as_json: bool) -> None:
     if as_json:
         echo_json({"name": name, "version": version})
         return
-    echo(f"index {name!r} answers from version {version} again")
+    echo(f"index {name!r}: version {version} is the current version again")
 
 
 @indexes.command()
 @optional_name_argument
 @json_option
 def verify(name: str | None, as_json: bool) -> None:
-    """Compare every byte of each version of NAME with what was written; exit 1 where one differs.
+    """Verify every byte of each version of NAME by checksums; exit 1 if one is damaged.
 
-    NAME may be left out where there is one index.
-    In a cluster, whose servers check their own files, passages are counted, glossary and citations are read.
+    NAME is optional if there is only one index. In a cluster, whose servers check their own files, passages
+    are counted, and glossary and citations are verified.
     """
     from contextlib import ExitStack, suppress
 
@@ -205,29 +205,29 @@ def verify(name: str | None, as_json: bool) -> None:
     with open_store(settings, name) as store, progress_bar() as progress:
         try:
             store.require_current()
-        except IndexDamaged as error:  # the versions can be compared all the same
+        except IndexDamaged as error:  # the versions can still be verified
             lost = error
         compared = {}
         for version in store.versions():
             with ExitStack() as held:
-                with suppress(OSError):  # its manifest cannot be opened, or it was cleared away
+                with suppress(OSError):  # its manifest is unreadable, or it was pruned
                     held.enter_context(store.holding(version))
                 compared[version] = store.verify_files(version, progress)
-        there = store.versions()  # others were cleared away meanwhile
+        there = store.versions()  # others were pruned in the meantime
         found = {version: lines for version, lines in compared.items() if version in there}
     damaged = [version for version, lines in found.items() if lines]
     if as_json:
         versions = [{"version": version, "differs": lines} for version, lines in found.items()]
         echo_json({"name": name, "versions": versions, "pointer": lost.what if lost else None})
     for version, lines in {} if as_json else found.items():
-        echo(f"index {name!r}, version {version}: {'damaged' if lines else 'as it was written'}")
+        echo(f"index {name!r}, version {version}: {'damaged' if lines else 'intact'}")
         for line in lines:
             echo(f"  {line}")
     if lost:
         raise lost
     if damaged:
         raise IndexDamaged(
-            f"index {name!r}: {counted(len(damaged), 'version')} of {len(found)} not as written "
+            f"index {name!r}: {counted(len(damaged), 'version')} of {len(found)} damaged "
             f"({', '.join(map(str, damaged))})",
             remedy=(Remedy.POINT_TO, Remedy.REBUILD),
             index=name,
@@ -236,7 +236,7 @@ def verify(name: str | None, as_json: bool) -> None:
 
 @indexes.command()
 @name_argument
-@click.option("--out", type=PathParameter(dir_okay=False), help="A file; standard output by default.")
+@click.option("--out", type=PathParameter(dir_okay=False), help="Output file. Default: standard output.")
 def export(name: str, out: Path | None) -> None:
     """Write the passages of NAME as JSON lines, in corpus order."""
     from contextlib import ExitStack
@@ -250,7 +250,7 @@ def export(name: str, out: Path | None) -> None:
         check_output(out, (settings.home / name, *named_paths(settings)))
     with ExitStack() as stack:
         store = stack.enter_context(open_store(settings, name))
-        manifest, passages = _answering_passages(store)
+        manifest, passages = _current_passages(store)
         progress = stack.enter_context(progress_bar())
         file = stack.enter_context(output_file(out)) if out else sys.stdout.buffer
         for done, passage in enumerate(passages):
@@ -258,8 +258,8 @@ def export(name: str, out: Path | None) -> None:
             file.write(escaped_json(passage.to_json().decode()).encode() + b"\n")
 
 
-def _answering_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[StoredPassage]]":
-    """Return the version that answers, and its passages: it is held once the first of them is read."""
+def _current_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[StoredPassage]]":
+    """Return the current version and its passages; it is held from the first passage on."""
     while True:
         manifest = store.manifest()
         passages = store.stored_passages(manifest)
@@ -275,7 +275,7 @@ def _answering_passages(store: "IndexStore") -> "tuple[Manifest, Iterator[Stored
 @click.argument("ids", nargs=-1, required=True, metavar="ID…")
 @json_option
 def remove(name: str, ids: tuple[str, ...], as_json: bool) -> None:
-    """Publish a version of NAME without the records of these ids."""
+    """Publish a version of NAME without the records with these ids."""
     from base.terminal.progress_bar import progress_bar
     from indexer.ingest import remove_records
 

@@ -1,4 +1,4 @@
-"""From a corpus to a published version of an index: what the front ends call."""
+"""Indexing a corpus, encoding passages and removing records; called by the front ends."""
 
 import shutil
 import time
@@ -19,7 +19,7 @@ from indexer.corpora.full_text.parser_pool import Complete
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
-from indexer.files.damage import describing_write_errors
+from indexer.files.damage import map_write_errors
 from indexer.files.stored import key_field
 from indexer.glossary.given import GivenPairs
 from indexer.requests import IngestRequest
@@ -44,7 +44,7 @@ FOLDER_MODES = {"owner": 0o700, "group": 0o750, "all": 0o755}
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What became of a corpus; of its dead letters the first ten, and many more of them in a file."""
+    """Result of indexing: counts, the first ten dead letters, and the file with more of them."""
 
     manifest: Manifest
     seconds: float
@@ -61,7 +61,7 @@ def build_index(
     """Index a corpus and publish the result as the next version of `request.name`.
 
     Raises:
-        ResourceError: whatever keeps the version from being published; the last one answers on.
+        ResourceError: the version cannot be published; the previous version remains current.
     """
     started = time.perf_counter()
     corpus = read_corpus(
@@ -73,7 +73,7 @@ def build_index(
         complete=_grobid(settings),
     )
     with _writable(settings, request.name) as store:
-        # What is refused is refused before a model is loaded.
+        # Invalid requests are refused before a model is loaded.
         plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)
         encoder = open_encoder(settings.encoder)
         with closing(encoder) if encoder else nullcontext():
@@ -111,14 +111,14 @@ def _grobid(settings: IndexerSettings) -> Complete | None:
 def encode_passages(
     name: str, settings: IndexerSettings, progress: Progress = no_progress
 ) -> tuple[Manifest, int]:
-    """Publish a version of an index in which every passage has a vector; return how many were without.
+    """Publish a version with a vector for every passage; return its manifest and the number of new vectors.
 
-    Where none was, nothing is published, and the manifest is that of the version that answers. Killed, it
-    finds what it had encoded when it is called again.
+    If no vector was missing, nothing is published, and the current manifest is returned. After a kill, the
+    next call resumes with the vectors encoded so far.
 
     Raises:
-        EncoderNotConfigured: the settings name no encoder.
-        InvalidCall: they name one that the engine cannot change to.
+        EncoderNotConfigured: no encoder is configured.
+        InvalidCall: the engine cannot change to the configured encoder.
     """
     with _writable(settings, name, published=True) as store:
         base, dictionary = _checked_base(store)
@@ -128,7 +128,7 @@ def encode_passages(
             )
         with closing(encoder):
             stage = VectorStage(store, encoder, base, progress)
-            stage.check(anew=True)
+            stage.check(reencode=True)
             held = base.vector_count if base.vector_fingerprint == encoder.fingerprint else 0
             draft = _start_from(store, base, dictionary)
             with store.writer(base.unit, base) as writer:
@@ -151,10 +151,10 @@ def encode_passages(
 def remove_records(
     name: str, ids: Sequence[str], settings: IndexerSettings, progress: Progress = no_progress
 ) -> tuple[Manifest, list[str]]:
-    """Publish a version without the given records; return its manifest and the ids that were not there.
+    """Publish a version without the given records; return its manifest and the unknown ids.
 
     Raises:
-        InvalidCall: none of the ids was there; nothing is published.
+        InvalidCall: none of the ids is in the index; nothing is published.
     """
     asked = list(dict.fromkeys(unicodedata.normalize("NFC", record_id) for record_id in ids))
     with _writable(settings, name, published=True) as store:
@@ -166,7 +166,7 @@ def remove_records(
             present = writer.held(key, asked)
             if not present:
                 store.discard_building()
-                raise InvalidCall(f"index {name!r} holds none of these ids: {', '.join(asked[:5])}")
+                raise InvalidCall(f"index {name!r} contains none of these ids: {', '.join(asked[:5])}")
             for record_id in asked:
                 if record_id in present:
                     writer.replace(key, record_id)
@@ -181,23 +181,23 @@ def remove_records(
 
 @contextmanager
 def _writable(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
-    """Open an index, which may have to be there already, and hold it for writing.
+    """Open an index for writing; with `published` it must already exist.
 
-    A new one may be read by whom the settings name. The mode of its folder says so for all that is in it.
+    The settings determine the readers of a new index; the mode of its folder applies to all of its content.
     """
     with open_store(settings, name) as store:
         if published:
             store.require_current()
         is_new = not store.local.path.exists()
-        with store.writing(), describing_write_errors(name):
+        with store.writing(), map_write_errors(name):
             if is_new:
-                mode = store.local.path.stat().st_mode  # as the umask left it
+                mode = store.local.path.stat().st_mode  # restricted by the umask
                 store.local.path.chmod(mode & FOLDER_MODES[settings.readable_by])
             yield store
 
 
 def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
-    """Return the version that answers and its dictionary, analysed as today."""
+    """Return the current version, checked against today's analysis, and its dictionary."""
     base = store.manifest()
     store.check_files(base, every_byte=True)
     dictionary = store.dictionary(base)
@@ -206,7 +206,7 @@ def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
 
 
 def _start_from(store: IndexStore, base: Manifest, dictionary: UserDictionary | None) -> Manifest:
-    """Begin a version from the passages of another, never to be resumed; return its manifest so far."""
+    """Start a version from the passages of another; it cannot be resumed. Return its draft manifest."""
     store.start_building(base, base.analyzer, base.decompound, dictionary)
     draft = replace(base, version=store.next_version(), source={})
     store.local.write_plan({"base": base.version, "version": draft.version})

@@ -1,4 +1,4 @@
-"""Options that commands have in common, and how they end on Ctrl-C."""
+"""Options shared by commands, and their handling of Ctrl-C."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,10 +20,12 @@ from indexer.glossary.given import Entry, read_glossary
 if TYPE_CHECKING:
     from indexer.settings import IndexerSettings
 
-COMPLETION_S = 0.5  # of a request for names; a cluster that is switched off is asked four times
-INTERRUPTED = 130  # 128 and the number of the signal, as shells say
+COMPLETION_S = 0.5  # per request for names; an unreachable cluster is tried four times
+INTERRUPTED = 130  # exit code 128 + signal number, as in shells
 
-json_option = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object instead of a table."
+)
 
 
 def _keep(context: click.Context, _: click.Parameter, name: str | None) -> str | None:
@@ -31,7 +33,7 @@ def _keep(context: click.Context, _: click.Parameter, name: str | None) -> str |
 
 
 def _keep_index(context: click.Context, name: str) -> str:
-    """Keep which index is called for: an error from deep within may not know it."""
+    """Store the requested index for error messages that do not know it."""
     context.ensure_object(dict)[INDEX_CALLED_FOR] = name
     return name
 
@@ -50,7 +52,7 @@ name_option = click.option(
     metavar="NAME",
     callback=_keep,
     shell_complete=completing(_index_names),
-    help="The index; may be left out where there is one, or SHRAG_NAME names it.",
+    help="The index; optional if there is only one, or if SHRAG_NAME is set.",
 )
 
 name_argument = click.argument("name", callback=_keep, shell_complete=completing(_index_names))
@@ -61,12 +63,12 @@ optional_name_argument = click.argument(
 
 
 def chosen_index(name: str | None, settings: "IndexerSettings") -> str:
-    """Return the index that is named by the call, else by the settings, else the only one there is.
+    """Return the index named by the call, otherwise by the settings, otherwise the only index.
 
     Raises:
-        UnknownIndex: none is named, and there is none.
-        InvalidCall: none is named, and there are several.
-        ResourceError: as the engine, which is asked for what there is.
+        UnknownIndex: no name is given, and there is no index.
+        InvalidCall: no name is given, and there are several indexes.
+        ResourceError: the engine cannot list the indexes.
     """
     if name is None:
         name = settings.name or _only_index(settings)
@@ -104,12 +106,12 @@ dictionary_option = click.option(
     "dictionary_file",
     type=PathParameter(),
     metavar="FILE",
-    help="One's own terms, one a line, behind it its parts if it is to be cut: 세종시 세종 시",
+    help="Custom terms, one per line, followed by its parts if it is to be split: 세종시 세종 시",
 )
 
 
 def dictionary_of(file: Path | None) -> UserDictionary | None:
-    """Read the dictionary of an option; None where it was not given."""
+    """Read the dictionary given as an option; None without the option."""
     return read_user_dictionary(file) if file else None
 
 
@@ -118,20 +120,20 @@ glossary_option = click.option(
     "glossary_file",
     type=PathParameter(),
     metavar="FILE",
-    help="One's own pairs, one a line: the Korean term, a tab, the English one.",
+    help="Custom glossary, one pair per line: the Korean term, a tab, the English term.",
 )
 
 
 def glossary_of(file: Path | None) -> tuple[Entry, ...] | None:
-    """Read the glossary of an option; None where it was not given."""
+    """Read the glossary given as an option; None without the option."""
     return read_glossary(file) if file else None
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """End on Ctrl-C with one line."""
+    """Exit on Ctrl-C with a one-line message."""
     try:
         yield
     except KeyboardInterrupt:
-        echo("interrupted; the same command goes on where it stopped", err=True)
+        echo("interrupted; repeat the command to resume", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None

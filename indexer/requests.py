@@ -1,4 +1,4 @@
-"""What `shrag index` is asked to do, and how it tells how far it is and how much there was."""
+"""The request of `shrag index`, and the types of its progress and counts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from indexer.glossary.given import Entry
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """What `shrag index` was asked to do."""
+    """Arguments of `shrag index`."""
 
     name: str
     paths: Sequence[str]
@@ -19,6 +19,6 @@ class IngestRequest:
     decompound: Decompound = "discard"
     rebuild: bool = False
     strict: bool = False
-    follow_links: bool = False  # out of the folders of the corpus
-    dictionary: UserDictionary | None = None  # that of the version that answers, where none is given
-    glossary: tuple[Entry, ...] | None = None  # likewise
+    follow_links: bool = False  # also out of the folders of the corpus
+    dictionary: UserDictionary | None = None  # default: that of the current version
+    glossary: tuple[Entry, ...] | None = None  # default: that of the current version

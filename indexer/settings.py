@@ -1,4 +1,4 @@
-"""Where indexes live and how they are built: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
+"""Settings of indexes and their builds: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
 
 import os
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from base.files.regular_files import read_regular
 from base.net.plain_http import refuse_plain_http
 from base.settings.sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
 
-MOST_CERTIFICATES = 10_000_000  # bytes of a file; those of all public authorities take 300,000
+MOST_CERTIFICATES = 10_000_000  # bytes of a file; all public authorities take 300,000
 
 EngineName = Literal["tantivy", "elasticsearch"]
 StorageType = Literal["float32", "int8"]
@@ -33,24 +33,24 @@ Precision = Literal["auto", "float32", "float16", "bfloat16"]
 
 
 def default_home() -> Path:
-    """Return the folder for indexes."""
+    """Return the default folder of indexes."""
     return base_directory("XDG_DATA_HOME", "~/.local/share") / "shrag"
 
 
 def unset_if_empty(value: object) -> object:
-    """Return None for an empty value: an empty variable is as good as none."""
+    """Return None for an empty value, as an empty variable counts as unset."""
     return None if value == "" else value
 
 
 def folder_for_indexes(value: object) -> object:
-    """Return the default folder for an empty value; ValueError for one that is, or lies in, a file."""
+    """Return the default folder for an empty value; ValueError for a path that is a file or inside one."""
     if not isinstance(value, str | Path):
         return value
     path = in_home(Path(value)) if value != "" else default_home()
-    # Unlike those of Path these raise nothing where a folder may not be looked into.
+    # Unlike Path's methods, these do not raise for folders without permission.
     there = next(place for place in (path, *path.parents) if os.path.exists(place))  # noqa: PTH110
     if not os.path.isdir(there):  # noqa: PTH112
-        raise ValueError(f"{there} is no folder")
+        raise ValueError(f"{there} is not a folder")
     return path
 
 
@@ -61,7 +61,7 @@ OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
 
 
 def joined(value: object) -> object:
-    """Return a list of texts, as a file can hold it, with commas between them, as a variable holds it."""
+    """Join a list of texts from a file with commas, the format of a variable."""
     if not isinstance(value, list):
         return value
     if not all(isinstance(each, str) and "," not in each for each in value):
@@ -73,10 +73,10 @@ CommaList = Annotated[str, BeforeValidator(joined)]
 
 
 def plain_address(address: str) -> str:
-    """Return an address with its scheme in lower case and without a slash at its end.
+    """Normalise an address: scheme in lower case, no trailing slash.
 
     Raises:
-        ValueError: it is none; the message shows nothing of it.
+        ValueError: the address is invalid; the message does not quote it.
     """
     try:
         parts = urlsplit(address.strip())
@@ -87,14 +87,14 @@ def plain_address(address: str) -> str:
     if not whole or len(address.split()) != 1:
         raise ValueError("must begin with http:// or https://, like http://HOST:PORT/v1")
     if "@" in parts.netloc:
-        raise ValueError("must not hold a name or password; there are settings of their own for these")
+        raise ValueError("must not contain a name or password; use the settings for these")
     if parts.query or parts.fragment:
-        raise ValueError("must not hold '?' or '#'")
+        raise ValueError("must not contain '?' or '#'")
     return parts.geturl().rstrip("/")
 
 
 def key_for_a_header(value: SecretStr) -> SecretStr:
-    """Return a key as a header can hold it; a key that was read from a file ends in a new line."""
+    """Return a key as a valid header value; keys read from files end with a line feed."""
     key = value.get_secret_value().strip()
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ValueError("must be ASCII without white space")
@@ -102,7 +102,7 @@ def key_for_a_header(value: SecretStr) -> SecretStr:
 
 
 def file_of_certificates(path: Path | None) -> Path | None:
-    """Return a path; ValueError where no certificates can be read there."""
+    """Return the path; ValueError if it contains no readable certificates."""
     if path is not None:
         import ssl
 
@@ -110,19 +110,19 @@ def file_of_certificates(path: Path | None) -> Path | None:
             read_regular(path, MOST_CERTIFICATES)
             ssl.create_default_context(cafile=path)
         except OSError as error:
-            why = error.strerror or "it holds none"
+            why = error.strerror or "none found"
             raise ValueError(f"{path} cannot be read as certificates ({why})") from None
     return path
 
 
 def refuse_unused_certificates(addresses: str | None, ca_certs: Path | None) -> None:
-    """Raise ValueError where one of the addresses, separated by commas, is reached without certificates."""
+    """Raise ValueError for certificates with a comma-separated address that is not https."""
     if (
         ca_certs
         and addresses
         and any(urlsplit(address).scheme != "https" for address in addresses.split(","))
     ):
-        raise ValueError("ca_certs goes with addresses that begin with https:// only")
+        raise ValueError("ca_certs requires addresses that begin with https://")
 
 
 BaseUrl = Annotated[str, AfterValidator(plain_address)]
@@ -138,7 +138,7 @@ AllowPlainHttp = Annotated[
 
 
 class ElasticsearchServer(BaseModel):
-    """Where an Elasticsearch server is, and how one logs in there."""
+    """Address and credentials of an Elasticsearch server."""
 
     # A complaint never shows the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -152,25 +152,25 @@ class ElasticsearchServer(BaseModel):
 
     @field_validator("user")
     @classmethod
-    def _fit_to_log_in(cls, user: str) -> str:
+    def _check_user(cls, user: str) -> str:
         if ":" in user:
-            raise ValueError("a user's name has no ':'")
+            raise ValueError("a user name cannot contain ':'")
         return user
 
     @property
     def sends_secret(self) -> bool:
-        """Whether a key or a password goes with each request."""
+        """Whether a key or a password is sent with each request."""
         return bool(self.api_key or self.password)
 
     @model_validator(mode="after")
-    def _is_safe_to_reach(self) -> Self:
+    def _check_security(self) -> Self:
         refuse_plain_http(self.url, secret=self.sends_secret, allowed=self.allow_plain_http)
         refuse_unused_certificates(self.url, self.ca_certs)
         return self
 
 
 class ElasticsearchSettings(ElasticsearchServer):
-    """How a cluster is reached, and how indexes lie in it."""
+    """Access to a cluster, and the layout of indexes in it."""
 
     url: CommaList = Field(
         default="http://127.0.0.1:9200", description="address; several nodes are separated by commas"
@@ -221,7 +221,7 @@ class ElasticsearchSettings(ElasticsearchServer):
 
     @field_validator("url")
     @classmethod
-    def _are_addresses(cls, url: str) -> str:
+    def _check_addresses(cls, url: str) -> str:
         addresses = [plain_address(address) for address in url.split(",")]
         if not all(urlsplit(address).port for address in addresses):
             raise ValueError("must name the port, like http://HOST:9200 or https://HOST:9200")
@@ -229,15 +229,15 @@ class ElasticsearchSettings(ElasticsearchServer):
 
     @field_validator("replicas")
     @classmethod
-    def _is_a_range(cls, replicas: str) -> str:
+    def _check_range(cls, replicas: str) -> str:
         low, _, high = replicas.partition("-")
         if high.isdecimal() and int(low) > int(high):
-            raise ValueError("a range begins with the lower number, like 0-1")
+            raise ValueError("a range starts with the lower number, such as 0-1")
         return replicas
 
 
 class EncoderSettings(BaseModel):
-    """What makes vectors of texts, and how they are kept."""
+    """The encoder of texts, and the storage of vectors."""
 
     # A complaint never shows the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
@@ -315,13 +315,13 @@ class EncoderSettings(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _endpoint_has_an_address(self) -> Self:
+    def _check_endpoint_address(self) -> Self:
         if self.provider == "endpoint" and not self.base_url:
             raise ValueError("provider is endpoint and base_url is not set: set SHRAG_ENCODER__BASE_URL")
         return self
 
     @model_validator(mode="after")
-    def _key_and_certificates_go_with_the_address(self) -> Self:
+    def _check_encryption(self) -> Self:
         if self.provider == "endpoint":
             refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
             refuse_unused_certificates(self.base_url, self.ca_certs)
@@ -359,7 +359,7 @@ class CrossEncoderSettings(BaseModel):
 
 
 class RerankerSettings(CrossEncoderSettings):
-    """What reads a question and a text together to put hits into a better order."""
+    """The re-ranker, which scores question and text together."""
 
     provider: Literal["none", "local"] = Field(
         default="none", description="none, or local: a cross-encoder in this process"
@@ -373,7 +373,7 @@ class RerankerSettings(CrossEncoderSettings):
 
 
 class CheckSettings(CrossEncoderSettings):
-    """What judges whether passages say what a sentence of an answer says, beside the rules."""
+    """The judge of whether passages support a sentence of an answer, in addition to the rules."""
 
     judge: Literal["rules", "local", "model"] = Field(
         default="rules",
@@ -384,13 +384,13 @@ class CheckSettings(CrossEncoderSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _a_model_judges(cls, values: object) -> object:
+    def _default_judge(cls, values: object) -> object:
         if isinstance(values, dict) and values.get("model") and not values.get("judge"):
             return values | {"judge": "local"}
         return values
 
     @model_validator(mode="after")
-    def _a_judge_has_a_model(self) -> Self:
+    def _check_judge_model(self) -> Self:
         if self.judge == "local" and not self.model:
             raise ValueError(
                 "judge is local and model is not set: set SHRAG_CHECK__MODEL to an entailment model"
@@ -399,7 +399,7 @@ class CheckSettings(CrossEncoderSettings):
 
 
 def named_paths(*settings: BaseModel) -> Iterator[Path]:
-    """Yield the files and folders that settings name to be read, without the home of all indexes."""
+    """Yield the files and folders that settings name for reading, except the home of all indexes."""
     for each in settings:
         for name, value in each:
             if isinstance(value, BaseModel):
@@ -409,7 +409,7 @@ def named_paths(*settings: BaseModel) -> Iterator[Path]:
 
 
 class IndexerSettings(LayeredSettings):
-    """Settings of the indexer; built once at a front end and passed down."""
+    """Settings of the indexer; created once by a front end and passed down."""
 
     model_config = SettingsConfigDict(
         env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
@@ -456,7 +456,7 @@ class IndexerSettings(LayeredSettings):
     )
 
     @model_validator(mode="after")
-    def _say_how_many_workers(self) -> Self:
+    def _set_default_workers(self) -> Self:
         if self.workers == 0:
             object.__setattr__(self, "workers", usable_cores())
         return self

@@ -12,7 +12,7 @@ from indexer.analysis.packing import PassageTokens
 from indexer.citation_graph.graph import CitationGraph
 from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexClosed, IndexDamaged
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon
 from indexer.glossary.storage import Glossary
@@ -267,7 +267,7 @@ def _open_cluster(settings: IndexerSettings, store: IndexStore, manifest: Manife
 
     address = store.address(manifest)
     path = store.companion_path(manifest, LEXICON)
-    with describing_damage(path, store.name):
+    with map_damage_errors(path, store.name):
         lexicon = Lexicon.open(path)
     return ElasticsearchEngine(
         settings.elasticsearch,

@@ -77,9 +77,12 @@ BAD_LINES = {
     "not JSON": (b'{"id": "A"', "not JSON: Expecting ',' delimiter at character 11"),
     "not an object": (b"[1]", "not a JSON object but a list"),
     "no id": (b'{"title": "A"}', "id: Field required"),
-    "an empty id": (b'{"id": ""}', "id: an id has 1 to 512 characters, this one 0"),
-    "an id too long": (b'{"id": "' + b"A" * 513 + b'"}', "id: an id has 1 to 512 characters, this one 513"),
-    "an id with a space": (b'{"id": "A B"}', "id: an id has no white space and no control characters"),
+    "an empty id": (b'{"id": ""}', "id: an id must have 1 to 512 characters, this one has 0"),
+    "an id too long": (
+        b'{"id": "' + b"A" * 513 + b'"}',
+        "id: an id must have 1 to 512 characters, this one has 513",
+    ),
+    "an id with a space": (b'{"id": "A B"}', "id: an id cannot contain white space or control characters"),
     "a title that is a number": (b'{"id": "A", "title": 3}', "title: Input should be a valid string"),
     "a year as text": (b'{"id": "A", "year": "2019"}', "year: Input should be a valid integer"),
     "a lone surrogate": (rb'{"id": "A", "title": "\ud800"}', "title: a lone surrogate at character 0"),
@@ -108,7 +111,7 @@ def test_what_was_set_aside_is_told_to_a_person(call, tmp_path):
     code, out, told = call("index", corpus, "--name", "x")
 
     assert code == 0
-    assert "1 record that could not be read (dead letters)" in out
+    assert "1 record invalid (dead letters)" in out
     assert f"{corpus}, line 2: id: Field required; all in {home()}/x/dead-letters/000001.jsonl" in told
 
 
@@ -201,7 +204,7 @@ def test_of_a_truncated_gzip_what_is_whole_is_indexed(index, tmp_path):
 
     assert 1_000 < report["counts"]["records"] < 3_000
     assert report["counts"]["dead_letters"] == 1
-    assert "the file breaks off here" in report["dead_letters"][0]["reason"]
+    assert "the file ends early here" in report["dead_letters"][0]["reason"]
 
 
 def test_a_truncated_gzip_without_a_whole_record_publishes_nothing(call, tmp_path):
@@ -211,7 +214,7 @@ def test_a_truncated_gzip_without_a_whole_record_publishes_nothing(call, tmp_pat
     code, _, told = call("index", corpus, "--name", "x")
 
     assert (code, told.count("\n")) == (1, 1)
-    assert "the file breaks off here" in told
+    assert "the file ends early here" in told
 
 
 def test_a_zip_member_outside_and_a_bomb_are_dead_letters(index, tmp_path):
@@ -244,7 +247,7 @@ RESPONSE = (
     [
         (
             '<!DOCTYPE a [<!ENTITY b "c">]>' + RESPONSE.format(status=200),
-            "a DOCTYPE or entities of its own is ref",
+            "a DOCTYPE or custom entities is ref",
         ),
         (RESPONSE.format(status=401), "statusCode 401, not 200"),
     ],
@@ -270,7 +273,11 @@ def test_an_empty_corpus_no_such_path_and_an_unknown_format_are_one_line(call, t
         ((empty,), 1, f"EmptyCorpus: nothing to index in {empty}: no records"),
         ((tmp_path / "none",), 2, f"UnknownPath: {tmp_path}/none: there is no such file or folder"),
         ((strange,), 2, f"UnknownFormat: {strange}: its format cannot be recognised"),
-        ((empty, "--format", "marc"), 2, "UnknownFormat: no format is called 'marc'. There are miracl, beir"),
+        (
+            (empty, "--format", "marc"),
+            2,
+            "UnknownFormat: unknown format 'marc'. The formats are miracl, beir",
+        ),
     ]:
         ended, _, told = call("index", *arguments, "--name", "x")
         assert (ended, told.count("\n")) == (code, 1)
@@ -317,7 +324,9 @@ def test_an_unknown_index_and_one_of_another_fingerprint(call, index, tmp_path):
     edit_manifest(FolderStore(home(), "x").version_path(1), fingerprint={"schema": "0"})
     code, _, told = call("search", "methane", "--name", "x")
     assert (code, told.count("\n")) == (1, 1)
-    assert told.startswith("IndexMismatch: index 'x' was built otherwise (schema: 0, now ")
+    assert told.startswith(
+        "IndexMismatch: index 'x' was built with other settings or versions (schema: 0, now "
+    )
     assert "--rebuild" in told
 
 
@@ -376,7 +385,7 @@ def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes
 
     assert (run.returncode, run.stdout, run.stderr.count("\n")) == (1, "", 1), run.stderr
     assert run.stderr.startswith("IndexNotWritten: ")
-    assert "the same command again" in run.stderr
+    assert "repeat the command" in run.stderr
     assert hits("methane") == ["GOOD"]
     assert index(large, "--rebuild")["papers"] == 1_500
 
@@ -397,7 +406,7 @@ def test_where_temporary_files_cannot_grow_a_search_says_in_which_folder(index, 
 
     assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
     assert run.stderr.startswith(str(folder))
-    assert "a file grew over the allowed size" in run.stderr
+    assert "the file exceeds the allowed size" in run.stderr
 
 
 def test_on_a_full_disk_the_old_version_answers_and_the_command_resumes(tmp_path):
@@ -493,7 +502,7 @@ def test_an_empty_home_is_unset_and_a_tilde_is_expanded(call, index, tmp_path, m
 
     monkeypatch.setenv("SHRAG_HOME", str(corpus / "below"))
     for arguments in [("index", corpus, "--name", "x"), ("search", "methane", "--name", "x")]:
-        assert call(*arguments) == (2, "", f"SHRAG_HOME: {corpus} is no folder\n")
+        assert call(*arguments) == (2, "", f"SHRAG_HOME: {corpus} is not a folder\n")
 
 
 def test_a_decomposed_name_names_the_same_index(call, index, tmp_path):
@@ -515,7 +524,7 @@ def test_the_file_of_dead_letters_is_bounded_and_says_how_many_more_there_were(
     path = home() / "x" / "dead-letters" / "000001.jsonl"
     *letters, last = map(json.loads, path.read_text().splitlines())
     assert path.stat().st_size < 2_200
-    assert last["reason"] == f"{100 - len(letters)} more are not written down here"
+    assert last["reason"] == f"{100 - len(letters)} more are not listed here"
     assert f"the first {len(letters)} in " in call("index", corpus, "--name", "y")[2]
 
 

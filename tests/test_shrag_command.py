@@ -74,10 +74,10 @@ def test_version(tmp_path):
         (["search", "river", "--name", "x", "--method", "magic"], "'magic' is not one of"),
         (["search", "river", "--name", "x", "-k", "0"], "0 is not in the range"),
         (["ask", "--name", "x"], "Missing argument 'QUESTION'"),
-        (["index", "--name", "x"], "name a PATH to index, or --vectors-only without one"),
+        (["index", "--name", "x"], "give a PATH to index, or --vectors-only"),
         (
             ["index", "a", "--vectors-only", "--name", "x"],
-            "name a PATH to index, or --vectors-only without one",
+            "give a PATH to index, or --vectors-only",
         ),
         (["search", "river", "--name", "nowhere"], "UnknownIndex: "),
         (["index", "/nowhere/at/all.jsonl", "--name", "x"], "UnknownPath: "),
@@ -154,7 +154,7 @@ def test_a_home_that_is_a_file_is_one_line(tmp_path):
     home.write_text("in the way")
     corpus = write_jsonl(tmp_path / "papers.jsonl", [{"id": "P1", "title": "강", "abstract": "강은 길다."}])
     done = shrag("index", corpus, "--name", "papers", home=home)
-    assert (done.returncode, done.stderr) == (2, f"SHRAG_HOME: {home} is no folder\n")
+    assert (done.returncode, done.stderr) == (2, f"SHRAG_HOME: {home} is not a folder\n")
 
 
 @pytest.mark.parametrize("options", [["--json"], []], ids=["json", "table"])

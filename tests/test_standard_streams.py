@@ -55,7 +55,7 @@ def test_output_that_finds_no_room_is_no_success(sample_home, tmp_path, argument
 
     assert done.returncode == 1
     assert done.stderr.decode().count("\n") == 1
-    assert "a file grew over the allowed size" in done.stderr.decode()
+    assert "the file exceeds the allowed size" in done.stderr.decode()
 
 
 def test_passages_that_nobody_reads_any_more_are_one_exit_code(sample_home):

@@ -1,1 +1,1 @@
-"""Files that are written whole or not at all, or read within bounds, and where they are."""
+"""Locations of files, atomic writing and bounded reading."""

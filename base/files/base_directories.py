@@ -1,23 +1,23 @@
-"""Folders of the user after the XDG base directory rules."""
+"""User folders according to the XDG base directory specification."""
 
 import os
 from pathlib import Path
 
 
 def base_directory(variable: str, otherwise: str) -> Path:
-    """Return a folder after the XDG base directory rules, which take no relative path.
+    """Return an XDG base directory; a relative path in the variable is ignored, as specified.
 
     Raises:
-        ValueError: the variable names none, and there is no home.
+        ValueError: the variable is not set, and there is no home folder.
     """
     base = Path(os.environ.get(variable, ""))
     return base if base.is_absolute() else in_home(Path(otherwise))
 
 
 def in_home(path: Path) -> Path:
-    """Return a path with `~` expanded; ValueError where there is no such home, or it is no path."""
+    """Return a path with `~` expanded; ValueError if there is no such home or the path is invalid."""
     if "\0" in str(path):
-        raise ValueError("a path holds no null character")
+        raise ValueError("a path cannot contain a null character")
     try:
         return path.expanduser()
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and errors of the system with the next step."""
+"""Atomic, durable file writing, and system errors with their remedies."""
 
 import errno
 import fcntl
@@ -14,32 +14,32 @@ from typing import BinaryIO
 CAUSES = {
     errno.ENOSPC: "the disk is full",
     errno.EDQUOT: "the disk quota is used up",
-    errno.EFBIG: "a file grew over the allowed size",
+    errno.EFBIG: "the file exceeds the allowed size",
     errno.EACCES: "no permission",
     errno.EPERM: "no permission",
     errno.EROFS: "the file system is read-only",
-    errno.EPIPE: "its reader has gone away",
+    errno.EPIPE: "its reader closed the pipe",
     errno.EISDIR: "it is a folder",
     errno.ENOTDIR: "a part of the path is a file, not a folder",
 }
 
-# What a process or its machine has run out of says nothing of the file that it could not open.
+# Exhausted resources of the process or machine: unrelated to the file that could not be opened.
 SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # what `temporary_path` calls a file
+TEMPORARY = re.compile(r"\.[0-9]+\.[0-9a-f]{8}\.partial")  # names made by `temporary_path`
 
 
-# File systems that have no files without a name, such as NFS; kernels that do not know them.
+# File systems without unnamed files (O_TMPFILE), such as NFS, and kernels that do not know them.
 NO_UNNAMED_FILES = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
 NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})  # exFAT, some network mounts
 
 
 def temporary_path(path: Path) -> Path:
-    """Return the name of the file that is moved to `path` when it is complete; a kill can leave it there."""
+    """Return a temporary name; the complete file is moved to `path`. A kill can leave it behind."""
     return path.with_name(f".{os.getpid()}.{os.urandom(4).hex()}.partial")
 
 
 def disk_of(path: Path) -> str:
-    """Return the mount point of the disk of a path, and its free space, for a message."""
+    """Describe the disk of a path for a message: mount point and free space."""
     folder = path.absolute()
     while not os.path.ismount(folder) and folder != folder.parent:
         folder = folder.parent
@@ -47,12 +47,12 @@ def disk_of(path: Path) -> str:
 
 
 def cause_of(error: OSError) -> str:
-    """Say in plain words why the system refused, without the file."""
+    """Describe the reason of a system error, without the file name."""
     return CAUSES.get(error.errno or 0) or error.strerror or str(error) or type(error).__name__
 
 
 def write_durably(path: Path, content: str | bytes) -> None:
-    """Replace the file at `path` so that a reader, or a crash, finds the old content or the new one whole.
+    """Replace the file at `path`: a reader, also after a crash, finds the complete old or new content.
 
     Text is written as UTF-8.
     """
@@ -62,9 +62,9 @@ def write_durably(path: Path, content: str | bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of the one at `path`, and its permissions, when the block ends well.
+    """Open a file that replaces the one at `path`, with its permissions, when the block ends normally.
 
-    Until then, and after an error, the old file is there and nothing else.
+    Until then, and after an error, only the old file exists.
     """
     with _unfinished(path) as (file, passing):
         with suppress(FileNotFoundError):
@@ -78,10 +78,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def create_durably(path: Path, content: bytes, *, mode: int) -> None:
-    """Write a new file that appears with all of its content; FileExistsError where there is one already.
+    """Create a file atomically with its content; FileExistsError if it exists.
 
-    On a file system without hard links it appears empty, and a kill can leave it so. Nobody has more rights
-    to the file than `mode` gives, at any time. The superuser gives it to the owner of its folder.
+    On a file system without hard links the file is empty at first, and a kill can leave it empty. At no time
+    does anyone have more rights to the file than `mode`. The superuser gives it to the owner of its folder.
     """
     with _unfinished(path, mode) as (file, passing):
         _give_to_owner_of_folder(file, path)
@@ -117,15 +117,15 @@ def _give_to_owner_of_folder(file: BinaryIO, path: Path) -> None:
 
 @contextmanager
 def _unfinished(path: Path, mode: int = 0o666) -> Iterator[tuple[BinaryIO, Path]]:
-    """Open a file of the folder of `path`, and give the name that it has in the folder when it is complete.
+    """Open an unnamed file in the folder of `path`; yield it with its later temporary name.
 
-    It has no name before, so a kill leaves none, where the file system allows that. While it is open it is
-    locked: `remove_leftovers` does not remove it. The other files of such names (SQLite files, copies from a
-    cluster) have no lock: they are written in an index's folders, which `remove_leftovers` is not called for.
+    Where the file system supports unnamed files, a kill leaves nothing behind. The open file is locked, so
+    that `remove_leftovers` does not remove it. Other files with such names (SQLite files, copies from a
+    cluster) have no lock; they are in index folders, for which `remove_leftovers` is not called.
     """
     passing = temporary_path(path)
     try:
-        Path("/proc/self/fd").stat()  # which _complete needs
+        Path("/proc/self/fd").stat()  # _complete needs it
         descriptor = os.open(path.parent, os.O_TMPFILE | os.O_WRONLY, mode)
     except OSError as error:
         if error.errno not in NO_UNNAMED_FILES:
@@ -141,17 +141,17 @@ def _unfinished(path: Path, mode: int = 0o666) -> Iterator[tuple[BinaryIO, Path]
 
 
 def _complete(file: BinaryIO, passing: Path) -> None:
-    """Write a file out, and give it its name if it has none."""
+    """Flush a file to disk, and name it if it is unnamed."""
     file.flush()
     os.fsync(file.fileno())
     descriptor = file.fileno()
     if os.fstat(descriptor).st_nlink == 0:
-        # With a src_dir_fd, which is ignored, os.link calls linkat and follows the link of /proc.
+        # The ignored src_dir_fd makes os.link call linkat, which follows the link of /proc.
         os.link(f"/proc/self/fd/{descriptor}", passing, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of a folder that no process holds open, as far as permissions allow."""
+    """Remove the temporary files of a folder that no process has open, as far as permissions allow."""
     with suppress(OSError), os.scandir(folder) as entries:
         leftovers = [entry.path for entry in entries if TEMPORARY.fullmatch(entry.name)]
         for leftover in leftovers:
@@ -165,14 +165,14 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def _like(old: os.stat_result, descriptor: int) -> None:
-    """Give a new file the owner, where that is allowed, and the permissions of the one that it replaces."""
+    """Copy the owner, where permitted, and the permissions of the old file to a new one."""
     with suppress(PermissionError):
         os.fchown(descriptor, old.st_uid, old.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
 
 def sync(path: Path) -> None:
-    """Let a file's content, or what stands in a folder, outlive a crash."""
+    """Flush a file's content, or a folder's entries, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

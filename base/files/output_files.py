@@ -1,7 +1,7 @@
-"""The files that a command is told to write.
+"""Output files of commands.
 
-A file is replaced whole or stays as it is, behind the links that lead to it; its permissions stay. A pipe, a
-terminal or a descriptor (/dev/stdout) is written through. What the command reads is never written over.
+A file is replaced atomically or remains unchanged. Links are followed, and permissions are kept. A pipe, a
+terminal or a descriptor (/dev/stdout) is written directly. The inputs of a command are never overwritten.
 """
 
 import errno
@@ -18,67 +18,65 @@ import click
 from base.errors import InvalidCall, OutputNotWritten, UnknownPath
 from base.files.durable import cause_of, remove_leftovers, replacing
 
-LONGEST_CHAIN = 40  # of links, as Linux has it
+LONGEST_CHAIN = 40  # links, the limit of Linux
 STANDARD_OUTPUT = 1
 
 
 def check_output(path: Path, inputs: Iterable[Path | None] = ()) -> None:
-    """Refuse, before any work, a path that could not be written after it, or that is (in) one of the inputs.
+    """Check, before any work, that a path can be written and is not an input, or inside one.
 
     Raises:
-        InvalidCall: the path is a folder, or by whatever name an input, or lies in one that is a folder.
-        UnknownPath: its folder is not there.
+        InvalidCall: the path is a folder, or is an input under any name, or is inside an input folder.
+        UnknownPath: its folder does not exist.
         OutputNotWritten: no permission.
     """
     target, found = _behind_links(path)
     if found and stat.S_ISDIR(found.st_mode):
-        raise InvalidCall(f"{path} is a folder, and a file is to be written", remedy="name a file in it")
+        raise InvalidCall(f"{path} is a folder; the output must be a file", remedy="name a file in it")
     for read in inputs:
         if read and _is_within(target, found, read):
-            raise InvalidCall(
-                f"{path} would be written over what is read: {read}", remedy="name another file to write"
-            )
+            raise InvalidCall(f"{path} would overwrite the input {read}", remedy="name another output file")
     if found and (_descriptor(path) is not None or not stat.S_ISREG(found.st_mode)):
         return
     if not target.parent.is_dir():
         raise UnknownPath(
-            f"{path} cannot be written: there is no folder {target.parent}",
-            remedy="make it first, or name another",
+            f"{path} cannot be written: the folder {target.parent} does not exist",
+            remedy="create it, or name another one",
         )
     if not os.access(target.parent, os.W_OK) or (found and not os.access(target, os.W_OK)):
         raise not_written(path, PermissionError(errno.EACCES, "no permission"))
 
 
 def is_stream(path: Path) -> bool:
-    """Tell whether what is written there passes through: a pipe, a terminal, a descriptor."""
+    """Check whether a path is written directly: a pipe, a terminal, a descriptor."""
     _, found = _behind_links(path)
     return _descriptor(path) is not None or bool(found and not stat.S_ISREG(found.st_mode))
 
 
 def is_standard_output(path: Path) -> bool:
-    """Tell whether the path stands for standard output, as /dev/stdout does."""
+    """Check whether a path is standard output, such as /dev/stdout."""
     return _descriptor(path) == STANDARD_OUTPUT
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write a file; raises as `check_output` does, and OutputNotWritten where the system refuses."""
+    """Write a file; raises as `check_output`, and OutputNotWritten for a system error."""
     with output_file(path) as file:
         file.write(content)
 
 
 def write_standard_output(pieces: Iterable[bytes]) -> None:
-    """Write bytes to standard output as they are, whatever encoding it has for text."""
+    """Write bytes to standard output unchanged, regardless of its text encoding."""
     for piece in pieces:
         click.echo(piece, nl=False)
 
 
 @contextmanager
 def output_file(path: Path) -> Iterator[BinaryIO]:
-    """Open what a command writes; a file is there, or replaced, when the block has ended well.
+    """Open an output file; it is created or replaced when the block ends without an error.
 
     Raises:
         InvalidCall, UnknownPath: as `check_output`.
-        OutputNotWritten: disk full, no permission, a reader that has gone away.
+        OutputNotWritten: disk full, no permission, a reader that closed the pipe.
     """
     check_output(path)
     try:
@@ -99,13 +97,13 @@ def _open_stream(path: Path) -> BinaryIO:
     descriptor = _descriptor(path)
     if descriptor is None:
         return path.open("wb")
-    for stream in (sys.stdout, sys.stderr):  # what was printed before comes first
+    for stream in (sys.stdout, sys.stderr):  # keep the order with earlier output
         stream.flush()
     return os.fdopen(os.dup(descriptor), "wb")
 
 
 def _behind_links(path: Path) -> tuple[Path, os.stat_result | None]:
-    """Return the path without links, and what is there, if anything is."""
+    """Return the path with links resolved, and its status if it exists."""
     try:
         return Path(os.path.realpath(path)), path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -118,14 +116,14 @@ def _is_within(target: Path, found: os.stat_result | None, read: Path) -> bool:
     real = Path(os.path.realpath(read))
     try:
         there = read.stat()
-    except OSError:  # it is yet to be made, or nothing can be read of it
+    except OSError:  # it does not exist yet, or is unreadable
         return target == real
     same = found is not None and os.path.samestat(found, there)
     return same or (stat.S_ISDIR(there.st_mode) and target.is_relative_to(real))
 
 
 def _descriptor(path: Path) -> int | None:
-    """Return the open descriptor of this process that a path such as /dev/stdout stands for."""
+    """Return the open descriptor of this process that a path such as /dev/stdout denotes."""
     for _ in range(LONGEST_CHAIN):
         folder = Path(os.path.realpath(path.parent))
         if folder == Path(f"/proc/{os.getpid()}/fd") and path.name.isdecimal():
@@ -137,14 +135,14 @@ def _descriptor(path: Path) -> int | None:
 
 
 def not_written(path: Path, error: OSError) -> OutputNotWritten:
-    """Return the error that says why the system refused a file that was asked for."""
+    """Return the error for an output file that the system refused to write."""
     room = ("make room",) if error.errno in {errno.ENOSPC, errno.EDQUOT} else ()
     remedy = (*room, "name another place")
     return OutputNotWritten(f"{path} was not written: {cause_of(error)}", remedy=remedy)
 
 
 def is_same_file(first: Path, second: Path) -> bool:
-    """Tell whether two paths lead to one file, also one that is not there yet."""
+    """Check whether two paths lead to one file, even if it does not exist yet."""
     return first.resolve() == second.resolve() or (
         first.exists() and second.exists() and first.samefile(second)
     )

@@ -1,4 +1,4 @@
-"""Values as TOML writes them; the standard library only reads it."""
+"""Values formatted as TOML; the standard library only reads it."""
 
 import json
 import re
@@ -9,7 +9,7 @@ BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_value(value: Any) -> str:
-    """Return a value as it stands behind a key: text, numbers, lists, and tables in one line (TOML 1.0)."""
+    """Format the value of a key: text, numbers, lists, and inline tables (TOML 1.0)."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
@@ -20,10 +20,10 @@ def toml_value(value: Any) -> str:
     if isinstance(value, list | tuple | Set):
         inside = sorted(value) if isinstance(value, Set) else value
         return f"[{', '.join(map(toml_value, inside))}]"
-    # JSON's strings are TOML's, but for a character that JSON leaves as it is.
+    # JSON strings are valid TOML, except for one character that JSON does not escape.
     return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def toml_key(key: str) -> str:
-    """Return a key, in quotes where it needs them."""
+    """Format a key, quoted if necessary."""
     return key if BARE.fullmatch(key) else toml_value(key)

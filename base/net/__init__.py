@@ -1,1 +1,1 @@
-"""HTTP clients bounded in bytes and time, and waiting before a retry."""
+"""HTTP clients with limits on bytes and time, and pauses before a retry."""

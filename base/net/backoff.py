@@ -1,16 +1,16 @@
-"""How long to wait before a request is sent again."""
+"""Pauses before a request is retried."""
 
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-# Statuses that another try may better.
+# Statuses for which a retry may succeed.
 TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504})
 
 
 def growing_pauses(first_s: float = 0.5, longest_s: float = 30.0) -> Iterator[float]:
-    """Yield seconds without end, each twice those before, up to the longest."""
+    """Yield pauses in seconds without end; each is twice the previous one, up to the longest."""
     pause = min(first_s, longest_s)
     while True:
         yield pause
@@ -18,11 +18,11 @@ def growing_pauses(first_s: float = 0.5, longest_s: float = 30.0) -> Iterator[fl
 
 
 def retry_after_s(header: str, now: datetime) -> float | None:
-    """Read a Retry-After header, seconds or a date (RFC 9110, section 10.2.3); None where it says nothing.
+    """Parse a Retry-After header, seconds or a date (RFC 9110, section 10.2.3); None if it is neither.
 
     Args:
-        header: its value.
-        now: with a time zone; what a date is counted from.
+        header: value of the header.
+        now: time with a time zone, from which a date is counted.
     """
     header = header.strip()
     if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", header):

@@ -1,7 +1,7 @@
-"""The client of a model's server: its answers are bounded in bytes and in time, its key goes nowhere else.
+"""HTTP client for model servers: responses have limits of bytes and time, and the key is sent nowhere else.
 
-Environment variables for proxies, certificates and .netrc are not read, and redirects are not followed: the
-settings alone say where to. A header that is too long httpx refuses itself.
+Environment variables for proxies, certificates and .netrc are ignored, and redirects are not followed: only
+the settings decide the destination. httpx itself rejects headers that are too long.
 """
 
 import asyncio
@@ -14,29 +14,29 @@ from pydantic import SecretStr
 
 from base.amounts import plain
 
-MOST_BYTES = 4_000_000  # of an answer, where a request says nothing else; none comes near it
-BOUND = "most_bytes"  # the name of what a request says
+MOST_BYTES = 4_000_000  # of a response, unless the request sets another limit; ordinary ones are far smaller
+BOUND = "most_bytes"  # the request extension with the limit
 CONNECT_S = 10.0
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
-    """A transport whose answers end with an error where they go on for more bytes than they may.
+    """A transport that raises an error for responses with more bytes than allowed.
 
-    Nothing packed is asked for, or read: what a few bytes unpack to has no bound. Cookies are not kept.
+    Compressed responses are neither requested nor read, as their size is not bounded. Cookies are not kept.
     """
 
     def __init__(self, network: httpx.AsyncBaseTransport) -> None:
         self._network = network
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; DecodingError where the answer is packed."""
+        """Send a request; DecodingError if the response is compressed."""
         response = await self._network.handle_async_request(request)
         packed = response.headers.get("Content-Encoding", "identity").strip().lower()
         if packed != "identity":
             await response.aclose()
-            raise httpx.DecodingError(f"its answer is packed ({packed}), which was not asked for")
+            raise httpx.DecodingError(f"its response is compressed ({packed}), which was not requested")
         kept = [(name, value) for name, value in response.headers.raw if name.lower() != b"set-cookie"]
-        assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - as the protocol has it
+        assert isinstance(response.stream, httpx.AsyncByteStream)  # noqa: S101 - guaranteed by the protocol
         stream = _BoundedStream(response.stream, request.extensions.get(BOUND, MOST_BYTES))
         return httpx.Response(
             response.status_code, headers=kept, stream=stream, extensions=response.extensions
@@ -72,16 +72,16 @@ def open_client(
     connections: int | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> httpx.AsyncClient:
-    """Make a client for the server at `url`; to be closed.
+    """Make a client for the server at `url`; the caller closes it.
 
     Args:
-        url: an address of it; certificates are read where its scheme is https.
-        key: goes with every request.
-        ca_certs: certificates that the server's is signed by, instead of those that httpx brings along.
-        connections: how many are kept open between requests.
-        transport: what sends the requests, instead of the network.
+        url: an address of the server; certificates are loaded for https only.
+        key: sent with every request.
+        ca_certs: certificate authorities of the server, replacing httpx's.
+        connections: number of connections kept open between requests.
+        transport: sends the requests instead of the network.
     """
-    # Reading certificates takes longer than a search.
+    # Loading certificates takes longer than a search.
     verify: ssl.SSLContext | bool = httpx.URL(url).scheme == "https"
     if verify and ca_certs:
         verify = ssl.create_default_context(cafile=ca_certs)
@@ -107,10 +107,10 @@ async def exchange(
     seconds: float,
     most_bytes: int = MOST_BYTES,
 ) -> httpx.Response:
-    """Send a request and read its whole answer, within so many seconds.
+    """Send a request and read the complete response within `seconds`.
 
     Raises:
-        httpx.RequestError: it failed; ReadTimeout says whether the server was silent or did not end.
+        httpx.RequestError: the request failed; ReadTimeout means a silent server or an unfinished response.
     """
     begun = False
     try:
@@ -120,9 +120,9 @@ async def exchange(
         ):
             begun = True
             await response.aread()
-            # httpx's stream leads back to the response: large ones would pile up until cycles are looked for.
+            # httpx's stream refers back to the response; large ones would pile up until garbage collection.
             response.stream = httpx.ByteStream(b"")
             return response
     except TimeoutError:
-        what = "did not come to the end of its answer" if begun else "was silent"
+        what = "did not finish its response" if begun else "was silent"
         raise httpx.ReadTimeout(f"{what} for {plain(round(seconds, 2))} s") from None

@@ -1,14 +1,14 @@
-"""Plain http: a key or a password goes over it to this machine alone, unless a setting allows more."""
+"""Plain http: keys and passwords are sent over it to this machine only, unless a setting allows more."""
 
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import urlsplit
 
 
 def hosts_in_the_clear(addresses: str) -> list[str]:
-    """Return the hosts that are reached over plain http and are not this machine.
+    """Return the hosts other than this machine that are reached over plain http.
 
     Args:
-        addresses: one address, or several separated by commas.
+        addresses: one or more addresses separated by commas.
     """
     parts = [urlsplit(address.strip()) for address in addresses.split(",")]
     return [
@@ -19,23 +19,23 @@ def hosts_in_the_clear(addresses: str) -> list[str]:
 
 
 def refuse_plain_http(addresses: str | None, *, secret: bool, allowed: bool) -> None:
-    """Raise ValueError, which names the hosts, where a secret would be sent in the clear and may not be.
+    """Raise ValueError naming the hosts to which a secret would be sent unencrypted without permission.
 
     Args:
-        addresses: as of `hosts_in_the_clear`; None where nothing is connected to.
-        secret: whether a key or a password goes with the requests.
-        allowed: what the setting `allow_plain_http` says.
+        addresses: as for `hosts_in_the_clear`; None if there is no connection.
+        secret: whether a key or a password is sent with the requests.
+        allowed: the setting `allow_plain_http`.
     """
     hosts = hosts_in_the_clear(addresses) if addresses and secret and not allowed else []
     if hosts:
         raise ValueError(
             f"the key or password would go unencrypted to {', '.join(hosts)}: use https://, or set "
-            "allow_plain_http to true where whoever can listen on the way may know it"
+            "allow_plain_http to true if everyone who can listen on the network may know it"
         )
 
 
 def _is_loopback(host: str) -> bool:
-    """Tell whether a host is this machine by its name (RFC 6761, section 6.3) or number."""
+    """Check whether a host is this machine, by name (RFC 6761, section 6.3) or address."""
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

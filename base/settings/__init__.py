@@ -1,1 +1,1 @@
-"""Settings of all packages, from variables, a file and defaults, in this order."""
+"""Settings of all packages, from environment variables, a file and defaults, in this order."""

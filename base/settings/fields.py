@@ -1,4 +1,4 @@
-"""The settings of a class: each with its place in `shrag.toml`, its variable, type and description."""
+"""The settings of a class: place in `shrag.toml`, environment variable, type and description of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
 PREFIX = "SHRAG_"
-Place: TypeAlias = tuple[str, ...]  # the tables that a setting is in, and its name
+Place: TypeAlias = tuple[str, ...]  # the tables of a setting, and its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,39 +23,39 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """Return its dotted name, `llm.base_url`."""
+        """Return the dotted name, such as `llm.base_url`."""
         return ".".join(self.place)
 
     @property
     def variable(self) -> str:
-        """Return its variable."""
+        """Return the name of the environment variable."""
         return variable_at(self.place)
 
     @property
     def kinds(self) -> frozenset[Any]:
-        """Return the types that its annotation is made of."""
+        """Return the types in the annotation, including those nested in unions."""
         return frozenset(_kinds(self.field.annotation))
 
     @property
     def secret(self) -> bool:
-        """Tell whether its value is never shown."""
+        """Check whether the value is a secret, which is never shown."""
         return SecretStr in self.kinds
 
 
 def variable_at(place: Place) -> str:
-    """Return the variable of a setting, or of a group of them."""
+    """Return the environment variable of a setting, or of a group of settings."""
     return PREFIX + "__".join(place).upper()
 
 
 def prefix_of(settings: type[BaseSettings]) -> Place:
-    """Return the table that a class of settings begins in: () or ("server",)."""
+    """Return the table of a class of settings: () or ("server",)."""
     prefix = str(settings.model_config.get("env_prefix", "")).removeprefix(PREFIX)
     return tuple(part.lower() for part in prefix.split("__") if part)
 
 
 @cache
 def settings_of(settings: type[BaseSettings]) -> dict[Place, Setting]:
-    """Return the settings of a class by place, those of its groups too."""
+    """Return the settings of a class by place, including nested groups."""
     return dict(_within(settings, prefix_of(settings)))
 
 
@@ -77,5 +77,5 @@ def _kinds(annotation: Any) -> Iterator[Any]:
 
 
 def is_path(setting: Setting) -> bool:
-    """Tell whether a setting names a file or folder."""
+    """Check whether the value of a setting is a path."""
     return Path in setting.kinds

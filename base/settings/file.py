@@ -1,8 +1,8 @@
-"""The file `shrag.toml`: where it is looked for, whether it is trusted, and what it holds.
+"""The file `shrag.toml`: search order, trust check and parsing.
 
-A file in the current folder is found, not named: the folder may be somebody else's. It is read where it
-belongs to this user or to root and nobody else can write to it. Otherwise the command ends: to pass the file
-over would be to do something else than it says.
+A file in the current folder is found rather than named by the user, and the folder may belong to somebody
+else. The file is read only if it belongs to this user or root and nobody else can write to it. Otherwise the
+command fails: ignoring the file silently would run with other settings than the file says.
 """
 
 import grp
@@ -25,14 +25,14 @@ from base.files.regular_files import open_regular
 CONFIG = "SHRAG_CONFIG"  # the variable that names the file; empty = none
 NAME = "shrag.toml"
 MOST_BYTES = 100_000
-DEEPEST = 20  # tables and lists in one another
-MOST_DOTS = 1_000  # of a line: the time that a key takes grows with the square of its parts
-WITHOUT = f"{CONFIG}= does without it"
+DEEPEST = 20  # nesting depth of tables and lists
+MOST_DOTS = 1_000  # per line: the time for parsing a key is quadratic in its parts
+WITHOUT = f"{CONFIG}= ignores it"
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """What a file holds; `found` is whether it was taken for lying in the current folder."""
+    """Content of a file; `found` means that it was found in the current folder."""
 
     path: Path
     values: Mapping[str, Any]
@@ -40,13 +40,13 @@ class SettingsFile:
 
 
 def read_settings_file() -> SettingsFile | None:
-    """Read the file of settings, None where there is none.
+    """Read the settings file; None if there is none.
 
-    The variable SHRAG_CONFIG names it, and is empty for none. Else it is the first that exists of shrag.toml
-    in the current folder, in $XDG_CONFIG_HOME/shrag (~/.config/shrag) and in /etc/shrag.
+    The variable SHRAG_CONFIG names it; an empty value means no file. Without the variable, the first existing
+    shrag.toml is used: in the current folder, in $XDG_CONFIG_HOME/shrag (~/.config/shrag), in /etc/shrag.
 
     Raises:
-        InvalidSettingsFile: it cannot be read, is no TOML, or is found and may be somebody else's.
+        InvalidSettingsFile: the file is unreadable, not TOML, or was found and may belong to somebody else.
     """
     place = settings_path()
     if place is None:
@@ -57,12 +57,12 @@ def read_settings_file() -> SettingsFile | None:
 
 
 def read_toml(path: Path) -> Mapping[str, Any]:
-    """Read a file of settings that a call names; InvalidSettingsFile where it cannot be used."""
+    """Read the settings file named by a call; InvalidSettingsFile if it cannot be used."""
     return _parsed(path, _text_of(path))
 
 
 def settings_path() -> tuple[Path, bool] | None:
-    """Return where the file is, and whether it was taken for lying in the current folder; None for none."""
+    """Return the path of the file, and whether it was found in the current folder; None if there is none."""
     named = os.environ.get(CONFIG)
     if named is not None:
         try:
@@ -72,7 +72,7 @@ def settings_path() -> tuple[Path, bool] | None:
     if os.path.lexists(NAME):
         return Path(NAME).absolute(), True
     folders = [Path("/etc")]
-    with suppress(ValueError):  # no home
+    with suppress(ValueError):  # no home folder
         folders.insert(0, base_directory("XDG_CONFIG_HOME", "~/.config"))
     places = (folder / "shrag" / NAME for folder in folders)
     return next(((place, False) for place in places if os.path.lexists(place)), None)
@@ -83,8 +83,8 @@ def _text_of(path: Path, *, found: bool = False, without: str = "") -> str:
         with open_regular(path) as file:
             if found and (why := distrusted(path, os.fstat(file.fileno()))):
                 raise InvalidSettingsFile(
-                    f"{path} {why}, and lies in the current folder: it may be somebody else's",
-                    remedy=("change that", f"name it ({CONFIG}={path}) if it is yours", without),
+                    f"{path} {why}: a settings file found in the current folder must be yours alone",
+                    remedy=("change that", f"name it ({CONFIG}={path}) if you trust it", without),
                 )
             data = file.read(MOST_BYTES + 1) or b""
     except (OSError, ValueError) as error:
@@ -100,7 +100,7 @@ def _text_of(path: Path, *, found: bool = False, without: str = "") -> str:
 
 
 def distrusted(path: Path, opened: os.stat_result) -> str:
-    """Say why a file that was opened may be somebody else's, "" where it may not."""
+    """Describe why an opened file may belong to somebody else; "" if it is trusted."""
     own = {0, os.geteuid()}
     if opened.st_uid not in own or path.lstat().st_uid not in own:
         return "belongs to another user"
@@ -109,7 +109,7 @@ def distrusted(path: Path, opened: os.stat_result) -> str:
 
 
 def is_ones_own_group(gid: int) -> bool:
-    """Tell whether a group is that of this user alone, as many systems make one a user."""
+    """Check whether a group is the private group that many systems create for each user."""
     try:
         group, user = grp.getgrgid(gid), pwd.getpwuid(os.geteuid())
     except KeyError:
@@ -127,7 +127,7 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
             )
     try:
         values = tomllib.loads(text)
-    except ValueError as error:  # tells the line
+    except ValueError as error:  # contains the line number
         raise InvalidSettingsFile(f"{path} is not TOML: {error}") from None
     except RecursionError:
         raise InvalidSettingsFile(f"{path}: it is nested too deeply") from None
@@ -138,14 +138,14 @@ def _parsed(path: Path, text: str) -> dict[str, Any]:
 
 
 def _not_plain(value: Any) -> str:
-    """Say what JSON could not hold, and thus no variable: "" where there is nothing."""
+    """Describe a value that JSON, and therefore a variable, cannot represent; "" if there is none."""
     level = [value]
     for _ in range(DEEPEST):
         for each in level:
             if isinstance(each, date | time):
                 return "no setting is a date or a time; put it in quotes"
             if isinstance(each, float) and not math.isfinite(each):
-                return "no setting is infinite or no number"
+                return "no setting may be infinite or NaN"
         level = [
             inner
             for each in level

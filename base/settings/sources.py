@@ -1,6 +1,6 @@
-"""Where the values of settings come from: the call, variables `SHRAG_…`, the file `shrag.toml`, defaults.
+"""Sources of settings: the call, variables `SHRAG_…`, the file `shrag.toml`, defaults.
 
-Which file that is, and who may have written it, stands in `settings_file.py`.
+The location and trust of the file are described in `file.py`.
 """
 
 import os
@@ -25,18 +25,18 @@ from base.settings.fields import (
 )
 from base.settings.file import CONFIG, SettingsFile, read_settings_file
 
-# One file serves all packages, those above too; each has a module `settings`.
+# One settings file serves all packages; each package has a module `settings`.
 PACKAGES = ("indexer", "retriever", "generator", "server")
-MODEL_OR_FOLDER = "a path if it begins with ./ or ../"  # marks a name of the hub that may be a folder's
-# What decides to whom a key goes, and who else can read it.
+MODEL_OR_FOLDER = "a path if it begins with ./ or ../"  # marks a model name that may be a local folder
+# Settings that decide where a key is sent, and who else can read it.
 ADDRESSES = frozenset({"base_url", "url", "ca_certs", "allow_plain_http"})
 NAMED_FILE_ONLY = (
-    "not from a file that was found"  # marks a setting that only a file that is named may switch on
+    "not from a file that was found"  # marks a setting that only an explicitly named file may enable
 )
 
 
 class LayeredSettings(BaseSettings):
-    """Settings that variables give before the file, and the file before defaults."""
+    """Settings with this precedence: variables, file, defaults."""
 
     @classmethod
     def settings_customise_sources(
@@ -47,7 +47,7 @@ class LayeredSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return the sources, the first that gives a value wins."""
+        """Return the sources in order of precedence."""
         del dotenv_settings, file_secret_settings
         file = read_settings_file()
         if file is None:
@@ -60,7 +60,7 @@ class LayeredSettings(BaseSettings):
 
 
 def variables_source(settings: type[BaseSettings]) -> EnvSettingsSource:
-    """Return the variables of a class; an empty one of a path is as good as none."""
+    """Return the environment variables of a class; an empty variable of a path counts as unset."""
     source = EnvSettingsSource(settings)
     paths = {each.variable.lower() for each in settings_of(settings).values() if is_path(each)}
     source.env_vars = {
@@ -70,7 +70,7 @@ def variables_source(settings: type[BaseSettings]) -> EnvSettingsSource:
 
 
 def values_of(settings: type[BaseSettings], file: SettingsFile) -> dict[str, Any]:
-    """Return what a file says to a class of settings; paths are relative to the file's folder."""
+    """Return the values of a class in a file; relative paths are resolved against the file's folder."""
     values: Any = file.values
     for part in prefix_of(settings):
         values = values.get(part, {})
@@ -90,7 +90,7 @@ def _is_relative(setting: Setting, value: str) -> bool:
 
 
 def value_at(values: Any, place: Place) -> Any:
-    """Return the value at a place of nested tables, None where there is none."""
+    """Return the value at a place of nested tables, None if there is none."""
     for part in place:
         if not isinstance(values, Mapping) or part not in values:
             return None
@@ -104,14 +104,14 @@ def _with(values: dict[str, Any], place: Place, value: Any) -> dict[str, Any]:
 
 
 def _refuse_dangers(settings: type[BaseSettings], file: SettingsFile, variables: Mapping[str, Any]) -> None:
-    """Raise InvalidSettingsFile where a file that was found sets what only one that is named may set."""
+    """Raise InvalidSettingsFile if a found file sets a value that requires an explicitly named file."""
     above, known = prefix_of(settings), settings_of(settings)
-    named = f"name it ({CONFIG}={file.path}) if it is yours"
+    named = f"name it ({CONFIG}={file.path}) if you trust it"
     for place, setting in known.items():
         if NAMED_FILE_ONLY in setting.field.metadata and value_at(file.values, place):
             raise InvalidSettingsFile(
-                f"{file.path}: {setting.key} is not taken from a file that lies in the current folder: "
-                "it may be somebody else's",
+                f"{file.path}: {setting.key} is not read from a file in the current folder, "
+                "which may be somebody else's",
                 remedy=named,
             )
     for place, secret in known.items():
@@ -125,15 +125,15 @@ def _refuse_dangers(settings: type[BaseSettings], file: SettingsFile, variables:
                 and value_at(variables, beside.place[len(above) :]) is None
             ):
                 raise InvalidSettingsFile(
-                    f"{file.path}: {beside.key} would decide where the value of {secret.variable} goes, and "
-                    "a file that lies in the current folder may be somebody else's",
+                    f"{file.path}: {beside.key} would decide where the value of {secret.variable} is sent, "
+                    "and a file found in the current folder may be somebody else's",
                     remedy=(named, f"set {beside.variable}"),
                 )
 
 
 @cache
 def settings_classes() -> tuple[type[LayeredSettings], ...]:
-    """Return the classes of settings of all packages that are installed."""
+    """Return the settings classes of all installed packages."""
     modules = [import_module(f"{name}.settings") for name in PACKAGES if find_spec(name)]
     return tuple(
         value
@@ -153,7 +153,7 @@ def all_settings() -> dict[Place, Setting]:
 
 
 def check_names(file: SettingsFile) -> None:
-    """Raise InvalidSettingsFile for the first key or table of a file that is none of the settings'."""
+    """Raise InvalidSettingsFile for the first unknown key or table of a file."""
     known = all_settings()
     tables = {place[:length] for place in known for length in range(1, len(place))}
     waiting: list[tuple[Place, Any]] = [((key,), value) for key, value in file.values.items()]
@@ -169,28 +169,28 @@ def check_names(file: SettingsFile) -> None:
                 f"{file.path}: there is no setting {key}", remedy=_instead(place, known, tables)
             )
         elif isinstance(value, dict) and dict not in known[place].kinds:
-            raise InvalidSettingsFile(f"{file.path}: {key} is a setting, and no table")
+            raise InvalidSettingsFile(f"{file.path}: {key} is a setting, not a table")
         elif isinstance(value, bool) and bool not in known[place].kinds:
-            raise InvalidSettingsFile(f"{file.path}: {key}: neither true nor false can be its value")
+            raise InvalidSettingsFile(f"{file.path}: {key}: it cannot be true or false")
 
 
 def _instead(place: Place, known: Mapping[Place, Setting], tables: set[Place]) -> str:
-    """Say what is spelled like a setting that is not there, else which there are beside it."""
+    """Suggest settings with similar names, otherwise all of the same table."""
     wanted = ".".join(place).lower().removeprefix(PREFIX.lower()).replace("__", ".").replace("-", "_")
     keys = [setting.key for setting in known.values()]
     same = [key for key in keys if key == wanted or key.endswith(f".{wanted.rpartition('.')[2]}")]
     if near := same or get_close_matches(wanted, [*keys, *map(".".join, tables)], 3):
         return f"there is {', '.join(sorted(near, key=lambda key: key != wanted))}"
     beside = [setting.key for at, setting in known.items() if at[:-1] == place[:-1] != ()]
-    return f"there are {', '.join(beside)}" if beside else "shrag settings lists all there are"
+    return f"there are {', '.join(beside)}" if beside else "shrag settings lists all settings"
 
 
 def source_of(
     setting: Setting, settings: type[BaseSettings], file: SettingsFile | None, variables: Mapping[str, Any]
 ) -> str:
-    """Return the variable or the file that gives a setting, "" where it has its default.
+    """Return the variable or the file that sets a setting, "" if it has its default.
 
-    `variables` is what `variables_source` of the class gives.
+    `variables` is the result of `variables_source` for the class.
     """
     inside = setting.place[len(prefix_of(settings)) :]
     if value_at(variables, inside) is not None:

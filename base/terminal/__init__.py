@@ -1,1 +1,1 @@
-"""Output on a terminal: visible text, columns, progress, and parts of the command line."""
+"""Terminal output: escaped text, columns, progress, and parts of the command line."""

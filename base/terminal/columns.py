@@ -1,4 +1,4 @@
-"""Text in columns: how wide a terminal draws it, lines that fit, tables."""
+"""Text in columns: display width, wrapped lines, tables."""
 
 import shutil
 import sys
@@ -8,15 +8,15 @@ from itertools import zip_longest
 
 from base.terminal.output import visible
 
-WIDTH_OF_A_FILE = 160  # characters of a table's line where nobody's terminal bounds it
-NARROWEST = 10  # columns that a column of a table keeps
+WIDTH_OF_A_FILE = 160  # columns of a table that is not written to a terminal
+NARROWEST = 10  # minimal display width of a table column
 NO_WIDTH = frozenset({"Mn", "Me", "Cf"})
-# Vowels and final consonants of decomposed Hangul are drawn into the syllable before them.
+# Vowels and final consonants of decomposed Hangul are displayed as part of the preceding syllable.
 JAMO_BEHIND_INITIAL = (range(0x1160, 0x1200), range(0xD7B0, 0xD800))
 
 
 def display_width(text: str) -> int:
-    """Return how many columns of a terminal a text takes (UAX #11)."""
+    """Return the display width of a text in terminal columns (UAX #11)."""
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
@@ -29,14 +29,14 @@ def _columns(character: str) -> int:
 
 
 def line_width() -> int:
-    """Return the columns of the terminal that standard output is, those of a file's lines elsewhere."""
+    """Return the width of the terminal on standard output, or `WIDTH_OF_A_FILE` for a file."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else WIDTH_OF_A_FILE
 
 
 def table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[str]:
-    """Return the lines of a table, its header the first row.
+    """Format the lines of a table; the first row is the header.
 
-    The first `words` columns stand to the left, numbers behind them to the right; without it all to the left.
+    The first `words` columns are left-aligned, the others right-aligned; without it all are left-aligned.
     """
     cells = [[visible(cell) for cell in row] for row in rows]
     widths = _widths(cells)
@@ -44,9 +44,9 @@ def table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[st
 
 
 def wrapped_table(rows: Sequence[Sequence[str]], *, words: int | None = None) -> list[list[str]]:
-    """Return the lines of each row of a table, the header first; the widest columns are cut until it fits.
+    """Format the lines of each row of a table, header first; the widest columns are wrapped to fit.
 
-    The first `words` columns stand to the left, as in `table`.
+    The first `words` columns are left-aligned, as in `table`.
     """
     cells = [[visible(cell) for cell in row] for row in rows]
     widths = _fitting(_widths(cells))
@@ -64,7 +64,7 @@ def _cut(cell: str, width: int) -> list[str]:
 
 
 def _fitting(widths: Sequence[int]) -> list[int]:
-    """Return widths of columns that fit the line together, the widest of them narrower."""
+    """Return column widths that fit the line; the widest columns are narrowed."""
     room = line_width() - 2 * (len(widths) - 1)
     fitting = [min(width, room) for width in widths]
     while sum(fitting) > room and max(fitting) > NARROWEST:
@@ -85,7 +85,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int], words: int | None = No
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Return a text in lines of at most `width` columns, cut between words; a longer word is not cut."""
+    """Wrap a text between words into lines of at most `width` columns; longer words are not cut."""
     lines: list[str] = []
     room = 0
     for word in text.split():

@@ -1,4 +1,4 @@
-"""What a shell completes where an option takes a name."""
+"""Shell completion of names."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -10,9 +10,9 @@ Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem
 
 
 def completing(names: Callable[[], Iterable[str]], *, files: bool = False) -> Completion:
-    """Return click's `shell_complete` for names, also behind a comma; with `files` else for a file.
+    """Return click's `shell_complete` for names, also after a comma; `files` adds file names as fallback.
 
-    Where the names cannot be read nothing is completed, and nothing is said: the shell would show it.
+    If the names cannot be read, nothing is completed, and no error is printed into the shell's prompt.
     """
 
     def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

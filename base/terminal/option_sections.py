@@ -1,4 +1,4 @@
-"""Options that a command's help lists under headings."""
+"""Command options listed under headings in the help."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -6,11 +6,11 @@ from typing import Any, TypeVar
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-OTHERS = "Options"  # the heading of those before the first section
+OTHERS = "Options"  # heading of the options before the first section
 
 
 def option_section(heading: str, *options: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """Return a decorator that gives a command these options, below a heading of its help."""
+    """Return a decorator that adds these options to a command, under a heading of its help."""
 
     def decorate(command: Command) -> Command:
         for option in reversed(options):
@@ -22,7 +22,7 @@ def option_section(heading: str, *options: Callable[[Any], Any]) -> Callable[[Co
 
 
 class SectionedCommand(click.Command):
-    """A command whose options stand in sections; one that is in none follows those before it."""
+    """A command with options in sections; an option without a section is listed after the previous one."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the sections."""

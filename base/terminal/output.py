@@ -1,7 +1,7 @@
-"""What commands print: text of which nothing steers a terminal, and JSON.
+"""Output of commands: text without terminal control sequences, and JSON.
 
-All of it goes through `echo` and `echo_json`: a title, a file's name or a server's message is text there,
-never a control sequence, a line of its own or markup.
+All output goes through `echo` and `echo_json`: titles, file names and messages of servers are printed as
+text, never as a control sequence, an additional line or markup.
 """
 
 import json
@@ -12,23 +12,23 @@ from typing import Any
 
 import click
 
-# What a terminal obeys: controls, line and paragraph separators, the marks of direction (UAX #9); and lone
-# surrogates. Joiners (U+200C, U+200D) and combining marks are part of words and stay.
+# Characters that control a terminal: controls, line and paragraph separators, direction marks (UAX #9), and
+# lone surrogates. Joiners (U+200C, U+200D) and combining marks are parts of words and are kept.
 STEERING = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-STEERING_IN_JSON = re.compile(STEERING.pattern.replace(r"\x00-\x1f", ""))  # those JSON escapes itself
+STEERING_IN_JSON = re.compile(STEERING.pattern.replace(r"\x00-\x1f", ""))  # JSON escapes C0 controls
 
 
-LONGEST_SHOWN = 300  # characters of a title, a journal, a name: a record may hold any number
+LONGEST_SHOWN = 300  # characters of a title, a journal, a name; records have no limit
 
 
 class Styled(str):
-    """Text that `styled` has made visible and coloured."""
+    """Escaped and coloured text made by `styled`."""
 
     __slots__ = ()
 
 
 def visible(text: str) -> str:
-    r"""Return text on one line that steers no terminal: white space as spaces, the rest as \x1b, \u202e."""
+    r"""Escape text for one terminal line: white space as spaces, control characters as \x1b, \u202e."""
     return STEERING.sub(_shown, text)
 
 
@@ -38,39 +38,39 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def shortened(text: str, most: int = LONGEST_SHOWN) -> str:
-    """Return at most so many characters of a text, with … where it goes on; `--json` has all of it."""
+    """Shorten a text to at most `most` characters, with … for the rest; `--json` contains the full text."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def styled(text: str, **style: Any) -> Styled:
-    """Return visible text in a style of click's, which is left out where no person looks."""
+    """Return escaped text in a click style; the style is omitted if the output is not a terminal."""
     return Styled(click.style(visible(text), **style))
 
 
 def echo(*parts: str, err: bool = False) -> None:
-    """Print one line to standard output, or error: the parts one behind the other, each made visible."""
+    """Print one line to standard output or error: the concatenated parts, each escaped."""
     line = "".join(part if isinstance(part, Styled) else visible(part) for part in parts)
     click.echo(line, file=sys.stderr if err else sys.stdout)
 
 
 def echo_lines(lines: Iterable[str], *, err: bool = False) -> None:
-    """Print lines to standard output, or error, each made visible."""
+    """Print lines to standard output or error, each escaped."""
     for line in lines:
         echo(line, err=err)
 
 
 def echo_json(record: Any, *, err: bool = False) -> None:
-    """Print one JSON object on a line; in ASCII where the stream is not in a form of Unicode."""
+    """Print one JSON object on a line; in ASCII if the stream's encoding is not a Unicode encoding."""
     stream = sys.stderr if err else sys.stdout
     unicode = (stream.encoding or "utf-8").lower().startswith("utf")
     click.echo(json_text(record) if unicode else json.dumps(record), file=stream)
 
 
 def json_text(record: Any, **options: Any) -> str:
-    """Return JSON as people read it; what would steer a terminal is escaped, as controls are in all JSON."""
+    """Serialize to readable JSON; characters that control a terminal are escaped."""
     return escaped_json(json.dumps(record, ensure_ascii=False, **options))
 
 
 def escaped_json(text: str) -> str:
-    r"""Return the same JSON with DEL, C1 controls, separators and marks of direction as \u escapes."""
+    r"""Escape DEL, C1 controls, separators and direction marks in JSON as \u sequences."""
     return STEERING_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

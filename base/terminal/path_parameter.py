@@ -1,4 +1,4 @@
-"""Paths among the arguments and options of commands."""
+"""Paths as arguments and options of commands."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import click
 
 
 class PathParameter(click.Path):
-    """A path that is not empty: `Path("")` would be the current folder."""
+    """A non-empty path: `Path("")` would be the current folder."""
 
     def __init__(self, **options: Any) -> None:
         """Take the options of `click.Path`."""
@@ -17,7 +17,7 @@ class PathParameter(click.Path):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | bytes | os.PathLike[str]:
-        """Return the path, or fail with exit code 2."""
+        """Return the path; fail with exit code 2 if it is empty."""
         if value == "":
             self.fail("the path is empty; the current folder is called .", param, ctx)
         return super().convert(value, param, ctx)

@@ -1,4 +1,4 @@
-"""Progress on standard error for a person, nothing for a pipe."""
+"""Progress bars on standard error, shown on terminals only."""
 
 import time
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ STAGES_IN_BYTES = ("reading", "indexing")
 
 
 class RateColumn(ProgressColumn):
-    """How much a second: bytes where a corpus is read, else passages."""
+    """Throughput per second: bytes while a corpus is read, otherwise passages."""
 
     def render(self, task: Task) -> Text:
-        """Return the rate, nothing before it is known."""
+        """Render the rate; empty while it is unknown."""
         speed = task.finished_speed or task.speed
         if not speed:
             return Text("")
@@ -37,13 +37,13 @@ class RateColumn(ProgressColumn):
 
 
 def error_console() -> Console:
-    """Return standard error for what is redrawn in place; what is shown there is text, never markup."""
+    """Return a console on standard error for redrawn output; text is not interpreted as markup."""
     return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
 @contextmanager
 def progress_bar(*columns: ProgressColumn) -> Iterator[ProgressCallback]:
-    """Show stages on standard error, if that is a terminal, in these columns, or with rate and time left."""
+    """Show stages on standard error if it is a terminal, in these columns or with rate and remaining time."""
     screen = error_console()
     if not screen.is_terminal:
         yield no_progress

@@ -1,4 +1,4 @@
-"""Standard output and error: open from the start, in any encoding, and whole at the end."""
+"""Standard output and error: checked at the start, safe in any encoding, and flushed at the end."""
 
 import errno
 import io
@@ -18,12 +18,12 @@ NAMES = ("stdout", "stderr")
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Prepare what is printed to; libraries' warnings are text there, too.
+    """Prepare the standard streams; warnings of libraries are printed as escaped text too.
 
-    A character that an encoding lacks is printed as its escape.
+    A character missing in the encoding is printed as its escape sequence.
 
     Raises:
-        OutputNotWritten: one of them is closed: what is opened next would get its descriptor.
+        OutputNotWritten: a stream is closed; the next opened file would get its descriptor.
     """
     closed = [name for name in NAMES if getattr(sys, name) is None]
     for name in closed:
@@ -40,9 +40,9 @@ def standard_streams() -> Iterator[None]:
 
 
 def _complete(stream: Any) -> Any:
-    """Return a stream that loses no character for its encoding, and no part of a line that was cut off.
+    """Return a stream that escapes unencodable characters and completes partial writes.
 
-    Unbuffered (PYTHONUNBUFFERED), Python takes a line for written of which the disk held the beginning.
+    With PYTHONUNBUFFERED, Python treats a line as written even if the disk took only its beginning.
     """
     if isinstance(getattr(stream, "buffer", None), io.RawIOBase):
         stream = io.TextIOWrapper(io.BufferedWriter(stream.buffer), stream.encoding, line_buffering=True)
@@ -52,13 +52,13 @@ def _complete(stream: Any) -> Any:
 
 
 def flush_standard_output(code: int) -> int:
-    """Deliver what is still held back; return the exit code, 1 in place of 0 where that fails."""
+    """Flush the buffered output; return the exit code, with 0 replaced by 1 if flushing fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        if not code and error.errno != errno.EPIPE:  # a reader that has gone away wants no more
+        if not code and error.errno != errno.EPIPE:  # EPIPE: the reader needs no more output
             echo(f"standard output was not written: {cause_of(error)}", err=True)
-        with suppress(OSError):  # else the interpreter complains again when it ends
+        with suppress(OSError):  # otherwise the interpreter reports it again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return code or 1
     return code

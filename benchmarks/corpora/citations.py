@@ -1,13 +1,13 @@
-"""A generated corpus of papers that refer to each other, with questions and judgements.
+"""A generated corpus of papers that cite each other, with topics and qrels.
 
     python -m benchmarks.corpora.citations FOLDER [--papers 20000] [--seed 14]
 
-Each paper belongs to a topic, has words of one or two of its topic's aspects, and refers to older papers:
-three of four times to one of its topic, and the more often a paper is referred to, the likelier (preferential
-attachment, Barabási & Albert 1999). A question has words of one aspect; all papers of its topic are relevant,
-so references find what the words do not. References are ids, DOIs, or entries of a bibliography; some name
-papers that are not there, the paper itself or one twice, some lead in circles, and one paper in ten thousand
-refers to 5,000 others. Equal numbers and seeds give equal files.
+Each paper belongs to a topic, has words of one or two of the topic's aspects, and cites older papers. Three
+of four cited papers have the same topic, and often cited papers are cited more likely (preferential
+attachment, Barabási & Albert 1999). A question has words of one aspect, and all papers of its topic are
+relevant, so references find papers that the words do not. References are ids, DOIs, or bibliography entries.
+Some cite missing papers, the paper itself, or a paper twice, some form cycles, and one paper in ten thousand
+cites 5,000 others. Equal numbers and seeds produce equal files.
 """
 
 import json
@@ -25,7 +25,7 @@ from base.terminal.output import echo
 PAPERS, SEED = 20_000, 14
 PAPERS_OF_A_TOPIC, ASPECTS, ASPECT_WORDS, TOPIC_WORDS, COMMON_WORDS = 100, 5, 12, 8, 5_000
 ABSTRACT_WORDS, TOPICAL_SHARE = 150, 0.2
-REFERENCES, SPREAD, MOST_REFERENCES = 20, 0.6, 80  # median, deviation of the logarithm, most of a paper
+REFERENCES, SPREAD, MOST_REFERENCES = 20, 0.6, 80  # median, deviation of the logarithm, maximum per paper
 SAME_TOPIC, ABSENT, BY_DOI, BY_TITLE = 0.75, 0.1, 0.1, 0.1
 CIRCLES, TO_ITSELF, TWICE = 0.01, 0.002, 0.02  # shares of papers
 CROWD, CROWDED = 5_000, 10_000
@@ -40,7 +40,7 @@ Numbers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class CitationCorpus:
-    """How many papers are generated, from which seed; `topic_of` tells each paper's topic by its number."""
+    """Number of papers, and the seed; `topic_of` contains the topic of each paper by number."""
 
     papers: int = PAPERS
     seed: int = SEED
@@ -52,18 +52,18 @@ class CitationCorpus:
 
     @property
     def topics(self) -> int:
-        """How many topics there are."""
+        """The number of topics."""
         return max(1, self.papers // PAPERS_OF_A_TOPIC)
 
     def records(self) -> Iterator[Record]:
-        """Yield the papers, oldest first, as JSON lines hold them."""
+        """Yield the papers as JSON records, oldest first."""
         plain = [self._plain_record(number) for number in range(self.papers)]
         random = np.random.default_rng((self.seed, 2))
         for number, cited in enumerate(self.references()):
             yield plain[number] | _written(cited, plain, random)
 
     def references(self) -> list[list[int]]:
-        """Return for each paper the numbers of those that it refers to, absent ones beyond the last."""
+        """Return the numbers of the cited papers by paper; missing papers have numbers beyond the last."""
         random = np.random.default_rng((self.seed, 1))
         everywhere: list[int] = []
         of_topic: list[list[int]] = [[] for _ in range(self.topics)]
@@ -86,7 +86,7 @@ class CitationCorpus:
         return cited
 
     def _make_odd(self, cited: list[list[int]], random: np.random.Generator) -> None:
-        """Add circles, references to the paper itself, repeated ones, and papers that refer to thousands."""
+        """Add cycles, self-references, repeated references, and papers that cite thousands."""
         for number in random.permutation(self.papers)[: int(CIRCLES * self.papers)]:
             older = [target for target in cited[number] if target < self.papers]
             if older:
@@ -99,7 +99,7 @@ class CitationCorpus:
             cited[number] = random.permutation(number)[:CROWD].tolist()
 
     def questions(self) -> Iterator[Record]:
-        """Yield topics as `shrag eval` reads them: words of one aspect each."""
+        """Yield topics in the format of `shrag eval`, each with words of one aspect."""
         for topic in range(min(QUESTIONS, self.topics)):
             random = np.random.default_rng((self.seed, 3, topic))
             words = [*random.choice(_aspect(topic, 0), 3, replace=False), random.choice(_general(topic))]
@@ -134,7 +134,7 @@ class CitationCorpus:
 
 
 def _written(cited: list[int], plain: list[Record], random: np.random.Generator) -> Record:
-    """Write references as records do: as ids and DOIs, or as a bibliography."""
+    """Format references as ids and DOIs, or as a bibliography."""
     ids, entries = [], []
     for target, kind in zip(cited, random.random(len(cited)).tolist(), strict=True):
         if target >= len(plain):
@@ -162,7 +162,7 @@ def _first_word(topic: int) -> int:
 
 
 def _general(topic: int) -> Numbers:
-    """Return the words that all papers of a topic may have."""
+    """Return the words common to all papers of a topic."""
     return np.arange(_first_word(topic), _first_word(topic) + TOPIC_WORDS)
 
 
@@ -172,7 +172,7 @@ def _aspect(topic: int, aspect: int) -> Numbers:
 
 
 def _word(number: int) -> str:
-    """Write a number as a word of three syllables or more."""
+    """Format a number as a word of at least three syllables."""
     text, rest = "", int(number)
     while rest or len(text) < 6:  # noqa: PLR2004 - letters
         rest, syllable = divmod(rest, len(SYLLABLES))
@@ -206,7 +206,7 @@ def _write_lines(path: Path, records: Iterator[Record] | list[Record]) -> Path:
 @click.option("--papers", type=click.IntRange(1), default=PAPERS, show_default=True)
 @click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True)
 def main(folder: Path, papers: int, seed: int) -> None:
-    """Write a generated corpus with its citations, topics and judgements into FOLDER."""
+    """Write a generated corpus with its citations, topics and qrels into FOLDER."""
     echo(f"{papers:,} papers in {write_corpus(folder, CitationCorpus(papers, seed))}")
 
 

@@ -1,8 +1,8 @@
-"""The generated corpus: words drawn by Zipf's law, the same ones every time.
+"""The generated corpus: words drawn by Zipf's law, reproducibly.
 
 The probability of the word of rank r is proportional to 1 / r. Words are their ranks in base 36, so no
-analysis is involved. Documents are drawn a block at a time, each block by a generator of its own: the first N
-documents of a corpus are those of every larger one.
+analysis is involved. Documents are drawn in blocks with separate generators, so that the first N documents
+are the same in every larger corpus.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ QUESTION_TERMS = 10
 YEARS = range(1990, 2025)
 JOURNALS = 200
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-# Streams of random numbers apart from those of the blocks.
+# Streams of random numbers, separate from those of the blocks.
 QUESTION_STREAM, WARM_UP_STREAM = 1_000_000_000, 1_000_000_001
 
 Ranks = NDArray[np.int64]
@@ -29,7 +29,7 @@ Ranks = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of words; its title is its first words."""
+    """A document; its first words are its title."""
 
     number: int
     words: tuple[str, ...]
@@ -38,7 +38,7 @@ class Document:
 
     @property
     def title(self) -> tuple[str, ...]:
-        """The first words."""
+        """The words of the title."""
         return self.words[:TITLE_TOKENS]
 
 
@@ -55,7 +55,7 @@ def documents(count: int) -> Iterator[Document]:
 
 
 def questions(count: int, stream: int = QUESTION_STREAM) -> list[tuple[str, ...]]:
-    """Return questions of ten distinct words drawn like the text, the rarest (of highest rank) first."""
+    """Return questions of ten distinct words drawn like the text, rarest (highest rank) first."""
     random = np.random.default_rng((SEED, stream))
     asked = []
     for _ in range(count):
@@ -67,7 +67,7 @@ def questions(count: int, stream: int = QUESTION_STREAM) -> list[tuple[str, ...]
 
 
 def draw(random: np.random.Generator, shape: tuple[int, ...]) -> Ranks:
-    """Draw ranks from 1 on, each with a probability proportional to its reciprocal."""
+    """Draw ranks from 1, with probabilities proportional to their reciprocals."""
     cumulative = _cumulative()
     places: Ranks = np.searchsorted(cumulative, random.random(shape) * cumulative[-1], side="right")
     return places + 1
@@ -80,7 +80,7 @@ def _cumulative() -> NDArray[np.float64]:
 
 @cache
 def word(rank: int) -> str:
-    """Write a rank in base 36."""
+    """Format a rank in base 36."""
     text = ""
     while rank:
         rank, digit = divmod(rank, len(DIGITS))

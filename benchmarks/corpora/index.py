@@ -1,4 +1,4 @@
-"""The index of the generated corpus, published like any other, so that a second run finds it."""
+"""The index of the generated corpus, published so that later runs reuse it."""
 
 import json
 import time
@@ -24,11 +24,11 @@ from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 
 PART = "generated index"
-ANALYZER = "english"  # where the engine analyses itself: it takes each word for one
+ANALYZER = "english"  # for analysis by the engine: each word is one token
 
 
 def measure_generated_index(plan: Plan) -> list[Figure]:
-    """Find the embedded index of the documents, or build it; return its size and what it took."""
+    """Find or build the embedded index of the documents; return its size and building time."""
     name, seconds = ensure_index(plan.settings(), plan.documents, plan.progress)
     size = sum(file.bytes for file in FolderStore(plan.home, name).manifest().files.values())
     rates = [] if seconds is None else [plan.documents / seconds]
@@ -39,7 +39,7 @@ def measure_generated_index(plan: Plan) -> list[Figure]:
 
 
 def ensure_index(settings: IndexerSettings, count: int, progress: Progress) -> tuple[str, float | None]:
-    """Return the name of the index of `count` documents, and the seconds it took if it had to be built."""
+    """Return the name of the index of `count` documents, and the seconds of its build, None if it existed."""
     name = f"generated-{count}"
     try:
         with open_index(settings, name):
@@ -49,7 +49,7 @@ def ensure_index(settings: IndexerSettings, count: int, progress: Progress) -> t
 
 
 def build(settings: IndexerSettings, name: str, count: int, progress: Progress) -> float:
-    """Generate, write and publish; return the seconds that the writer took, without the generator's."""
+    """Generate, write and publish; return the seconds of the writer, without the generator's."""
     with open_store(settings, name) as store, store.writing():
         store.start_building(None, ANALYZER, "discard")
         spent, counts = 0.0, TokenCounts()
@@ -87,7 +87,7 @@ def build(settings: IndexerSettings, name: str, count: int, progress: Progress) 
 
 
 def passage_of(document: Document) -> StoredPassage:
-    """Return a document as a paper of one passage; the title's words stand in both analysed fields."""
+    """Return a document as a paper of one passage; the title's words are in both analysed fields."""
     identifier = f"{document.number:07}"
     return StoredPassage(
         passage_id=identifier,
@@ -103,7 +103,7 @@ def passage_of(document: Document) -> StoredPassage:
 
 
 def tokens_of(document: Document) -> PassageTokens:
-    """Return the tokens of a document: its words as they are."""
+    """Return the words of a document as tokens."""
     return PassageTokens.pack(_side_by_side(document.words), _side_by_side(document.title))
 
 

@@ -1,4 +1,4 @@
-"""Korean texts to analyse and index: the shared Wikipedia passages, or else the sample's abstracts."""
+"""Korean texts for analysis and indexing: shared Wikipedia passages, or the sample's abstracts."""
 
 import gzip
 import json
@@ -14,7 +14,7 @@ ENOUGH = 1_500
 
 
 def korean_passages(data: Path) -> list[Passage]:
-    """Read the shared passages; without them, the sample's abstracts over and over, about as many."""
+    """Read the shared passages; without them, repeat the sample's abstracts to a similar number."""
     passages: list[Passage] = []
     for file in sorted((data / CORPUS).glob("*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
@@ -32,12 +32,12 @@ def korean_passages(data: Path) -> list[Passage]:
 
 
 def texts_of(passages: Sequence[Passage]) -> list[str]:
-    """Return the texts as they are analysed: composed, the title first."""
+    """Return the texts in the form of analysis: composed, title first."""
     return [unicodedata.normalize("NFC", f"{passage.title} {passage.text}") for passage in passages]
 
 
 def write_copies(path: Path, passages: Sequence[Passage], copies: int) -> Path:
-    """Write the passages so many times over as MIRACL does, with a prefix in the copies' ids."""
+    """Write several copies of the passages in MIRACL's format, with prefixes in the copies' ids."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8") as file:
         for copy in range(copies):

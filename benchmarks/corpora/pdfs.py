@@ -1,8 +1,8 @@
-"""Papers set in type, with what stands in them: PDFs in Korean and English, of one and two columns.
+"""Typeset papers with known content: PDFs in Korean and English, with one and two columns.
 
-Texts are those of `sample/papers.jsonl`, mixed; the same seed gives the same papers. Words are parted at line
-ends (English at hyphens, Korean anywhere in two thirds of the papers), pages have running headers and
-numbers, every seventh paper is drawn across its columns, and reference lists are set in four styles.
+Texts are mixed from `sample/papers.jsonl`; equal seeds produce equal papers. Words are split at line ends
+(English at hyphens, Korean anywhere in two thirds of the papers), pages have running headers and numbers,
+every seventh paper is drawn across its columns, and reference lists have four styles.
 """
 
 import json
@@ -17,7 +17,7 @@ from typing import Any
 
 SAMPLE = Path(__file__).parents[2] / "sample" / "papers.jsonl"
 NANUM = Path("/usr/share/fonts/truetype/nanum/NanumGothic.ttf")
-KOREAN_FONT = "HYSMyeongJo-Medium"  # which every reader of PDFs brings along
+KOREAN_FONT = "HYSMyeongJo-Medium"  # available in every PDF reader
 WIDTH, HEIGHT, MARGIN, GUTTER = 595.0, 842.0, 62.0, 20.0
 TITLE_SIZE, HEADING_SIZE, TEXT_SIZE, SMALL_SIZE = 16.0, 11.5, 9.5, 8.0
 LEADING = 1.35
@@ -38,7 +38,7 @@ HANGUL = re.compile("[가-힣]")
 
 @dataclass(frozen=True, slots=True)
 class Typeset:
-    """A PDF and what stands in it: the text in reading order, the references' titles, years and DOIs."""
+    """A PDF and its content: the text in reading order, and titles, years and DOIs of references."""
 
     name: str
     data: bytes
@@ -51,7 +51,7 @@ class Typeset:
 
 @dataclass(slots=True)
 class _Setter:
-    """Sets lines from the top of a column to its foot, then in the next one."""
+    """Sets lines from top to bottom of a column, then in the next one."""
 
     canvas: Any
     font: str
@@ -59,13 +59,13 @@ class _Setter:
     chance: random.Random
     parts_korean: bool
     word_by_word: bool
-    across: bool  # the lines of all columns are drawn from the top of the page to its foot
+    across: bool  # draw the lines of all columns from top to bottom of the page
     header: Sequence[str]
     drawn: list[tuple[float, float, str, float]]  # on this page: baseline, left, text, size
     page: int = 1
     column: int = 0
     top: float = MARGIN
-    begins: float = MARGIN  # where the columns of this page begin
+    begins: float = MARGIN  # top of the columns of this page
 
     @property
     def width(self) -> float:
@@ -78,7 +78,7 @@ class _Setter:
     def set_text(
         self, text: str, size: float, *, indent: float = 0, hanging: float = 0, whole: bool = False
     ) -> None:
-        """Set a paragraph; `whole` over all columns."""
+        """Set a paragraph; `whole` across all columns."""
         width, left = (WIDTH - 2 * MARGIN, MARGIN) if whole else (self.width, 0.0)
         words, first = text.split(), True
         while words:
@@ -94,7 +94,7 @@ class _Setter:
         self.top += height
 
     def begin_columns(self) -> None:
-        """Set in columns from here on."""
+        """Start the columns."""
         self.begins = self.top
 
     def finish(self) -> None:
@@ -102,7 +102,7 @@ class _Setter:
         self.canvas.save()
 
     def _line(self, words: list[str], size: float, width: float) -> tuple[list[str], list[str]]:
-        """Take the words of one line; the last one may be parted."""
+        """Take the words of one line; the last one may be split."""
         line: list[str] = []
         used, space = 0.0, self._length(" ", size)
         while words:
@@ -177,7 +177,7 @@ class _Setter:
 
 
 def generated_pdfs(count: int, seed: int = 7) -> Iterator[Typeset]:
-    """Yield so many papers: languages, columns and styles of references in turn."""
+    """Yield `count` papers with alternating languages, columns and reference styles."""
     records = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
     for number in range(count):
         language = ("en", "ko")[number % 2]
@@ -280,7 +280,7 @@ def _surname_first(name: str) -> str:
 
 @cache
 def _font(*, embedded: bool) -> str:
-    """Return a font for Korean; one with its own outlines, where it is installed, if that is asked for."""
+    """Return a Korean font; with `embedded`, an installed font with outlines if there is one."""
     from reportlab.pdfbase.cidfonts import UnicodeCIDFont
     from reportlab.pdfbase.pdfmetrics import registerFont
     from reportlab.pdfbase.ttfonts import TTFont

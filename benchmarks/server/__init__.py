@@ -1,1 +1,1 @@
-"""The benchmark of the server: what it adds to a search, what it bears, how it ends."""
+"""Benchmark of the server: overhead of a search, load, and shutdown."""

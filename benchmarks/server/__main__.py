@@ -1,12 +1,13 @@
-"""The benchmark of the server: what it adds to a search, what it bears, how it ends.
+"""Benchmark of the server: overhead of a search, load, and shutdown.
 
     python -m benchmarks.server [--home DIR] [--documents N] [--seconds S] [--overload-seconds S]
                                 [--requests N] [--workers N] [--only PART] [--strict] [--json]
 
-The server is `shrag serve` with one process, the client another process of the same machine. `search`, `load`
-ask the generated documents, `answer`, `busy`, `memory` and `stop` the sample. Load is open-loop: calls come
-at their times, whatever became of those before, and wait from when they were due. `busy` has two clients, a
-key each: one keeps 128 connections busy and never backs off, the other asks four times a second.
+The server is `shrag serve` with one process, the client another process on the same machine. `search` and
+`load` use the generated documents, `answer`, `busy`, `memory` and `stop` the sample. The load is open-loop:
+calls are sent at scheduled times regardless of earlier ones, and latency counts from the scheduled time.
+`busy` has two clients with separate keys: one keeps 128 connections busy and never backs off, the other calls
+four times per second.
 """
 
 import asyncio
@@ -46,7 +47,7 @@ from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 
 SAMPLE = "sample"
-ASKED, WARM_UP = 200, 40  # searches that are timed one by one
+ASKED, WARM_UP = 200, 40  # searches timed sequentially
 CAPACITY_S = 20.0
 STREAMS = 50
 FAILED = 500
@@ -59,7 +60,7 @@ GROWTH, STOPPED_WITHIN_S = 1.05, 5.0
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is asked, for how long."""
+    """Calls and durations of the measurements."""
 
     home: Path
     documents: int
@@ -70,7 +71,7 @@ class Plan:
     progress: Progress
 
     def generated(self) -> tuple[str, list[str], list[str]]:
-        """Return the generated index, questions, and others to warm up with."""
+        """Return the generated index, questions, and further questions for the warm-up."""
         settings = IndexerSettings(home=self.home, workers=2)
         name, _ = ensure_index(settings, self.documents, self.progress)
         asked = [" ".join(words) for words in generated_questions(ASKED)]
@@ -84,7 +85,7 @@ class Plan:
 
 
 def post(connection: HTTPConnection, path: str, **call: Any) -> bytes:
-    """Make a call; return the answer's body."""
+    """Make a call, and return the response's body."""
     connection.request("POST", path, json.dumps(call), {"Content-Type": "application/json"})
     answer = connection.getresponse()
     body = answer.read()
@@ -94,7 +95,7 @@ def post(connection: HTTPConnection, path: str, **call: Any) -> bytes:
 
 
 def one_by_one(served: Served, questions: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Search one after another; return of each the seconds, and the processor seconds of the server."""
+    """Search sequentially; return the seconds, and the server's processor seconds, of each search."""
     seconds, spent = [], []
     connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
     for question in questions:
@@ -111,7 +112,7 @@ async def _searched(version: SearchIndex, request: SearchRequest, settings: Retr
 
 
 async def _in_process(plan: Plan, name: str, questions: Sequence[str], warm_up: Sequence[str]) -> list[float]:
-    """Search in this process, as the server does; return the processor seconds of each."""
+    """Search in this process like the server; return the processor seconds of each search."""
     spent, settings = [], RetrieverSettings()
     with open_index(IndexerSettings(home=plan.home), name, follow=True) as index:
         for number, question in enumerate([*warm_up, *questions]):
@@ -123,7 +124,7 @@ async def _in_process(plan: Plan, name: str, questions: Sequence[str], warm_up: 
 
 
 def measure_search(plan: Plan) -> list[Figure]:
-    """Compare searches over HTTP with the same in process, question by question."""
+    """Compare searches over HTTP with the same searches in this process, by question."""
     name, questions, warm_up = plan.generated()
     own = asyncio.run(_in_process(plan, name, questions, warm_up))
     with serving(plan.home, name, **UNLIMITED) as served:
@@ -138,11 +139,11 @@ def measure_search(plan: Plan) -> list[Figure]:
 
 
 def measure_answer(plan: Plan) -> list[Figure]:
-    """Time answers without a model: the first evidence after its search, and the whole."""
+    """Time answers without a model: from the end of the search to the first evidence, and in total."""
     questions = plan.sample()
     behind, whole = [], []
     with serving(plan.home, SAMPLE, **UNLIMITED) as served:
-        for round_ in range(3):  # the first warms up
+        for round_ in range(3):  # the first round is a warm-up
             for question in questions:
                 evidence_s, record = _streamed(served, question)
                 started = time.perf_counter()
@@ -163,7 +164,7 @@ def measure_answer(plan: Plan) -> list[Figure]:
 
 
 def _streamed(served: Served, question: str) -> tuple[float, dict[str, Any]]:
-    """Return after how many seconds the evidence came, and the record of the whole."""
+    """Return the seconds until the evidence, and the complete record."""
     connection = HTTPConnection("127.0.0.1", served.port, timeout=60)
     started, evidence_s, kind = time.perf_counter(), 0.0, ""
     connection.request(
@@ -183,7 +184,7 @@ def _streamed(served: Served, question: str) -> tuple[float, dict[str, Any]]:
 
 
 def measure_load(plan: Plan) -> list[Figure]:
-    """Measure the capacity, then half of it and five times as much."""
+    """Measure the capacity, then the load at half and at five times of it."""
     name, questions, warm_up = plan.generated()
     with serving(plan.home, name, **UNLIMITED) as served:
         one_by_one(served, warm_up)
@@ -247,7 +248,7 @@ def _refusals(refused: Sequence[float]) -> list[Figure]:
 
 
 def measure_memory(plan: Plan) -> list[Figure]:
-    """Compare the server's own memory after a tenth of the requests with that after all."""
+    """Compare the server's private memory after a tenth of the requests and after all."""
     questions = plan.sample()
     sizes = []
     with serving(plan.home, SAMPLE, **UNLIMITED) as served:
@@ -265,7 +266,7 @@ def measure_memory(plan: Plan) -> list[Figure]:
 
 
 def measure_stop(plan: Plan) -> list[Figure]:
-    """Stop the server with fifty answers under way."""
+    """Stop the server during fifty pending answers."""
     [question, *_] = plan.sample()
     with slow_model() as url, ExitStack() as readers:
         settings = {**UNLIMITED, "llm__base_url": url, "llm__model": "slow", "server__asks_at_once": STREAMS}
@@ -288,7 +289,7 @@ def measure_stop(plan: Plan) -> list[Figure]:
 
 
 def measure_busy(plan: Plan) -> list[Figure]:
-    """Measure one client that never backs off beside another."""
+    """Measure a client that never backs off, and its effect on another client."""
     questions = plan.sample()
     return measure_busy_client(plan.home / SAMPLE, questions, plan.workers)
 
@@ -305,16 +306,30 @@ PARTS: dict[str, Callable[[Plan], list[Figure]]] = {
 
 @click.command()
 @click.option(
-    "--home", type=click.Path(path_type=Path), help="The folder for the indexes; a passing one else."
+    "--home", type=click.Path(path_type=Path), help="Folder of the indexes. Default: a temporary folder."
 )
 @click.option("--documents", type=click.IntRange(1), default=1_000_000, show_default=True)
-@click.option("--seconds", type=float, default=300, show_default=True, help="At half of the capacity.")
-@click.option("--overload-seconds", type=float, default=60, show_default=True, help="At five times as much.")
 @click.option(
-    "--requests", type=click.IntRange(10), default=100_000, show_default=True, help="For the memory."
+    "--seconds", type=float, default=300, show_default=True, help="Duration at half of the capacity."
 )
-@click.option("--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes, for busy.")
-@click.option("--only", type=click.Choice(list(PARTS)), help="Only this part.")
+@click.option(
+    "--overload-seconds",
+    type=float,
+    default=60,
+    show_default=True,
+    help="Duration at five times of the capacity.",
+)
+@click.option(
+    "--requests",
+    type=click.IntRange(10),
+    default=100_000,
+    show_default=True,
+    help="Requests of the memory part.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes of the busy part."
+)
+@click.option("--only", type=click.Choice(list(PARTS)), help="Run only this part.")
 @strict_option
 @json_option
 def main(  # noqa: PLR0913 - one for each option
@@ -329,7 +344,7 @@ def main(  # noqa: PLR0913 - one for each option
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Measure the server, each figure beside its bar."""
+    """Measure the server, and compare the figures with their bars."""
     facts, figures = machine(), []
     with ExitStack() as stack:
         if home is None:

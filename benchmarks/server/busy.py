@@ -1,8 +1,8 @@
 """A client with 128 connections that never backs off, and its effect on another client.
 
-Each has a key. Three situations alternate, so that a busy moment of the machine affects all of them: the
-other client alone; beside a client that sends at the allowed rate; beside the same client without back-off.
-Without a rate limit, backing off means a pause of a quarter of a second after each refusal.
+Both have a key. Three situations alternate, so that other load on the machine affects all of them: the other
+client alone; with a client that sends at the allowed rate; with the same client without back-off. Without a
+rate limit, backing off means a pause of a quarter of a second after each refusal.
 """
 
 import tempfile
@@ -18,9 +18,9 @@ from server.access.key_store import KeyStore
 from server.access.keys import make_key
 
 CONNECTIONS = 128  # of the busy client
-BACKING_OFF = 8  # of it, for each process, where it backs off
+BACKING_OFF = 8  # connections per process while it backs off
 ROUNDS, SLICE_S = 4, 6.0
-ALLOWED_RATE, OTHER_RATE = 10, 4  # calls a second of the busy client, and of the other
+ALLOWED_RATE, OTHER_RATE = 10, 4  # calls per second of the busy client and of the other
 REFUSAL = b'"status": 429'
 GOODPUT, OTHERS_BY_ALONE = 0.8, 3.0
 
@@ -35,18 +35,18 @@ class Clients:
     other_key: str
 
     def alone(self) -> Measured:
-        """Let the other client search."""
+        """Run the other client alone."""
         return measured_by(started(self.served, OTHER_RATE, SLICE_S, self.questions, key=self.other_key))
 
     def together(self, rate: float, **options: float) -> tuple[Measured, Measured]:
-        """Let both search; return the calls of the busy one, and those of the other."""
+        """Run both clients; return the calls of the busy one and of the other."""
         other = started(self.served, OTHER_RATE, SLICE_S, self.questions, key=self.other_key)
         busy = started(self.served, rate, SLICE_S, self.questions, key=self.busy_key, **options)
         return measured_by(busy), measured_by(other)
 
 
 def measure_busy_client(index: Path, questions: Sequence[str], workers: int) -> list[Figure]:
-    """Measure under a rate of the busy client's key, and without one; the index lies in a home folder."""
+    """Measure with and without a rate limit of the busy client's key; the index is in a home folder."""
     limits = {**UNLIMITED, "server__workers": workers}
     rated = {**limits, "server__searches_per_minute": 60 * ALLOWED_RATE, "server__search_burst": ALLOWED_RATE}
     backing_off = BACKING_OFF * workers
@@ -68,12 +68,12 @@ def _figures(
     alone, best, busy, disturbed = Measured(), Measured(), Measured(), Measured()
     with tempfile.TemporaryDirectory(prefix="shrag-bench-") as folder:
         audit, home = Path(folder, "audit"), Path(folder)
-        (home / index.name).symlink_to(index)  # the keys are for this server alone
+        (home / index.name).symlink_to(index)  # separate keys for this server
         for key in (busy_kept, other_kept):
             KeyStore(home).add(key)
         with serving(home, index.name, **settings, server__audit_file=audit) as served:
             clients = Clients(served, questions, busy_key, other_key)
-            clients.alone()  # warms up
+            clients.alone()  # warm-up
             for _ in range(ROUNDS):
                 alone += clients.alone()
                 best += clients.together(allowed, at_once=backing_off)[0]

@@ -1,4 +1,4 @@
-"""Clients of a server that is measured: processes that search, and what they measured."""
+"""Client processes of a measured server, and their measurements."""
 
 import json
 import subprocess
@@ -9,13 +9,13 @@ from benchmarks.server.served import ROOT, Served
 
 OK, REFUSED = 200, 429
 
-Measured = list[tuple[float, float, int]]  # when a call was due, seconds until its answer, status
+Measured = list[tuple[float, float, int]]  # scheduled time of a call, seconds until its response, status
 
 
 def started(
     served: Served, rate: float, seconds: float, questions: Sequence[str], **options: object
 ) -> "subprocess.Popen[str]":
-    """Start a client in another process: calls at a rate; rate 0 is as many as are answered."""
+    """Start a client in another process with a rate of calls; rate 0 is as fast as possible."""
     given = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     command = [
         sys.executable,
@@ -34,7 +34,7 @@ def started(
 
 
 def measured_by(client: "subprocess.Popen[str]") -> Measured:
-    """Wait for a client, and return its calls."""
+    """Wait for a client process, and return its calls."""
     assert client.stdout is not None  # noqa: S101 - piped where it was started
     with client.stdout:
         calls = [(due, took, status) for due, took, status in json.loads(client.stdout.read())]

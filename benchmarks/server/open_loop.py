@@ -1,12 +1,11 @@
-"""A client that sends calls at given times, whether or not those before were answered.
+"""An open-loop client: calls at scheduled times, regardless of earlier responses.
 
     python -m benchmarks.server.open_loop PORT RATE SECONDS [--key KEY] [--at-once N] [--pause S] < BODIES
 
-Each call is a POST of the next line of standard input to /api/v1/search; the lines are repeated. A call's
-time is counted from when it was due, not from when a connection was free. RATE 0 keeps N calls under way
-(8): the next one is sent when one is answered, and S seconds later (.25) where it was refused. The measured
-calls are written as JSON: [due, seconds, status] of each. The client does little more than move bytes, as it
-shares the machine with the server that it measures.
+Each call is a POST of the next line of standard input to /api/v1/search; the lines are repeated. Latency
+counts from the scheduled time, not from a free connection. RATE 0 keeps N calls pending (8): the next one is
+sent after a response, or S seconds (.25) after a refusal. The calls are written as JSON: [scheduled time,
+seconds, status] each. The client does little more than move bytes, as it shares the machine with the server.
 """
 
 import argparse
@@ -17,7 +16,7 @@ import time
 from collections.abc import Iterator
 from itertools import cycle
 
-AT_ONCE = 8  # where the next call waits for an answer
+AT_ONCE = 8  # concurrent calls with rate 0
 LENGTH = b"content-length:"
 CLOSED = b"\r\nconnection: close"
 PATIENCE_S = 60
@@ -28,18 +27,18 @@ class Connection(asyncio.Protocol):
     """One connection, one call at a time."""
 
     def __init__(self) -> None:
-        """Begin without a call."""
+        """Start without a call."""
         self.transport: asyncio.Transport | None = None
         self.answered: asyncio.Future[int] | None = None
         self._arrived = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the connection."""
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - of a socket
+        """Keep the transport."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - a socket transport
         self.transport = transport
 
     def send(self, call: bytes) -> "asyncio.Future[int]":
-        """Send a call; the status of its answer is to come, 0 for a connection that was lost."""
+        """Send a call; return a future of the response's status, 0 for a lost connection."""
         assert self.transport is not None  # noqa: S101 - connected
         self._arrived = b""
         self.answered = asyncio.get_running_loop().create_future()
@@ -50,7 +49,7 @@ class Connection(asyncio.Protocol):
         return self.answered
 
     def data_received(self, data: bytes) -> None:
-        """Read until the answer is whole."""
+        """Read until the response is complete."""
         self._arrived += data
         head, found, body = self._arrived.partition(b"\r\n\r\n")
         if not found or self.answered is None or self.answered.done():
@@ -64,23 +63,23 @@ class Connection(asyncio.Protocol):
             self.answered.set_result(int(head[9:12]))
 
     def connection_lost(self, _: Exception | None) -> None:
-        """Tell who waits."""
+        """Resolve the pending call."""
         if self.answered is not None and not self.answered.done():
             self.answered.set_result(0)
 
 
 class Client:
-    """Free connections to a port, and what was measured over them."""
+    """Free connections to a port, and the measured calls."""
 
     def __init__(self, port: int, bodies: list[str], key: str = "") -> None:
-        """Take where to send which calls, again and again, and the key that goes with them."""
+        """Create a client for a port, with repeated bodies and a key."""
         self._port = port
         self._calls: Iterator[bytes] = cycle([_call(port, body, key) for body in bodies])
         self._free: list[Connection] = []
         self.measured: list[tuple[float, float, int]] = []
 
     async def call(self, due: float, began: float) -> int:
-        """Make the next call, and note it; return the status of its answer, 0 for none."""
+        """Make and record the next call; return the status of its response, 0 for none."""
         connection = self._free.pop() if self._free else None
         try:
             if connection is None or connection.transport is None or connection.transport.is_closing():
@@ -117,7 +116,7 @@ async def send_at(client: Client, rate: float, seconds: float) -> None:
 
 
 async def send_in_turn(client: Client, seconds: float, at_once: int, pause_s: float) -> None:
-    """Keep so many calls under way."""
+    """Keep `at_once` calls pending."""
     began = time.perf_counter()
 
     async def one_after_another() -> None:
@@ -129,7 +128,7 @@ async def send_in_turn(client: Client, seconds: float, at_once: int, pause_s: fl
 
 
 def main() -> None:
-    """Send, and write what was measured."""
+    """Send the calls, and write the measurements."""
     parser = argparse.ArgumentParser()
     parser.add_argument("port", type=int)
     parser.add_argument("rate", type=float)

@@ -1,4 +1,4 @@
-"""`shrag serve` as a process that is measured: what it spends, what it holds, when it ends."""
+"""`shrag serve` as a measured process: processor time, memory, and shutdown."""
 
 import os
 import re
@@ -19,13 +19,13 @@ STARTED_WITHIN_S, STOPPED_WITHIN_S = 300, 60
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A server that answers at a port of this machine."""
+    """A server process on a port of this machine."""
 
     process: "subprocess.Popen[str]"
     port: int
 
     def cpu_s(self) -> float:
-        """Return the processor time of all its threads so far, those that have ended left out."""
+        """Return the processor time of all live threads."""
         spent_ns = 0
         for thread in Path(f"/proc/{self.process.pid}/task").iterdir():
             try:
@@ -35,14 +35,14 @@ class Served:
         return spent_ns / 1e9
 
     def private_bytes(self) -> int:
-        """Return the memory that is its own: without mapped files, of which the system may keep any part."""
+        """Return the private memory, without mapped files, which the system may evict."""
         status = Path(f"/proc/{self.process.pid}/status").read_text("ascii")
         found = re.search(r"^RssAnon:\s+(\d+) kB", status, re.MULTILINE)
-        assert found is not None  # noqa: S101 - Linux tells
+        assert found is not None  # noqa: S101 - always present on Linux
         return int(found[1]) * 1024
 
     def stop(self) -> float:
-        """Tell it to stop; return the seconds until it has."""
+        """Stop the server; return the seconds until it has ended."""
         started = time.perf_counter()
         self.process.terminate()
         self.process.wait(STOPPED_WITHIN_S)
@@ -51,7 +51,7 @@ class Served:
 
 @contextmanager
 def serving(home: Path, name: str, **settings: object) -> Iterator[Served]:
-    """Serve an index of a home on a free port; settings are named like variables, without SHRAG_."""
+    """Serve an index of a home on a free port; settings have the names of variables without SHRAG_."""
     variables = {f"SHRAG_{key.upper()}": str(value) for key, value in settings.items()}
     environment: Mapping[str, str] = {
         **{key: value for key, value in os.environ.items() if not key.startswith("SHRAG_")},
@@ -70,7 +70,7 @@ def serving(home: Path, name: str, **settings: object) -> Iterator[Served]:
         assert process.stderr is not None  # noqa: S101 - piped above
         found = ADDRESS.search(process.stderr.readline())
         if not found:
-            raise RuntimeError(f"the server does not start: {process.stderr.read()}")
+            raise RuntimeError(f"the server did not start: {process.stderr.read()}")
         served = Served(process, int(found[1]))
         _wait_until_ready(served)
         yield served
@@ -95,4 +95,4 @@ def _wait_until_ready(served: Served) -> None:
         finally:
             connection.close()
         time.sleep(0.05)
-    raise RuntimeError("the server does not become ready")
+    raise RuntimeError("the server did not become ready")

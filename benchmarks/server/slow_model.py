@@ -1,4 +1,4 @@
-"""A stand-in for a language model that begins to write, and does not end."""
+"""A stand-in for a language model that starts an endless response."""
 
 import json
 import time
@@ -33,7 +33,7 @@ class _Writes(BaseHTTPRequestHandler):
 
 @contextmanager
 def slow_model() -> Iterator[str]:
-    """Run it at a free port; yield where its API begins."""
+    """Run it on a free port; yield the base address of its API."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Writes)
     Thread(target=server.serve_forever, daemon=True).start()
     try:

@@ -1,6 +1,6 @@
-"""Text to tokens, alike for what is indexed and what is asked.
+"""Tokenization, identical for documents and queries.
 
-An analyzer's module, and the dictionary with it, is loaded when one is made.
+The module and the dictionary of an analyzer are loaded when the analyzer is made.
 """
 
 from collections.abc import Callable
@@ -17,17 +17,17 @@ DECOMPOUND_MODES: tuple[Decompound, ...] = get_args(Decompound)
 def make_analyzer(
     name: str, decompound: Decompound = "discard", dictionary: UserDictionary | None = None
 ) -> Analyzer:
-    """Make the analyzer of that name; `decompound` says what becomes of Korean compounds.
+    """Make the analyzer of that name; `decompound` is the mode for Korean compounds.
 
     Raises:
-        InvalidCall: no analyzer or mode of that name, or a user's dictionary for one that has none.
+        InvalidCall: unknown analyzer or mode, or a user dictionary for an analyzer that does not support one.
     """
     if name not in ANALYZERS:
         raise InvalidCall(f"no analyzer {name!r}; there are {', '.join(ANALYZERS)}")
     if decompound not in DECOMPOUND_MODES:
         raise InvalidCall(f"no decompound mode {decompound!r}; there are {', '.join(DECOMPOUND_MODES)}")
     if dictionary and name == "english":
-        raise InvalidCall("the english analyzer takes no dictionary of one's own; bilingual and korean do")
+        raise InvalidCall("the english analyzer takes no user dictionary; bilingual and korean do")
     return ANALYZERS[name](decompound, dictionary)
 
 

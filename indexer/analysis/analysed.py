@@ -1,4 +1,4 @@
-"""A passage after its analysis: what every engine indexes of it."""
+"""A passage after its analysis, the input of every engine's writer."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -9,14 +9,14 @@ from indexer.analysis.names import LONGEST_READ, Name, find_names
 from indexer.analysis.packing import PassageTokens
 from indexer.analysis.tokens import Analyzer, TaggedToken, Token, as_indexed
 
-LATIN = "SL"  # the tag of a Latin word
+LATIN = "SL"  # part of speech of a Latin word
 
 
 @dataclass(frozen=True, slots=True)
 class AnalysedPassage:
-    """The tokens of a passage, and the names in its text: the place of the first token, and the length.
+    """The tokens of a passage, and the names in its text as (place of the first token, number of tokens).
 
-    A place is a token's position; where tokens share positions (compounds beside their parts), its index.
+    A place is the token's position or, if tokens share positions (compounds and their parts), its index.
     """
 
     tokens: PassageTokens
@@ -36,14 +36,14 @@ class AnalysedPassage:
 
 
 def _analysed(text: str, analyzer: Analyzer) -> tuple[list[Token], Sequence[TaggedToken]]:
-    """Return the tokens of a text, and those of its beginning with their parts of speech."""
-    if text.isascii():  # no part of speech decides about a name, and to tag words takes longer
+    """Return the tokens of a text, and the tagged tokens of its beginning."""
+    if text.isascii():  # parts of speech do not matter for names here, and tagging takes longer
         tokens = analyzer.analyze(text)
         return tokens, [(token, LATIN) for token in tokens if token[3] <= LONGEST_READ]
     if len(text) <= LONGEST_READ:
         tagged = analyzer.tagged_tokens(text)
         return [token for token, _ in tagged], tagged
     tokens, tagged = analyzer.analyze(text), analyzer.tagged_tokens(text[:LONGEST_READ])
-    # The words before the cut may be read otherwise than in the whole text.
+    # Words before the cut may be analysed differently than in the whole text.
     alike = takewhile(lambda pair: pair[0] == pair[1][0], zip(tokens, tagged, strict=False))
     return tokens, [pair[1] for pair in alike]

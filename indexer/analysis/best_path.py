@@ -1,9 +1,9 @@
-"""The best path through MeCab's lattice as nori takes it where a user's words stand.
+"""The best path through MeCab's lattice around user words, as nori computes it.
 
-nori knows the longest of the user's words that begin at a place, and no other word there but an unknown one
-that is tried beside known ones; a user's word that ends no later than one before it begins nowhere. MeCab
-holds all words in the same lattice, so its best path may be none of nori's. Here it is searched again, with
-nori's cost of a user's word, which MeCab's 16 bits cannot hold; of equals the earlier start is taken.
+At each place nori considers the longest user word only, plus an unknown word that is tried beside known ones.
+A user word that does not end after an earlier one is ignored. MeCab's lattice contains all words, so its best
+path may differ from nori's. The path is therefore searched again with nori's cost of a user word, which does
+not fit MeCab's 16 bits; among equal paths the earlier start wins.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,23 +24,23 @@ PENALISED = frozenset(SPACE_PENALTY_IDS)
 
 
 class Step(NamedTuple):
-    """The best way to a word: what it costs so far, the word (None at the start), where it begins."""
+    """The best path to a word: its cost so far, the word (None at the first step), and its start."""
 
     cost: int
     right_id: int
     node: _mecab.Node | None
-    start: int  # in bytes, with the white space before the word
+    start: int  # in bytes, including the white space before the word
     before: Optional["Step"]
 
 
 def best_path(
     text: str, lattice: _mecab.Lattice, longest: Mapping[int, int], begin: int, stop: int
 ) -> list[tuple[_mecab.Node, int]]:
-    """Return the words of the best path, each with the byte at which it begins; none if no path goes through.
+    """Return the words of the best path, each with its start in bytes; none if there is no path.
 
-    Looks from `begin` to `stop`, each an end of the text or beside a word that all paths go through.
-    `longest` says where the user's words begin and the longest of each place ends, in characters. The lattice
-    is that of the whole text.
+    The search covers `begin` to `stop`; each is an end of the text or next to a word on all paths. `longest`
+    maps the start of a user word to the end of the longest one there, in characters. The lattice covers the
+    whole text.
     """
     costs, row = connection_costs()
     byte = last = len(text[:begin].encode())
@@ -56,7 +56,7 @@ def best_path(
         word = place + 1 if character == " " else place
         end = longest.get(word)
         nodes = list(_nodes(lattice, here))[::-1]
-        # MeCab tries unknown words of one and two syllables too, nori the whole run alone.
+        # MeCab also tries unknown words of one and two syllables, nori only the whole run.
         run = max((node.length for node in nodes if node.stat == _mecab.MECAB_UNK_NODE), default=0)
         for node in nodes:
             word_cost = node.wcost
@@ -91,7 +91,7 @@ def best_path(
 
 
 def _takes_space(surface: str, text: str) -> bool:
-    """Tell whether nori's unknown word would hold the space behind: then it is the dictionary's mark."""
+    """Check whether nori's unknown word would include the following space, a dictionary mark in that case."""
     return surface in MARKS and text[1:2] == " "
 
 

@@ -1,6 +1,6 @@
-"""What Lucene's nori tokenizer asks of a character, in terms of Unicode's tables.
+"""Character properties used by Lucene's nori tokenizer, from Unicode tables.
 
-nori reads UTF-16: it sees the two halves of a character beyond the first plane as letters of no script.
+nori reads UTF-16: the two surrogates of a character beyond the basic plane count as letters of no script.
 """
 
 import unicodedata
@@ -11,7 +11,7 @@ import regex
 
 # org.apache.lucene.analysis.ko.KoreanTokenizer.isPunctuation, by general category.
 PUNCTUATION = frozenset("Zs Zl Zp Cc Cf Pd Ps Pe Pc Po Sm Sc Sk So Pi Pf".split())
-INTERPUNCT = "ㆍ"  # a letter of the Korean alphabet that nori takes for the punctuation it mostly is
+INTERPUNCT = "ㆍ"  # a Hangul letter that nori treats as punctuation
 # Scripts that continue a run of any other script.
 SHARED_SCRIPTS = frozenset({"Common", "Inherited"})
 SCRIPTS = (
@@ -19,14 +19,14 @@ SCRIPTS = (
     *("Arabic", "Hebrew", "Devanagari", "Thai", "Armenian", "Georgian", "Bengali", "Tamil", "Telugu"),
 )
 SCRIPT_PATTERN = regex.compile("|".join(rf"(?P<{name}>\p{{Script={name}}})" for name in SCRIPTS))
-# The Chinese characters that the dictionary's character classes let run together.
+# Chinese characters that the dictionary's character classes group into one unknown word.
 CHINESE_NUMERALS = frozenset("一七万三九二五億兆八六十千四百")
 BEYOND_FIRST_PLANE = 0xFFFF
 
 
 @lru_cache(maxsize=1 << 14)
 def is_punctuation(character: str) -> bool:
-    """Tell whether nori discards a token that begins with `character`."""
+    """Check whether nori discards a token that starts with `character`."""
     if character == INTERPUNCT:
         return True
     return ord(character) <= BEYOND_FIRST_PLANE and unicodedata.category(character) in PUNCTUATION
@@ -34,7 +34,7 @@ def is_punctuation(character: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def script_of(character: str) -> str:
-    """Name the script of `character`; a rare one is named by its block of 256 code points."""
+    """Return the script of `character`; for a rare script, its block of 256 code points."""
     if ord(character) > BEYOND_FIRST_PLANE:
         return "Surrogate"
     found = SCRIPT_PATTERN.match(character)
@@ -42,10 +42,11 @@ def script_of(character: str) -> str:
 
 
 def unknown_run_end(text: str, start: int, stop: int) -> int:
-    """Return where the run of characters that nori takes as one unknown word from `start` ends.
+    """Return the end of the unknown word that nori reads from `start`.
 
-    A run goes on over characters of one script (Common and Inherited go with any), all punctuation or
-    none, all digits or none; a Chinese character that is no numeral stands alone. `stop` bounds it.
+    A run contains characters of one script (Common and Inherited match any), either all or no punctuation,
+    either all or no digits. A Chinese character that is not a numeral is a run by itself. `stop` limits the
+    run.
     """
     first = text[start]
     if script_of(first) == "Han" and first not in CHINESE_NUMERALS:
@@ -74,7 +75,7 @@ def unknown_run_end(text: str, start: int, stop: int) -> int:
 
 
 def split_points(text: str, size: int) -> list[tuple[int, int]]:
-    """Cut `text` into pieces of at most `size` characters, at white space where there is any."""
+    """Split `text` into pieces of at most `size` characters, at white space if possible."""
     cuts = [0]
     while len(text) - cuts[-1] > size:
         window_end = cuts[-1] + size

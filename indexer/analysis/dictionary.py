@@ -1,12 +1,11 @@
-"""mecab-ko-dic opened so that MeCab weighs words as nori does.
+"""mecab-ko-dic opened with nori's word costs.
 
-MeCab reads everything from one folder, so a passing one is made of links to the dictionary's files, with
-two of its own: `dicrc`, for the penalty of a particle behind a space, and `char.bin`, for characters that
-nori groups otherwise. The files are mapped into memory when they are opened; the folder is gone before the
-first sentence.
+MeCab reads all files from one folder. A temporary folder contains links to the dictionary's files and two
+modified files: `dicrc` with the penalty of a particle after a space, and `char.bin` with nori's character
+groups. The files are memory-mapped when they are opened, and the folder is removed immediately.
 
-A dictionary of the user's is compiled by MeCab's own tool, in a process of its own: it writes to standard
-output, and ends the process where it fails.
+A user dictionary is compiled by MeCab's own tool in a separate process, because the tool writes to standard
+output and terminates the process on errors.
 """
 
 import mmap
@@ -25,8 +24,8 @@ from indexer.analysis.user_dictionary import TermFinder, UserDictionary
 from indexer.errors import IndexNotWritten
 
 LINKED_FILES = ("sys.dic", "unk.dic", "matrix.bin")
-# nori adds 3,000 to an ending, a particle, the copula or a suffix behind a space (KoreanTokenizer,
-# computeSpacePenalty); the dictionary's own file says 6,000 for some. The keys are ids of pos-id.def.
+# nori adds 3,000 to an ending, a particle, the copula or a suffix after a space (KoreanTokenizer,
+# computeSpacePenalty); the dictionary's dicrc has 6,000 for some. The keys are ids of pos-id.def.
 SPACE_PENALTY_IDS = (100, 120, 172, 183, 184, 185, 200, 210, 220, 221, 222, 230)
 DICRC = """\
 cost-factor = 800
@@ -36,51 +35,51 @@ unk-eval-size = 2
 config-charset = UTF-8
 left-space-penalty-factor = {penalties}
 """
-# Punctuation of the dictionary, each with a sign of some other script that stands in for it; marks.csv holds
-# the stand-ins' entries, copies of the marks', and marks.dic the same compiled (CONTRIBUTING.md says how).
+# Dictionary punctuation, each with a substitute character of another script. marks.csv contains the entries
+# of the substitutes, copied from the marks, and marks.dic the compiled form (see CONTRIBUTING.md).
 MARKS = dict(zip("!.?,/:·…([“「)]”」", "꛲꛳꛴꛵꛶꛷꘍꘎꘏᭚᭛᭜᭝᭞᭟᭠", strict=True))
 MARKS_DICTIONARY = Path(__file__).with_name("marks.dic")
-LONGEST_UNKNOWN_WORD = 1024  # nori's bound; MeCab would cut words of more than 24 letters into letters
+LONGEST_UNKNOWN_WORD = 1024  # nori's limit; MeCab would split words of more than 24 letters into letters
 CATEGORY_NAME_BYTES = 32
-TYPE_BITS = (1 << 18) - 1  # of a character's 32 bits: the set of categories it belongs to
-DEFAULT_TYPE_SHIFT = 18  # the category that says what an unknown word beginning with it costs
-UNUSED_CATEGORY = 1 << 17  # the last of the bits for categories, of which there are fewer
-GROUP, INVOKE = 1 << 30, 1 << 31  # run together with its like; unknown words beside known ones
-# A space that is not skipped: it stands in MeCab's text where nori makes a word of a space.
+TYPE_BITS = (1 << 18) - 1  # in a character's 32 bits: the set of its categories
+DEFAULT_TYPE_SHIFT = 18  # the category with the cost of an unknown word that starts with the character
+UNUSED_CATEGORY = 1 << 17  # the last category bit, not used by the dictionary
+GROUP, INVOKE = 1 << 30, 1 << 31  # group characters of the category; try unknown words beside known ones
+# A space that MeCab does not skip, used where nori makes a word of a space.
 SOLID_SPACE = "\u2029"
 
-# nori's user words: a common noun to what stands before, and to what follows one that ends in a vowel, in a
-# final consonant, or in no syllable (UserDictionary, RIGHT_ID_F, RIGHT_ID_T, RIGHT_ID).
+# nori's user words: the left context is a common noun; the right context depends on the end: a vowel, a final
+# consonant, or no syllable (UserDictionary, RIGHT_ID_F, RIGHT_ID_T, RIGHT_ID).
 USER_LEFT_ID = 1781
 USER_RIGHT_IDS = {"F": 3534, "T": 3535, "*": 3533}
 NORI_USER_COST = -100_000
-# MeCab's costs have 16 bits. A term within another costs more, or two of them would beat the other.
+# MeCab's costs have 16 bits. A nested term costs more, or two nested ones would beat the longer one.
 USER_COST, NESTED_COST = -32_768, -8_192
-USER_MARK = ",User,"  # in the feature of a user's word, before the number of its entry
+USER_MARK = ",User,"  # in the feature of a user word, before its entry number
 HANGUL_LETTERS = (range(0x1100, 0x1200), range(0x3130, 0x3190), range(0xAC00, 0xD7A4))
 COMPILER = "import sys, _mecab; sys.exit(_mecab.cli.dict_index(sys.argv[1:]))"
 
 
 @lru_cache(maxsize=4)
 def open_tagger(user_dictionary: UserDictionary | None = None) -> _mecab.Tagger:
-    """Open the dictionary, with one of the user's; threads share a tagger, and processes its pages.
+    """Open the dictionary and an optional user dictionary; threads can share a tagger, processes its pages.
 
-    Each thread needs a lattice of its own.
+    Each thread needs a separate lattice.
     """
     with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:
         try:
             options = _written(Path(name), user_dictionary)
         except OSError as error:
-            error.filename = error.filename or name  # a full disk does not say which
+            error.filename = error.filename or name  # the error of a full disk has no file name
             raise
         try:
             return _mecab.Tagger([*options, "--max-grouping-size", str(LONGEST_UNKNOWN_WORD)])
-        except ValueError as error:  # it says nothing of files that cannot be mapped
+        except ValueError as error:  # raised without a reason if files cannot be mapped
             raise MemoryError(f"MeCab cannot open its dictionary {error}".rstrip()) from error
 
 
 def _written(folder: Path, user_dictionary: UserDictionary | None) -> list[str]:
-    """Write the dictionary as it is opened, and return the options that name it."""
+    """Write the dictionary's files, and return the options that name them."""
     source = Path(mecab_ko_dic.dictionary_path)
     for file in LINKED_FILES:
         (folder / file).symlink_to(source / file)
@@ -95,7 +94,7 @@ def _written(folder: Path, user_dictionary: UserDictionary | None) -> list[str]:
 
 
 def _compiled(dictionary: UserDictionary) -> bytes:
-    """Compile a user's dictionary to MeCab's format."""
+    """Compile a user dictionary to MeCab's format."""
     with tempfile.TemporaryDirectory(prefix="shrag-dictionary-") as name:
         source, target = Path(name, "user.csv"), Path(name, "user.dic")
         source.write_text("".join(f"{line}\n" for line in mecab_lines(dictionary)), encoding="utf-8")
@@ -106,12 +105,12 @@ def _compiled(dictionary: UserDictionary) -> bytes:
         )
         if done.returncode or not target.exists():
             last = (done.stderr or done.stdout).strip().splitlines()[-1:] or ["no message"]
-            raise IndexNotWritten(f"MeCab cannot compile the user's dictionary: {last[0]}")
+            raise IndexNotWritten(f"MeCab cannot compile the user dictionary: {last[0]}")
         return target.read_bytes()
 
 
 def mecab_lines(dictionary: UserDictionary) -> list[str]:
-    """Return the entries as lines of MeCab's dictionary source: surface, context ids, cost, feature."""
+    """Format the entries as lines of MeCab's dictionary source: surface, context ids, cost, feature."""
     nested = TermFinder(dictionary).nested()
     return [
         f"{term},{USER_LEFT_ID},{USER_RIGHT_IDS[_ending(term[-1])]},"
@@ -121,9 +120,9 @@ def mecab_lines(dictionary: UserDictionary) -> list[str]:
 
 
 def _ending(character: str) -> str:
-    """Tell what a user's word ends in: F, a vowel; T, a final consonant; *, no letter of Hangul.
+    """Return the type of a user word's last character: F, a vowel; T, a final consonant; *, not Hangul.
 
-    As nori computes it, letters that are no syllables included (CharacterDefinition.hasCoda).
+    Follows nori, which includes letters that are not syllables (CharacterDefinition.hasCoda).
     """
     code = ord(character)
     if not any(code in letters for letters in HANGUL_LETTERS):
@@ -133,9 +132,9 @@ def _ending(character: str) -> str:
 
 @lru_cache(maxsize=1)
 def connection_costs() -> tuple[memoryview, int]:
-    """Map the costs of neighbours, and their number a row: cost[right id of the first + row · left id].
+    """Map the connection costs; return them with the row length: cost[right id of the first + row · left id].
 
-    The format: the numbers of right and left ids, 16 bits each, then the costs.
+    File format: the numbers of right and left ids, 16 bits each, then the costs.
     """
     with Path(mecab_ko_dic.dictionary_path, "matrix.bin").open("rb") as file:
         mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
@@ -147,15 +146,15 @@ def connection_costs() -> tuple[memoryview, int]:
 def _characters(source: Path) -> bytes:
     """Return the dictionary's character table with four changes.
 
-    Chinese numerals get a category of their own. They are Chinese characters there too, so that an unknown
-    word would run on from 三 over 三國 where nori's stops, and hide the known word.
+    Chinese numerals get a separate category. In the original they are Chinese characters, so that an unknown
+    word from 三 would include 三國, where nori's word stops, and hide the known word.
 
-    The solid space costs what a space costs as a word, and runs together with symbols. So does the
-    interpunct, which would run together with the syllables behind it. The marks' stand-ins do neither, and
-    are no unknown words beside the entries they have.
+    The solid space has the cost of a space as a word and is grouped with symbols. The same holds for the
+    interpunct, which would otherwise be grouped with the following syllables. The substitutes of marks are
+    not grouped, and no unknown words are tried beside their entries.
 
-    The format: the number of categories, their names of 32 bytes each, then 32 bits a character: the set of
-    its categories (18), its own category (8), the longest unknown word (4), group, invoke (MeCab's
+    File format: the number of categories, their names of 32 bytes each, then 32 bits per character: the set
+    of its categories (18), its default category (8), the longest unknown word (4), group, invoke (MeCab's
     `CharInfo`).
     """
     table = bytearray((source / "char.bin").read_bytes())

@@ -1,4 +1,4 @@
-"""English as Lucene's chain reads it: standard tokenizer → possessive → lowercase → stop → Porter stem."""
+"""Lucene's English chain: standard tokenizer → possessive → lowercase → stop → Porter stem."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,11 +14,10 @@ STOP_WORDS = frozenset(
     "a an and are as at be but by for if in into is it no not of on or such that the their then there "
     "these they this to was will with".split()
 )
-# Unicode's word boundaries (UAX #29); a piece without letter, digit, pictograph or flag is no word. Lucene's
-# tables follow Unicode 12, which counted more symbols among the pictographs (♭, ★), and begin a word behind
-# an opening apostrophe.
+# Unicode word boundaries (UAX #29); a segment without a letter, digit, pictograph or flag is not a word.
+# Lucene uses Unicode 12, which has more pictographs (♭, ★), and starts a word after an opening apostrophe.
 BOUNDARY = regex.compile(r"\b", flags=regex.WORD | regex.V1)
-# In a run of flags every place is counted from the run's start, so long runs are cut, between flags.
+# Within a run of flags each boundary depends on the start of the run, so long runs are split between flags.
 FLAGS = regex.compile(r"\p{Regional_Indicator}{64}(?=\p{Regional_Indicator})")
 PICTOGRAPHS = r"\p{Extended_Pictographic}\u2600-\u2605\u2607-\u2612\u2614-\u2685\u2690-\u2705\u2708-\u2712"
 WORD = regex.compile(
@@ -29,7 +28,7 @@ APOSTROPHES = frozenset("'\u2019\uff07")
 
 
 def english_term(term: str) -> str | None:
-    """Lowercase and stem `term`, or give None for a stop word."""
+    """Lowercase and stem `term`; None for a stop word."""
     term = lowercase(term)
     return None if term in STOP_WORDS else porter_stem(term)
 
@@ -58,16 +57,16 @@ class EnglishAnalyzer:
         return tokens
 
     def tagged_tokens(self, text: str) -> list[TaggedToken]:
-        """Return the tokens of `text`; the chain tells no parts of speech."""
+        """Return the tokens of `text` without parts of speech."""
         return [(token, "") for token in self.analyze(text)]
 
     def tagged_words(self, text: str) -> list[TaggedWord]:  # noqa: ARG002
-        """Return none: the chain tells no parts of speech."""
+        """Return no words, as the chain has no parts of speech."""
         return []
 
 
 def _boundaries(text: str) -> Iterator[int]:
-    """Yield where words may begin and end, in order."""
+    """Yield the word boundaries in order."""
     cuts = [found.end() for found in FLAGS.finditer(text)]
     for start, end in pairwise([0, *cuts, len(text)]):
         piece = text[start:end] if cuts else text

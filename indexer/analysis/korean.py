@@ -1,14 +1,14 @@
-"""Korean as Lucene's nori reads it, through the same dictionary in MeCab (mecab-ko-dic 2.1.1).
+"""Lucene's nori chain for Korean on MeCab with the same dictionary (mecab-ko-dic 2.1.1).
 
-The chain: nori tokenizer → parts of speech dropped → Hanja read as Hangul → lowercase.
+The chain: nori tokenizer → part-of-speech filter → Hanja converted to Hangul → lowercase.
 
-Where MeCab and nori differ, nori is followed:
+Differences between MeCab and nori are resolved as in nori:
 
-- Of two dictionary entries of one surface with equal context ids and cost, nori takes the first
+- Of two dictionary entries with the same surface, context ids and cost, nori takes the first
   (만드 → 만들, 이것 → 이거), MeCab the last.
-- Runs of characters that the dictionary does not know are grouped by script (km², ˈmæɹɪlənd), not by
+- Runs of unknown characters are grouped by script (km², ˈmæɹɪlənd), not by
   MeCab's character classes.
-- Of the user's words that begin at a place, nori knows the longest alone, and takes it for almost nothing.
+- At each place nori considers only the longest user word, at almost no cost.
 """
 
 import re
@@ -42,39 +42,39 @@ STOP_TAGS = frozenset(
     "SP SSC SSO SC SE XSA XSN XSV UNA NA VSV".split()
 )
 NOUN, PROPER_NOUN = "NNG", "NNP"
-# MeCab builds the whole lattice of a sentence in memory, so a long text goes through in pieces.
+# MeCab builds the lattice of a whole sentence in memory, so long texts are processed in pieces.
 PIECE_CHARACTERS = 10_000
 CACHED_ENTRIES = 400_000
-# MeCab skips tabs and line ends as it skips spaces, nori takes them for punctuation; here too, as a character
-# that stands on no line of MeCab's output.
+# MeCab skips tabs and line ends like spaces; nori treats them as punctuation. They are replaced by a
+# character that produces no line in MeCab's output.
 CONTROL_CHARACTERS = dict.fromkeys((0, 9, 10, 11, 12, 13, ord(SOLID_SPACE)), "\u2028")
-# What nori takes for a space as well.
+# Characters that nori treats as spaces.
 WHITE_SPACE = dict.fromkeys((0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " ")
-AS_MECAB_READS = CONTROL_CHARACTERS | WHITE_SPACE
-# The punctuation that the dictionary holds. Any other is an unknown word to nori, which runs on over the
-# punctuation and the spaces behind it.
+MECAB_TRANSLATION = CONTROL_CHARACTERS | WHITE_SPACE
+# The punctuation in the dictionary. For nori any other punctuation is an unknown word, which extends over the
+# following punctuation and spaces.
 KNOWN_PUNCTUATION = "".join(MARKS)
-# Where such marks stand before a space, nori's unknown word would hold the space too, and MeCab's would not;
-# so there stand-ins of the same entries take their places, which are never unknown words.
+# Before a space, nori's unknown word would include the space, and MeCab's would not. Such marks are replaced
+# by substitutes with the same entries, which are never unknown words.
 MARK = f"[{regex.escape(KNOWN_PUNCTUATION)}]"
 BEFORE_SPACE = regex.compile(rf"(?<!{MARK}){MARK}++(?= )")
-STAND_INS = str.maketrans(MARKS)
+SUBSTITUTES = str.maketrans(MARKS)
 ALWAYS_READ = frozenset(MARKS.values())
-# Spaces that are, or belong to, a word to nori: several, and one behind unknown punctuation.
+# Spaces that are words, or parts of words, for nori: several spaces, and one after unknown punctuation.
 WORDS_OF_SPACE = regex.compile(
     r" (?: +|(?<=[[\p{P}\p{S}\p{Zl}\p{Cf}ㆍ]--" + MARK + r"][\p{P}\p{S}]* ))",
     regex.VERSION1,
 )
 
 HANGUL_SYLLABLES = range(0xAC00, 0xD7A4)
-# All words of an ASCII text: of these characters the dictionary holds punctuation alone.
+# All words of an ASCII text; the dictionary contains only punctuation of these characters.
 ASCII_WORD = re.compile("[A-Za-z]+|[0-9]+")
 
 Normalize = Callable[[str], str | None]
 
 
 class Piece(NamedTuple):
-    """A token of a dictionary entry, relative to where the entry stands."""
+    """A token of a dictionary entry, relative to the start of the entry."""
 
     term: str
     position: int
@@ -84,25 +84,25 @@ class Piece(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """What one line of MeCab's output, surface and feature, turns into."""
+    """The tokens for one line of MeCab's output (surface and feature)."""
 
     surface: str
     length: int
-    whole: str | None  # the term, where it is the only one and stands on the whole surface
+    whole: str | None  # the term, if it is the only one and covers the surface
     pieces: tuple[Piece, ...]
     positions: int
-    unknown: bool  # not in the dictionary: nori may group it otherwise
+    unknown: bool  # not in the dictionary: nori may group it differently
 
 
 class NormalizedWords(dict[str, str | None]):
-    """What `normalize` makes of words, worked out when they are first asked for."""
+    """Cache of normalised words."""
 
     def __init__(self, normalize: Normalize) -> None:
-        """Begin with none."""
+        """Create an empty cache."""
         self._normalize = normalize
 
     def __missing__(self, word: str) -> str | None:
-        """Normalise a word, and remember it."""
+        """Normalise and cache a word."""
         if len(self) >= CACHED_ENTRIES:
             self.clear()
         term = self[word] = self._normalize(word)
@@ -110,16 +110,16 @@ class NormalizedWords(dict[str, str | None]):
 
 
 def lowercase(term: str) -> str:
-    """Lowercase code point by code point, as Lucene does (İ becomes i): the length never changes."""
+    """Lowercase each code point, as Lucene does (İ becomes i): the length never changes."""
     if term.isascii():
         return term.lower()
     return "".join(char.lower()[0] for char in term)
 
 
 class KoreanAnalyzer:
-    """nori's chain on MeCab; `normalize` is applied to each term and drops those it gives None for.
+    """nori's chain on MeCab; `normalize` is applied to each term, and None drops the term.
 
-    Threads may share one: MeCab's lattice holds one text at a time, and a lock keeps the others waiting.
+    Threads may share an analyzer; a lock serialises their access to MeCab's lattice.
     """
 
     name = "korean"
@@ -130,7 +130,7 @@ class KoreanAnalyzer:
         normalize: Normalize = lowercase,
         dictionary: UserDictionary | None = None,
     ) -> None:
-        """Open the dictionary (mapped, so processes share its pages), with one of the user's."""
+        """Open the memory-mapped dictionary, shared by processes, and an optional user dictionary."""
         self.decompound: str = decompound
         self._normalize = normalize
         self._user_entries = dictionary.entries if dictionary else ()
@@ -143,7 +143,7 @@ class KoreanAnalyzer:
         self._lock = Lock()
 
     def analyze(self, text: str) -> list[Token]:
-        """Return the tokens of `text` in order of position, stacked ones longest first."""
+        """Return the tokens of `text` in order of position, longest first at the same position."""
         tokens: list[Token] = []
         position = 0
         with self._lock:
@@ -152,10 +152,10 @@ class KoreanAnalyzer:
         return tokens
 
     def tagged_tokens(self, text: str) -> list[TaggedToken]:
-        """Return the tokens that `analyze` gives, each with its part of speech; slower, for questions alone.
+        """Return the tokens of `analyze` with their parts of speech; slower, for questions only.
 
-        Parts of a proper noun are proper nouns. What nori groups otherwise than MeCab has the tag of the word
-        that it begins in.
+        Parts of a proper noun are proper nouns. A token that nori groups differently from MeCab has the tag
+        of the word in which it starts.
         """
         tokens: list[Token] = []
         words: list[TaggedWord] = []
@@ -180,7 +180,7 @@ class KoreanAnalyzer:
         ]
 
     def tagged_words(self, text: str) -> list[TaggedWord]:
-        """Return the words of `text` with their parts of speech; those of several keep them joined by +."""
+        """Return the words of `text` with their parts of speech, several joined by +."""
         words: list[TaggedWord] = []
         with self._lock:
             for start, end in split_points(text, PIECE_CHARACTERS):
@@ -189,7 +189,7 @@ class KoreanAnalyzer:
         return words
 
     def _analyze_piece(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
-        """Append the tokens of `text`, which begins at `origin`; return the position after them."""
+        """Append the tokens of `text`, which starts at `origin`; return the position after them."""
         if self._finder is None and text.isascii():
             longest = max(map(len, text.split()), default=0)
             if longest <= LONGEST_UNKNOWN_WORD:
@@ -198,19 +198,19 @@ class KoreanAnalyzer:
         return self._tokens_of(read, lines, origin + leading, position, tokens)
 
     def _tokens_of(self, text: str, lines: list[str], origin: int, position: int, tokens: list[Token]) -> int:
-        """Append the tokens of MeCab's lines for `text`, which begins at `origin`."""
+        """Append the tokens of MeCab's lines for `text`, which starts at `origin`."""
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
-        end = cursor = 0  # where the last token ended, where MeCab's last word ended
+        end = cursor = 0  # ends of the last token and of MeCab's last word
         for line in lines:
             entry = entry_of(line)
             if entry is None:
-                # MeCab counts in bytes, and a word from the white space before it.
+                # MeCab's positions are in bytes and include the preceding white space.
                 entry = self._remember(line, len(text[:cursor].encode()))
             surface, length, whole, pieces, positions, unknown = entry
-            start = find(surface, cursor)  # only white space lies between two words
+            start = find(surface, cursor)  # only white space separates two words
             cursor = start + length
-            if start < end or (unknown and not _stands_alone(surface, text[cursor : cursor + 1])):
+            if start < end or (unknown and not _ends_like_mecab(surface, text[cursor : cursor + 1])):
                 start = max(start, end)
                 while start < cursor:
                     end = unknown_run_end(text, start, size)
@@ -232,7 +232,7 @@ class KoreanAnalyzer:
         return position
 
     def _analyze_ascii(self, text: str, origin: int, position: int, tokens: list[Token]) -> int:
-        """Do so for a text that can be read in one way only, which takes a quarter of the time."""
+        """Append the tokens of an unambiguous ASCII text, in a quarter of the time."""
         term_of, append = self._ascii_terms.__getitem__, tokens.append
         for word in ASCII_WORD.finditer(text):
             term = term_of(word[0])
@@ -243,34 +243,34 @@ class KoreanAnalyzer:
         return position
 
     def _read(self, text: str) -> tuple[str, int, list[str]]:
-        """Return a text as MeCab is given it, how many spaces were taken off it, and MeCab's lines."""
-        if not text.isprintable():  # among others, these are all that is translated
-            text = text.translate(AS_MECAB_READS)
+        """Return MeCab's input, the number of spaces stripped from its start, and MeCab's lines."""
+        if not text.isprintable():  # all translated characters are unprintable
+            text = text.translate(MECAB_TRANSLATION)
         longest = self._finder.longest(text) if self._finder else {}
         if longest:
-            text = _as_read_with(longest, text)
+            text = _mecab_input(longest, text)
         else:
-            text = BEFORE_SPACE.sub(_stand_ins, WORDS_OF_SPACE.sub(_solid, text))
-        # Leading white space would change what MeCab makes of the first word.
+            text = BEFORE_SPACE.sub(_substitutes, WORDS_OF_SPACE.sub(_solid, text))
+        # Leading white space would change MeCab's analysis of the first word.
         leading = len(text) - len(text := text.lstrip(" "))
         if len(self._entries) >= CACHED_ENTRIES:
             self._entries.clear()
         self._lattice.set_sentence(text)
         self._tagger.parse(self._lattice)
         lines = self._lattice.to_string().split("\n")
-        del lines[-2:]  # EOS and what follows the last line feed
+        del lines[-2:]  # EOS, and the rest after the last line feed
         if longest:
             moved = {start - leading: end - leading for start, end in longest.items()}
-            self._take_users_words(text, lines, moved)
+            self._search_user_words(text, lines, moved)
         return text, leading, lines
 
-    def _take_users_words(self, text: str, lines: list[str], longest: dict[int, int]) -> None:
-        """Search the path again in the sentences where MeCab did not take all words that nori might.
+    def _search_user_words(self, text: str, lines: list[str], longest: dict[int, int]) -> None:
+        """Search the path again in sentences where MeCab left out user words that nori might take.
 
-        Where the outermost of the user's words overlap nowhere and all were taken, no path of nori's is
-        better: none has more of them, and MeCab, to which each is worth less, found the best of all.
+        If the outermost user words do not overlap and all were taken, MeCab's path is nori's: no path has
+        more user words, and MeCab, which values each less, found the best of all paths.
         """
-        places: list[tuple[int, int]] = []  # of MeCab's words, each from the white space before it
+        places: list[tuple[int, int]] = []  # of MeCab's words, including the preceding white space
         taken = set()
         cursor = 0
         for line in lines:
@@ -284,7 +284,7 @@ class KoreanAnalyzer:
         doubtful = taken.symmetric_difference(wanted) | overlapping
         if not doubtful:
             return
-        # All paths go through a mark that stands in for another, so what is between two depends on no more.
+        # All paths include the substitute marks, so each stretch between two of them is independent.
         ends = [end for _, end in places]
         borders = [0, *(index for index, line in enumerate(lines) if line[0] in ALWAYS_READ), len(lines) - 1]
         sentences = {
@@ -299,14 +299,14 @@ class KoreanAnalyzer:
                 lines[first : last + 1] = [self._line(node, byte) for node, byte in path]
 
     def _line(self, node: _mecab.Node, position: int) -> str:
-        """Write a node as MeCab does, and remember its entry."""
+        """Format a node as a line of MeCab's output, and cache its entry."""
         line = f"{node.surface}\t{node.feature}"
         if line not in self._entries:
             self._remember_node(line, node, position)
         return line
 
     def _remember(self, line: str, position: int) -> Entry:
-        """Read the entry behind a line of MeCab's output, and keep it by that line."""
+        """Parse the entry of a line of MeCab's output, and cache it by the line."""
         node = self._lattice.begin_nodes(position)
         while not node.isbest:
             node = node.bnext
@@ -325,7 +325,7 @@ class KoreanAnalyzer:
         return entry
 
     def _first_twin(self, node: _mecab.Node, position: int) -> str:
-        """Return the feature of the twin that nori takes: the inflected one, whose file it reads first."""
+        """Return the feature of the duplicate that nori takes: the inflected one, from the earlier file."""
         cost = node.wcost
         alike = (node.length, node.rlength, node.lc_attr, node.rc_attr)
         features = []
@@ -359,8 +359,8 @@ class KoreanAnalyzer:
         rest = sum(len(form) for form, _ in parts)
         for offset, (form, part_tag) in enumerate(parts):
             if kind == "Compound":
-                # Placed from the end, so that the parts cover the surface, and written as there: nori keeps
-                # their lengths alone (동명 of 동명왕, which the dictionary calls 해릉+왕).
+                # Aligned from the end, so that the parts cover the surface, with the surface's letters: nori
+                # keeps only their lengths (동명 of 동명왕, which the dictionary splits into 해릉+왕).
                 start, rest = length - rest, rest - len(form)
                 written = surface[start : start + len(form)] if start >= 0 else form
                 stacked.append((written, part_tag, offset, start, start + len(form)))
@@ -369,7 +369,7 @@ class KoreanAnalyzer:
         return self._finish(surface, stacked, len(parts), unknown)
 
     def _user_entry(self, term: str, parts: Sequence[str]) -> Entry:
-        """Apply the whole chain to a user's word, a common noun; its parts may be punctuation for nori."""
+        """Apply the whole chain to a user word, a common noun; nori may treat its parts as punctuation."""
         length = len(term)
         if not parts or self.decompound == "none":
             if is_punctuation(term[0]):
@@ -396,7 +396,7 @@ class KoreanAnalyzer:
 
 
 def _tagged(text: str, lines: list[str], origin: int) -> Iterator[TaggedWord]:
-    """Yield the words of MeCab's lines for `text`, which begins at `origin`."""
+    """Yield the words of MeCab's lines for `text`, which starts at `origin`."""
     cursor = 0
     for line in lines:
         surface, _, feature = line.partition("\t")
@@ -409,26 +409,26 @@ def _solid(spaces: regex.Match[str]) -> str:
     return SOLID_SPACE * len(spaces[0])
 
 
-def _stand_ins(marks: regex.Match[str]) -> str:
-    return MARKS.get(marks[0]) or marks[0].translate(STAND_INS)
+def _substitutes(marks: regex.Match[str]) -> str:
+    return MARKS.get(marks[0]) or marks[0].translate(SUBSTITUTES)
 
 
-def _as_read_with(longest: dict[int, int], text: str) -> str:
-    """Write text as MeCab is to read it, but leave marks in the user's words, and one space behind them."""
+def _mecab_input(longest: dict[int, int], text: str) -> str:
+    """Prepare text for MeCab, except for marks within user words and one space after them."""
     ends = frozenset(longest.values())
     inside = {place for start, end in outermost(longest) for place in range(start, end)}
 
     def solid(spaces: regex.Match[str]) -> str:
         return " " if len(spaces[0]) == 1 and spaces.start() in ends else _solid(spaces)
 
-    def stand_ins(marks: regex.Match[str]) -> str:
+    def substitutes(marks: regex.Match[str]) -> str:
         return "".join(
             mark if place in inside else MARKS[mark] for place, mark in enumerate(marks[0], marks.start())
         )
 
-    return BEFORE_SPACE.sub(stand_ins, WORDS_OF_SPACE.sub(solid, text))
+    return BEFORE_SPACE.sub(substitutes, WORDS_OF_SPACE.sub(solid, text))
 
 
-def _stands_alone(surface: str, following: str) -> bool:
-    """Tell whether nori takes just what MeCab took of an unknown word before `following`."""
+def _ends_like_mecab(surface: str, following: str) -> bool:
+    """Check whether nori's unknown word before `following` is the same as MeCab's."""
     return surface.isascii() and (following.isascii() or ord(following) in HANGUL_SYLLABLES)

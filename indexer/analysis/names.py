@@ -1,9 +1,9 @@
-"""Names in a text: adjacent tokens that name a person, place, organisation or work.
+"""Named entities in a text: adjacent tokens that name a person, place, organisation or work.
 
-Korean names are the tagger's proper nouns, which include words that it does not know. Latin names begin with
-a capital letter. A capital does not count where every word has one, nor at the start of an English sentence,
-unless another such word follows or a capital stands within the word. Words that ask or request (may, find)
-are part of a longer name where they have a capital within a sentence: May Lee, Find Me.
+Korean names are the tagger's proper nouns, which include unknown words. Latin names start with a capital
+letter. Capitals are ignored if every word has one, and at the start of an English sentence unless another
+capitalised word follows or the word has an inner capital. Question and request words (may, find) are part of
+a longer name if they are capitalised within a sentence: May Lee, Find Me.
 """
 
 import re
@@ -17,41 +17,41 @@ from indexer.analysis.word_roles import role_of
 PROPER_NOUN = "NNP"
 SENTENCE_END = ".?!…"
 WITHIN_A_NAME = re.compile(r"[\s.'’·&-]*")  # characters between two words of a name
-# A sentence ends behind a word, not behind an initial or a title: J. Kim, St. Louis, Gen. Lee.
+# A sentence ends after a word, not after an initial or a title: J. Kim, St. Louis, Gen. Lee.
 SENTENCE_ENDS = re.compile(r"(?:\w{3,}|[가-힣])\.\s")
 TITLES = frozenset("capt col gen gov hon lieut maj mrs prof rev sen sgt univ".split())
-CONTROL_SEQUENCE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # of a terminal: its last letter belongs to no word
+CONTROL_SEQUENCE = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # of a terminal; its last letter is not part of a word
 
-LONGEST_READ = 5_000  # characters of a passage that are searched for names
+LONGEST_READ = 5_000  # characters of a passage searched for names
 
 
 class Name(NamedTuple):
-    """A name: the index of its first token, and how many tokens it has."""
+    """A name: the index of its first token, and the number of its tokens."""
 
     first: int
     length: int
 
 
 def find_names(text: str, tagged: Sequence[TaggedToken], *, title_end: int = 0) -> list[Name]:
-    """Return the names in a text, in its order.
+    """Return the names in a text, in order.
 
     Args:
         text: the analysed text.
         tagged: its tokens with their parts of speech, in order of position.
-        title_end: where a title ends, which is a sentence of its own; 0 without one.
+        title_end: the end of the title, which is a separate sentence; 0 without a title.
     """
-    capitals_tell = _capitals_tell(text)
+    capitals_matter = _has_lowercase_word(text)
     korean = HANGUL.search(text) is not None
     controls = {match.end() - 1 for match in CONTROL_SEQUENCE.finditer(text)} if "\x1b" in text else set()
     runs: list[list[int]] = []
     for place, (token, tag) in enumerate(tagged):
         word = text[token[2] : token[3]]
-        if tag != PROPER_NOUN and not (capitals_tell and any(map(str.isupper, word))):
+        if tag != PROPER_NOUN and not (capitals_matter and any(map(str.isupper, word))):
             continue
         if controls and not controls.isdisjoint(range(token[2], token[3])):
             continue
         if role_of(token[0], tag) != "noun" and not (
-            capitals_tell and _is_written_as_name(text, token, title_end)
+            capitals_matter and _is_written_as_name(text, token, title_end)
         ):
             continue
         if runs and runs[-1][-1] == place - 1 and _joined(text, tagged[place - 1], tagged[place], title_end):
@@ -66,7 +66,7 @@ def find_names(text: str, tagged: Sequence[TaggedToken], *, title_end: int = 0) 
 
 
 def names_in(text: str, tagged: Sequence[TaggedToken], *, title_end: int = 0) -> dict[tuple[str, ...], str]:
-    """Return the names of `find_names`: the tokens of each in their order, and its first spelling."""
+    """Return the names of `find_names`: the tokens of each, and its first spelling."""
     found: dict[tuple[str, ...], str] = {}
     for first, length in find_names(text, tagged, title_end=title_end):
         tokens = [token for token, _ in tagged[first : first + length]]
@@ -74,8 +74,8 @@ def names_in(text: str, tagged: Sequence[TaggedToken], *, title_end: int = 0) ->
     return found
 
 
-def _capitals_tell(text: str) -> bool:
-    """Return whether a word behind the first begins with a small letter; Hangul counts as small."""
+def _has_lowercase_word(text: str) -> bool:
+    """Check whether a word after the first starts with a small letter; Hangul counts as small."""
     return any(word[0].isalpha() and not word[0].isupper() for word in text.split()[1:] or text.split())
 
 
@@ -87,7 +87,7 @@ def _joined(text: str, one: TaggedToken, other: TaggedToken, title_end: int) -> 
 
 
 def _is_name(text: str, only: TaggedToken, title_end: int, *, korean: bool) -> bool:
-    """Return whether a single token is a name."""
+    """Check whether a single token is a name."""
     (token, _, start, end), tag = only
     if role_of(token, tag) != "noun":
         return False
@@ -98,7 +98,7 @@ def _is_name(text: str, only: TaggedToken, title_end: int, *, korean: bool) -> b
 
 
 def _is_written_as_name(text: str, token: Token, title_end: int) -> bool:
-    """Return whether a word that asks or requests is part of a name here."""
+    """Check whether a question or request word is part of a name here."""
     _, _, start, end = token
     return (
         end - start > 1
@@ -108,7 +108,7 @@ def _is_written_as_name(text: str, token: Token, title_end: int) -> bool:
 
 
 def _begins_sentence(text: str, start: int, title_end: int) -> bool:
-    """Return whether no word stands between `start` and the end of the sentence or title before it."""
+    """Check whether no word is between `start` and the end of the previous sentence or title."""
     limit = title_end if start > title_end else 0
     place = start
     while place > limit and not (text[place - 1].isalnum() or text[place - 1] == "_"):

@@ -1,4 +1,4 @@
-"""Analysed tokens as text: compact to pass between processes, to store with a passage, and fast to read."""
+"""Packed tokens: compact strings for storage and for transfer between processes, fast to decode."""
 
 import re
 import unicodedata
@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 from indexer.analysis.tokens import Token, as_indexed
 
-GAP = "."  # a position without a term; punctuation to every analyzer, so none makes a term of it
+GAP = "."  # a position without a term; every analyzer drops this punctuation
 TERM_SEPARATOR = "\x1f"
 # The offsets of a token are one character if it starts at most MOST_APART after the end of the previous token
 # and its length differs by at most MOST_LONGER from its term's; the nearest get an ASCII character. All other
@@ -42,7 +42,7 @@ class PackedTokens(NamedTuple):
 
     @classmethod
     def pack(cls, tokens: Sequence[Token]) -> Self:
-        """Pack tokens in their order."""
+        """Pack tokens in order."""
         words = [GAP] * (tokens[-1][1] + 1 if tokens else 0)
         for term, position, _, _ in tokens:
             words[position] = term
@@ -54,7 +54,7 @@ class PackedTokens(NamedTuple):
         return cls(terms, " ".join([str(token[1]) for token in tokens]), offsets)
 
     def is_whole(self) -> bool:
-        """Return whether each term has an offset, and a position if positions are stored."""
+        """Check whether each term has an offset, and a position if positions are stored."""
         words = self.words()
         terms = len(words) if self.positions else len(words) - words.count(GAP)
         escaped = ESCAPE in self.offsets
@@ -62,7 +62,7 @@ class PackedTokens(NamedTuple):
         return terms == offsets and (not self.positions or self.positions.count(" ") + 1 == terms)
 
     def words(self) -> list[str]:
-        """Return the terms in order; in a line of words, with GAP for each position without a term."""
+        """Return the terms in order; a line of words has GAP for each position without a term."""
         if self.positions:
             return self.terms.split(TERM_SEPARATOR)
         return self.terms.split(" ") if self.terms else []
@@ -74,12 +74,12 @@ class PackedTokens(NamedTuple):
         return iter([(word, position) for position, word in enumerate(self.words()) if word != GAP])
 
     def tokens(self) -> list[Token]:
-        """Return the tokens that were packed."""
+        """Unpack the tokens."""
         spans = self._spans([term for term, _ in self.unpack()])
         return [(*token, *span) for token, span in zip(self.unpack(), spans, strict=True)]
 
     def places(self, wanted: Container[str]) -> list[tuple[int, int, str]]:
-        """Return (start, end, term) of the terms that are wanted, in order of the tokens."""
+        """Return (start, end, term) of the wanted terms, in token order."""
         terms = [term for term, _ in self.unpack()]
         if not any(term in wanted for term in terms):
             return []
@@ -87,7 +87,7 @@ class PackedTokens(NamedTuple):
         return [(start, end, term) for term, (start, end) in found if term in wanted]
 
     def _spans(self, terms: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Yield start and end of each token, whose terms are given."""
+        """Yield start and end of each token, given the terms."""
         if ESCAPE in self.offsets:
             return self._escaped_spans(terms)
         lengths = list(map(add, map(len, terms), map(LONGER.__getitem__, self.offsets)))
@@ -118,16 +118,16 @@ def _packed_offsets(tokens: Sequence[Token]) -> str:
 class PassageTokens:
     """The tokens of a passage, unpacked on demand."""
 
-    strings: tuple[str, ...] = ()  # of text, title and title2, three each; empty ones at the end left out
+    strings: tuple[str, ...] = ()  # of text, title and title2, three each; without trailing empty ones
 
     @classmethod
     def pack(cls, *fields: Sequence[Token]) -> Self:
-        """Pack the tokens of text, title and title2; the last ones may be left out."""
+        """Pack the tokens of text, title and title2; trailing ones are optional."""
         return cls.of_packed(*map(PackedTokens.pack, fields))
 
     @classmethod
     def of_packed(cls, *fields: PackedTokens) -> Self:
-        """Join the packed tokens of text, title and title2; the last ones may be left out."""
+        """Join the packed tokens of text, title and title2; trailing ones are optional."""
         strings = [part for packed in fields for part in packed]
         while strings and not strings[-1]:
             strings.pop()
@@ -141,7 +141,7 @@ class PassageTokens:
 
     @property
     def layout(self) -> tuple[str, ...]:
-        """Positions and offsets of text, title and title2; empty ones at the end are left out."""
+        """Positions and offsets of text, title and title2, without trailing empty ones."""
         strings = [part for start in range(0, len(self.strings), 3) for part in self.strings[start + 1 :][:2]]
         while strings and not strings[-1]:
             strings.pop()
@@ -153,12 +153,12 @@ class PassageTokens:
         strings = [*layout, *[""] * (2 * len(terms) - len(layout))]
         fields = [PackedTokens(line, *strings[2 * at : 2 * at + 2]) for at, line in enumerate(terms)]
         if not all(packed.is_whole() for packed in fields):
-            raise ValueError("the tokens of a passage are not what was written")
+            raise ValueError("the tokens of a passage are damaged")
         return cls.of_packed(*fields)
 
     @property
     def text(self) -> PackedTokens:
-        """The tokens of title and text in one."""
+        """The tokens of title and text together."""
         return PackedTokens(*self.strings[:3])
 
     @property
@@ -168,5 +168,5 @@ class PassageTokens:
 
     @property
     def title2(self) -> PackedTokens:
-        """The tokens of the paper's title in the other language, with its first passage."""
+        """The tokens of the paper's title in the other language, stored with its first passage."""
         return PackedTokens(*self.strings[6:9])

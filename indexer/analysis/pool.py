@@ -1,6 +1,6 @@
-"""Analysis in several processes, results in the order of what came in.
+"""Analysis in several processes, with results in input order.
 
-What else is to be made of each text with the same analyzer, the caller gives as a function to run beside it.
+The caller can pass a further function of text and analyzer, which runs in the same process.
 """
 
 import multiprocessing
@@ -20,16 +20,16 @@ from typing import Any, Generic, Protocol, TypeVar
 from indexer.analysis import Analyzer, Decompound, UserDictionary, make_analyzer
 from indexer.analysis.analysed import AnalysedPassage
 
-# What a process is handed at a time: so many items, or fewer that have so many characters together.
+# Limits of a batch sent to a process: items, and characters of all items together.
 BATCH = 64
 BATCH_CHARACTERS = 500_000
-# Batches handed out ahead of the one whose result is waited for, per process.
+# Batches submitted ahead of the awaited one, per process.
 AHEAD = 3
-LOOK_AFTER_S = 1.0  # seconds of waiting for a result between two looks at the processes
+CHECK_INTERVAL_S = 1.0  # interval of checking the processes while a result is awaited
 
 
 class PassageText(Protocol):
-    """What of a passage is analysed."""
+    """The analysed texts of a passage."""
 
     @property
     def title(self) -> str: ...  # noqa: D102
@@ -51,12 +51,12 @@ class PassageAnalyzer(Generic[Texts, Beside]):
     """Analyses passages, and calls `beside` for each."""
 
     def __init__(self, analyzer: Analyzer, beside: RunBeside[Texts, Beside]) -> None:
-        """Take the analyzer."""
+        """Keep the analyzer and the further function."""
         self._analyzer = analyzer
         self._beside = beside
 
     def analyse(self, texts: Texts) -> tuple[AnalysedPassage, Beside]:
-        """Return a passage's analysis, and the result of `beside`."""
+        """Return the analysis of a passage and the result of `beside`."""
         analysed = AnalysedPassage.of(texts.title, texts.text, texts.title2, self._analyzer)
         return analysed, self._beside(texts, self._analyzer)
 
@@ -73,12 +73,12 @@ def analyse_in_order(
 ) -> Generator[tuple[Item, AnalysedPassage, Beside], None, None]:
     """Yield each item with the analysis of its `texts` and the result of `beside`, in order.
 
-    With fewer than two workers, or no more items than a batch, all happens in this process; else `beside`
-    runs in the workers, and must be a function of a module. A worker ends when this process does, however
-    that ends.
+    With fewer than two workers, or no more items than a batch, the work is done in this process. Otherwise
+    `beside` runs in the workers, and must be a module-level function. Workers end with this process, however
+    it ends.
 
     Raises:
-        WorkerEnded: a worker was ended from outside.
+        WorkerEnded: a worker was terminated from outside.
     """
     batches = _batches(items, texts)
     first = next(batches, [])
@@ -100,7 +100,7 @@ def analyse_in_order(
         try:
             while True:
                 for batch in islice(batches, workers * AHEAD - len(waiting)):
-                    with _interrupts_held_back():
+                    with _interrupts_blocked():
                         future = pool.submit(_analyse_batch, [texts(item) for item in batch])
                     waiting.append((batch, future))
                 if not waiting:
@@ -110,10 +110,10 @@ def analyse_in_order(
                 for item, result in zip(done, results, strict=True):
                     yield item, *result
         except BrokenProcessPool as error:
-            # This process holds the pipe open too: closed, the pool's thread ends its wait for half a result.
-            waiting.clear()  # the pool itself tells these, and stumbles over cancelled ones
-            getattr(pool, "_result_queue")._writer.close()  # noqa: B009, SLF001 - the pool offers no way
-            raise WorkerEnded(f"one of {workers} processes that analyse the texts was ended") from error
+            # This process has the pipe open too; closing it ends the pool thread's wait for half a result.
+            waiting.clear()  # the pool fails these itself, and cannot handle cancelled ones
+            getattr(pool, "_result_queue")._writer.close()  # noqa: B009, SLF001 - no public API
+            raise WorkerEnded(f"one of {workers} analysis processes was terminated") from error
         finally:
             for _, future in waiting:
                 future.cancel()
@@ -123,24 +123,24 @@ Result = TypeVar("Result")
 
 
 def _result(future: Future[Result], pool: set[BaseProcess], before: set[BaseProcess]) -> Result:
-    """Wait for a result, and for the end of a process too, which the pool itself may miss.
+    """Wait for a result or for the end of a process, which the pool itself may miss.
 
-    One that is killed while it hands over a result leaves half of it in the pipe, and the pool waits for the
-    other half as long as any other process holds the pipe open; so the others are ended with it.
+    A process that is killed while it sends a result leaves half of it in the pipe. The pool waits for the
+    rest as long as any other process has the pipe open, so the other processes are terminated too.
     """
     while True:
         pool |= set(multiprocessing.active_children()) - before
         try:
-            return future.result(timeout=LOOK_AFTER_S)
+            return future.result(timeout=CHECK_INTERVAL_S)
         except TimeoutError:
             if not future.done() and not all(process.is_alive() for process in pool):
                 for process in pool:
                     process.kill()
-                raise BrokenProcessPool("a process ended while it handed over a result") from None
+                raise BrokenProcessPool("a process ended while it sent a result") from None
 
 
 class WorkerEnded(Exception):
-    """A process of the pool was ended from outside: by a person, or by the system for lack of memory."""
+    """A process of the pool was terminated from outside: by a person, or by the system for lack of memory."""
 
 
 def _batches(items: Iterable[Item], texts: Callable[[Item], Texts]) -> Iterator[list[Item]]:
@@ -158,8 +158,8 @@ def _batches(items: Iterable[Item], texts: Callable[[Item], Texts]) -> Iterator[
 
 
 @contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Hold back Ctrl-C while a process may be started, which inherits that: its parent ends it."""
+def _interrupts_blocked() -> Iterator[None]:
+    """Block Ctrl-C while a process may be started; it inherits this, and its parent ends it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -173,7 +173,7 @@ _worker: PassageAnalyzer[Any, Any]
 def _start_worker(
     analyzer: str, decompound: Decompound, dictionary: UserDictionary | None, beside: RunBeside[Any, Any]
 ) -> None:
-    global _worker  # noqa: PLW0603 - a worker process holds one analyzer for its life
+    global _worker  # noqa: PLW0603 - one analyzer per worker process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _worker = PassageAnalyzer(make_analyzer(analyzer, decompound, dictionary), beside)
     threading.Thread(target=_end_with_parent, daemon=True).start()

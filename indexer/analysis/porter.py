@@ -1,17 +1,17 @@
-"""The Porter stemmer with the two later rules of its author, as Lucene's `PorterStemFilter` applies it.
+"""The Porter stemmer with two later rules by its author, as in Lucene's `PorterStemFilter`.
 
-M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, with the author's own departures
-from the article: `-bli` becomes `-ble` where the article had `-abli`, `-logi` becomes `-log`, and words
-of one or two letters stay as they are. Snowball's "porter" lacks these, and importing a toolkit for
-them costs most of a second at start-up.
+M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, with the author's departures from the
+article: `-bli` becomes `-ble` where the article had `-abli`, `-logi` becomes `-log`, and words of one or two
+letters are unchanged. Snowball's "porter" lacks these rules, and importing a toolkit for them takes most of a
+second at start-up.
 """
 
 from functools import lru_cache
 
 VOWELS = frozenset("aeiou")
 
-# (suffix, replacement) of the article's steps, longest match first within a group: of all suffixes that
-# a word ends in, only the longest is tried.
+# (suffix, replacement) of the article's steps, longest match first within a group: only the longest matching
+# suffix of a word is tried.
 STEP_2 = (
     ("ational", "ate"),
     ("ization", "ize"),
@@ -94,7 +94,7 @@ def _ends_double_consonant(word: str) -> bool:
 
 
 def _ends_cvc(word: str) -> bool:
-    """Tell whether `word` ends consonant, vowel, consonant, the last not w, x or y."""
+    """Check whether `word` ends with consonant, vowel, consonant, the last not w, x or y."""
     last = len(word) - 1
     return (
         last >= 2

@@ -1,4 +1,4 @@
-"""The files that analysis depends on, to tell a changed one without analysing anything."""
+"""The files that analysis depends on, to detect changes without analysing anything."""
 
 import sys
 import unicodedata
@@ -12,9 +12,9 @@ CODE = Path(__file__).parent
 
 
 def analysis_sources() -> list[str]:
-    """List what tokens depend on: Python and Unicode, code, libraries and dictionary.
+    """List the dependencies of tokens: Python and Unicode versions, code, libraries and dictionary.
 
-    A file is told by path, size, inode and times; one that is replaced or written to is another.
+    A file is identified by path, size, inode and times, so that replacing or writing it is detected.
     """
     files = [
         *CODE.iterdir(),

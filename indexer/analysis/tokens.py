@@ -1,40 +1,40 @@
-"""What an analyzer makes of a text."""
+"""Tokens of a text, and the analyzer protocol."""
 
 import unicodedata
 from typing import Protocol, TypeAlias
 
-# (term, position, start, end): positions count from 0 and keep the gaps that dropped words leave;
-# start and end are code points of the text as given.
+# (term, position, start, end): positions count from 0 and keep the gaps of dropped words; start and end are
+# code point offsets in the given text.
 Token: TypeAlias = tuple[str, int, int, int]
-# (part of speech, start, end) of a word in the text as given.
+# (part of speech, start, end) of a word in the given text.
 TaggedWord: TypeAlias = tuple[str, int, int]
-# A token with its part of speech (Sejong's tags); empty where the analyzer tells none.
+# A token with its part of speech (Sejong tags); empty if the analyzer has none.
 TaggedToken: TypeAlias = tuple[Token, str]
 
 
 def as_indexed(title: str, text: str) -> tuple[str, str]:
-    """Return what is analysed of a passage: title and text in one, and the title alone, both composed (NFC).
+    """Return the analysed texts of a passage: title and text together, and the title, both composed (NFC).
 
-    One place says so, for what is indexed and for what a ranking looks at again.
+    Shared by indexing and re-ranking.
     """
     title, text = unicodedata.normalize("NFC", title), unicodedata.normalize("NFC", text)
     return f"{title} {text}" if title else text, title
 
 
 class Analyzer(Protocol):
-    """Turns a text into tokens; holds caches, and belongs to one thread at a time."""
+    """Turns a text into tokens; has caches, and is used by one thread at a time."""
 
     name: str
     decompound: str
 
     def analyze(self, text: str) -> list[Token]:
-        """Return the tokens of `text` in order of position, stacked ones longest first."""
+        """Return the tokens of `text` in order of position, longest first at the same position."""
         ...
 
     def tagged_tokens(self, text: str) -> list[TaggedToken]:
-        """Return the tokens that `analyze` gives, each with its part of speech."""
+        """Return the tokens of `analyze` with their parts of speech."""
         ...
 
     def tagged_words(self, text: str) -> list[TaggedWord]:
-        """Return the words of `text` with their parts of speech (Sejong's tags); none where it tells none."""
+        """Return the words of `text` with their parts of speech (Sejong tags); none if there are no tags."""
         ...

@@ -1,14 +1,14 @@
-"""An institution's own terms: compounds and names that the dictionary would cut otherwise.
+"""User dictionaries: compounds and names that the built-in dictionary would split wrongly.
 
-A file of UTF-8 text, a term a line, behind it its parts where it is to be cut:
+A UTF-8 text file with one term per line, followed by its parts if it is to be split:
 
     # names
     세종시 세종 시
     가디언즈오브더갤럭시
     C++
 
-What stands behind a # at the start of a line, or behind white space, is a comment. Capitals count. The same
-entries are rules of Elasticsearch (`user_dictionary_rules` of nori's tokenizer) and a dictionary of MeCab's.
+A # at the start of a line, or after white space, starts a comment. Terms are case-sensitive. The same entries
+are written as rules of Elasticsearch (`user_dictionary_rules` of nori's tokenizer) and as a MeCab dictionary.
 """
 
 import hashlib
@@ -27,14 +27,14 @@ from base.terminal.output import STEERING
 MOST_ENTRIES = 100_000
 LONGEST_TERM = 100  # characters
 LARGEST_FILE = 16_000_000  # bytes
-# A # begins a comment in nori's rules, wherever it stands; commas and quotes mean something to Elasticsearch,
-# which reads a rule as a line of CSV when it looks for one that stands twice.
+# A # starts a comment anywhere in nori's rules. Commas and quotes are special to Elasticsearch, which parses
+# rules as CSV lines when it looks for duplicates.
 FORBIDDEN = '#,"'
 COMMENT = re.compile(r"(?:^|(?<=\s))#.*")
 
 
 class Entry(NamedTuple):
-    """A term, and the parts it is cut into; none where it stays whole."""
+    """A term and its parts; no parts if it is not split."""
 
     term: str
     parts: tuple[str, ...] = ()
@@ -42,13 +42,13 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class UserDictionary:
-    """Entries in the order of their terms, each term once; a value, alike from whatever file it came."""
+    """Entries sorted by term, each term once; independent of the file that contained them."""
 
     entries: tuple[Entry, ...]
 
     @cached_property
     def hash(self) -> str:
-        """Return 16 hexadecimal digits that tell this dictionary from others."""
+        """Return a hash of the entries, 16 hexadecimal digits."""
         return hashlib.sha256(self.text().encode()).hexdigest()[:16]
 
     def rules(self) -> list[str]:
@@ -56,7 +56,7 @@ class UserDictionary:
         return [" ".join((term, *parts)) for term, parts in self.entries]
 
     def text(self) -> str:
-        """Return the entries as a file that reads as this dictionary again."""
+        """Return the entries in the file format, to be parsed into the same dictionary."""
         return "".join(f"{rule}\n" for rule in self.rules())
 
 
@@ -72,7 +72,7 @@ class TermFinder:
         self._lengths = {first: tuple(sorted(found, reverse=True)) for first, found in lengths.items()}
 
     def longest(self, text: str) -> dict[int, int]:
-        """Return where terms begin in `text`, and where the longest of each place ends."""
+        """Map each start of a term in `text` to the end of the longest term there."""
         found = {}
         terms, lengths_of = self._terms, self._lengths.get
         for start, character in enumerate(text):
@@ -84,7 +84,7 @@ class TermFinder:
         return found
 
     def nested(self) -> set[str]:
-        """Return the terms that stand within longer ones."""
+        """Return the terms contained in longer ones."""
         inside: set[str] = set()
         for term in self._terms:
             for start, character in enumerate(term):
@@ -96,7 +96,7 @@ class TermFinder:
 
 
 def outermost(found: dict[int, int]) -> list[tuple[int, int]]:
-    """Return the places of `TermFinder.longest` that do not lie within earlier ones."""
+    """Return the spans of `TermFinder.longest` that are not within earlier ones."""
     places = []
     reached = 0
     for start, end in found.items():
@@ -107,19 +107,19 @@ def outermost(found: dict[int, int]) -> list[tuple[int, int]]:
 
 
 def read_user_dictionary(path: Path) -> UserDictionary:
-    """Read a dictionary's file.
+    """Read a dictionary file.
 
     Raises:
-        InvalidCall: no such file, or something in it that cannot be an entry; with file and line.
+        InvalidCall: no such file, or an invalid entry; with file and line.
     """
     return parse_user_dictionary(read_written(path, "dictionary"), str(path))
 
 
 def parse_user_dictionary(data: bytes, source: str) -> UserDictionary:
-    """Read the bytes of a dictionary's file; `source` names it in errors.
+    """Parse the bytes of a dictionary file; `source` names it in errors.
 
     Raises:
-        InvalidCall: something that cannot be an entry, or no entry at all.
+        InvalidCall: an invalid entry, or no entry at all.
     """
     entries: dict[str, tuple[str, ...]] = {}
     lines: dict[str, int] = {}
@@ -136,15 +136,15 @@ def parse_user_dictionary(data: bytes, source: str) -> UserDictionary:
         if len(entries) > MOST_ENTRIES:
             raise InvalidCall(f"{source}, line {number}: more than {MOST_ENTRIES:,} terms")
     if not entries:
-        raise InvalidCall(f"{source}: no terms in it; write a term a line, behind it its parts if it has any")
+        raise InvalidCall(f"{source}: no terms in it; write one term per line, followed by its parts if any")
     return UserDictionary(tuple(Entry(term, parts) for term, parts in sorted(entries.items())))
 
 
 def read_written(path: Path, kind: str) -> bytes:
-    """Read a file that a person wrote; `kind` names it in errors.
+    """Read a file written by a user; `kind` names it in errors.
 
     Raises:
-        InvalidCall: no such file, or one of more than 16 MB.
+        InvalidCall: the file does not exist, or is larger than 16 MB.
     """
     try:
         return read_regular(path, LARGEST_FILE)
@@ -153,10 +153,10 @@ def read_written(path: Path, kind: str) -> bytes:
 
 
 def decoded_lines(data: bytes, source: str) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of a file that a person wrote, composed (NFC); no comments, no empty lines.
+    """Yield the numbered lines of a user's file, composed (NFC), without comments and empty lines.
 
     Raises:
-        InvalidCall: a line that is not UTF-8, or has control characters in it.
+        InvalidCall: a line that is not UTF-8 or contains control characters.
     """
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
@@ -175,7 +175,7 @@ def _entry(words: list[str]) -> Entry:
     term, parts = words[0], tuple(words[1:])
     for character in FORBIDDEN:
         if any(character in word for word in words):
-            raise ValueError(f"{character} cannot stand in a term; nori's rules have no way to write it")
+            raise ValueError(f"a term cannot contain {character}; nori's rules have no escape for it")
     if len(term) > LONGEST_TERM:
         raise ValueError(f"a term of {len(term)} characters, {LONGEST_TERM} are allowed")
     if parts and "".join(parts) != term:

@@ -1,8 +1,8 @@
-"""Roles of words in a question: its subject, its request, the words that ask.
+"""Roles of words in a question: subject, request and question words.
 
-English words are listed as they are written, and known by that form and by their stem. Korean words are
-listed as nori's tokens, by part of speech (Sejong's tags) where a token may be another word: 수 is a number
-of things, the Sui dynasty, or the bound noun of 할 수 있다.
+English words are listed as written, and matched by this form and by their stem. Korean words are listed as
+nori's tokens, with a part of speech (Sejong tags) where a token is ambiguous: 수 is a number of things, the
+Sui dynasty, or the bound noun of 할 수 있다.
 """
 
 from collections.abc import Iterable, Mapping
@@ -48,8 +48,8 @@ KOREAN_VERBS: Mapping[Role, str] = {
     "asking": "같 관하 대하 되 따르 못하 않 어떻 어딨 없 위하 의하 인하 있 통하 하",
     "request": "드리 바라 보이 알 알리 원하 찾",
 }
-# Words that any paper may hold, as they are written: a question's words that say little about its subject,
-# however rare the index makes them.
+# Words common to all papers, as written. In a question they say little about its subject, however rare they
+# are in the index.
 COMMON_ENGLISH = frozenset(
     """
     above across after again against ago ahead all almost alone along already also although always amid
@@ -97,7 +97,7 @@ COMMON_KOREAN = frozenset(
 )
 # Pronouns (무엇, 누구, 그것), auxiliary verbs, copulas, bound nouns (것, 수, 때문).
 ASKING_TAGS = frozenset({"NP", "VX", "VCP", "VCN", "NNB"})
-COUNTER = "NNBC"  # a unit behind a number: 년, 명, 미터
+COUNTER = "NNBC"  # a unit after a number: 년, 명, 미터
 
 
 @cache
@@ -137,5 +137,5 @@ def roles_of(tagged: Iterable[TaggedToken]) -> dict[str, Role]:
 
 
 def is_common(text: str, token: str) -> bool:
-    """Return True for a word, given as written and as a token, that any paper may hold: since, 이후."""
+    """Check whether a word, given as written and as a token, is common to all papers: since, 이후."""
     return text.casefold() in COMMON_ENGLISH or token in COMMON_KOREAN

@@ -1,13 +1,13 @@
-"""One run of `shrag index`, from the plan to a build that can be published.
+"""One run of `shrag index`, from the plan to a publishable build.
 
-A version is built beside those that answer. What a killed build had committed is found again: every record
-has a number, its place in the corpus, records are committed in that order, and a resumed build analyses only
-those after the last one committed.
+A version is built next to the published ones. A killed build can resume: records are numbered by their place
+in the corpus and committed in this order, and a resumed build analyses only the records after the last
+commit.
 
-BM25's statistics count deleted passages until the engine merges them away, so a corpus that names an id twice
-is not written and deleted again: the build notices at its end, and starts over without the records that a
-later one replaces. An update of a published version does delete, and commits once, at its end; killed, it
-starts over.
+BM25 statistics include deleted passages until the engine merges them away. Repeated ids in a corpus are
+therefore not written and deleted: the build detects them at its end, and starts over without the records that
+later ones replace. An update of a published version does delete, commits once at its end, and starts over if
+it is killed.
 """
 
 from collections.abc import Callable
@@ -41,7 +41,7 @@ from indexer.corpora.dead_letters import DeadLetterFile
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.folders import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import IndexStore
@@ -53,7 +53,7 @@ log = get_logger("build")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A build that can be published, the first of its dead letters, and how many of them are written down."""
+    """A publishable build, its first dead letters, and the number of dead letters written to disk."""
 
     manifest: Manifest
     first_dead_letters: list[DeadLetter]
@@ -63,12 +63,12 @@ class Built:
 def build_version(
     store: IndexStore, plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage, progress: Progress
 ) -> Built:
-    """Build, going on where the same command was interrupted; `store.writing()` is held.
+    """Build a version, resuming an interrupted build of the same command; the caller holds `store.writing()`.
 
     Raises:
         EmptyCorpus: no record could be indexed.
-        StrictRefusal: a record was refused, and that was to stop the build.
-        IndexNotWritten: a process that analyses was ended.
+        StrictRefusal: a record was refused in a strict build.
+        IndexNotWritten: an analysis process was terminated.
     """
     resumed = resume(store, plan)
     try:
@@ -78,8 +78,8 @@ def build_version(
     except (WorkerEnded, MemoryError) as error:
         cause = f"{error}, perhaps for lack of memory" if str(error) else "there was not enough memory"
         raise IndexNotWritten(
-            f"{cause}. What was published before still answers",
-            remedy=("give the same command again, it goes on where it stopped", Remedy.FEWER_WORKERS),
+            f"{cause}. The published version remains in use",
+            remedy=("repeat the command, which resumes the build", Remedy.FEWER_WORKERS),
             index=store.name,
         ) from error
     return built
@@ -88,23 +88,23 @@ def build_version(
 def _open(
     opened: ExitStack, store: IndexStore, plan: BuildPlan, refuse: Callable[[DeadLetter], None]
 ) -> tuple[Writer, ResumePoint]:
-    """Open the build for writing, until `opened` is closed, and find where it goes on."""
+    """Open the build for writing, until `opened` is closed, and find the point of resumption."""
     writer = opened.enter_context(store.writer(plan.corpus.unit, plan.base, refuse))
     point = resume_point(writer, plan)
     if point.written:
-        writer.commit()  # merges that were cut short
+        writer.commit()  # complete interrupted merges
     return writer, point
 
 
 def _open_again(
     opened: ExitStack, store: IndexStore, plan: BuildPlan, refuse: Callable[[DeadLetter], None]
 ) -> tuple[Writer, ResumePoint] | None:
-    """Open what an earlier run wrote; None where that is damaged, and none of it is to be kept."""
+    """Open the build of an earlier run; None if it is damaged and must be discarded."""
     try:
-        with describing_damage(store.local.building, store.name):
+        with map_damage_errors(store.local.building, store.name):
             return _open(opened, store, plan, refuse)
     except (IndexDamaged, OSError) as error:
-        if isinstance(error, OSError) and error.errno != EIO:  # what the engine says of unreadable files
+        if isinstance(error, OSError) and error.errno != EIO:  # raised by the engine for unreadable files
             raise
         log.warning("unfinished build is damaged and started over", index=store.name, reason=str(error))
         return None
@@ -119,7 +119,7 @@ def _build(
     *,
     resumed: bool = False,
 ) -> Built | BuildPlan:
-    """Build; where what is written cannot be kept, return the plan to start over with."""
+    """Build the version; return a plan to start over with if the written data cannot be kept."""
     tally, building, unit = Tally(), store.local.building, plan.corpus.unit
     refused_by_engine = False
 
@@ -141,45 +141,43 @@ def _build(
         if (found := open_build(opened, store, plan, refuse_written)) is None:
             return plan
         writer, point = found
-        # What is written now is looked at on its way; what was there before is read again at the end.
+        # New passages are summarised while they are written; existing ones are read at the end.
         chain = plan.request.analyzer, plan.request.decompound, plan.dictionary
         summary = None if plan.base or point.written else CorpusSummary(*chain)
 
         def show_bytes(done: int, total: int) -> None:
             progress("reading" if len(tally.ids) < point.written else "indexing", done, total)
 
-        with closing(
-            read_records(plan, tally, refuse, show_bytes)
-        ) as papers:  # an error would leave files open
+        with closing(read_records(plan, tally, refuse, show_bytes)) as papers:  # closes files after an error
             records = prepare_passages(papers, plan)
             if plan.base and unit == "paper":
                 records = without_claimed(records, writer, tally, refuse)
             records = counted_records(records, tally)
-            if not skip_written(records, point):  # the corpus is another one, though its files look the same
+            if not skip_written(records, point):  # the corpus has changed, although its files look the same
                 return replace(plan, superfluous=frozenset(), contested=frozenset())
             prepared = analyse_passages(records, plan, workers=settings.workers)
             write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
-        if better := _leaving_out(plan, tally):
+        if better := _plan_without_excluded(plan, tally):
             return better
         if tally.counts["records"] == 0:
             raise _nothing_to_index(plan, letters)
         progress("merging", 0, 0)
         writer.commit()
-        if writer.passage_count == 0:  # the engine would not take any
+        if writer.passage_count == 0:  # the engine refused all passages
             raise _nothing_to_index(plan, letters)
         tally.counts["replaced"] = writer.replaced
         draft = vectors.run(plan.draft(store, dict(tally.counts)), writer)
         writer.finish()
-        if refused_by_engine:  # it was summed up, and is not there
+        if refused_by_engine:  # the summary includes refused passages
             summary = None
         manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, plan.given, summary)
     return Built(manifest, letters.first, letters.written)
 
 
-def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
-    """Return a plan without the records that a whole reading showed not to belong; None where all do.
+def _plan_without_excluded(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
+    """Return a plan without superfluous and contested records; None if there are none.
 
-    Numbers of an earlier reading are wrong if a file vanished or changed since.
+    Numbers of an earlier pass are wrong if a file has vanished or changed since.
     """
     if plan.superfluous != (repeated := frozenset(replaced_by_later(tally.ids))):
         return replace(plan, superfluous=repeated, contested=frozenset())
@@ -191,7 +189,7 @@ def _leaving_out(plan: BuildPlan, tally: Tally) -> BuildPlan | None:
 def _nothing_to_index(plan: BuildPlan, letters: DeadLetterFile) -> EmptyCorpus:
     if not letters.count:
         where = ", ".join(map(str, plan.request.paths))
-        read = f"files that end in {', '.join(sorted(ENDINGS))} are read"
+        read = f"files with the endings {', '.join(sorted(ENDINGS))} are read"
         found = "; ".join(["no records", *plan.corpus.left_out.described()])
         return EmptyCorpus(f"nothing to index in {where}: {found}", remedy=read)
     refused = f"all {letters.count:,} records were refused; the first: " if letters.count > 1 else ""

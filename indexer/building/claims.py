@@ -1,7 +1,7 @@
-"""Passage ids that two papers claim: a paper X gives the passages X@en and X#1, and another may be called so.
+"""Passage ids claimed by two papers: paper X has the passages X@en and X#1, which may be ids of other papers.
 
-An id belongs to the paper that stands first: in the version that is added to, else in the corpus. The other
-paper is a dead letter. Within a corpus the build notices at its end, and starts over without such papers.
+An id belongs to the first paper: in the base version, otherwise in the corpus. The other paper is a dead
+letter. Within a corpus the build detects conflicts at its end, and starts over without such papers.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -13,14 +13,14 @@ from indexer.building.records import Record, Tally, contested_id
 from indexer.corpora.readers import DeadLetter
 from indexer.versions.writers import Writer
 
-LOOKED_UP_AT_ONCE = 100  # records
+RECORDS_PER_LOOKUP = 100  # records
 
 
 def without_claimed(
     records: Iterator[Record], base: Writer, tally: Tally, refuse: Callable[[DeadLetter], None]
 ) -> Iterator[Record]:
-    """Yield the papers none of whose passages has the id of another paper's passage in the base."""
-    for window in windows(records, LOOKED_UP_AT_ONCE):
+    """Yield the papers whose passages have no id of another paper's passage in the base."""
+    for window in windows(records, RECORDS_PER_LOOKUP):
         papers = base.held("doc_id", (passage.passage_id for record in window for passage in record.passages))
         passages = base.held("passage_id", (record.id for record in window if record.id not in papers))
         for record in window:
@@ -33,7 +33,7 @@ def without_claimed(
 
 
 def contested(tally: Tally, left_out: Collection[int]) -> frozenset[int]:
-    """Return the numbers of the records that claim a passage id of an earlier one that is not left out."""
+    """Return the numbers of records that claim a passage id of an earlier remaining record."""
     own, derived = np.frombuffer(tally.ids, np.int64), np.frombuffer(tally.derived, np.int64)
     shared = np.intersect1d(own, derived)
     if not shared.size:

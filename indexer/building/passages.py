@@ -1,4 +1,4 @@
-"""Passages on their way into a writer: past those already written, analysed, committed now and then."""
+"""Passages of a build: skipping written ones, analysis, and periodic commits."""
 
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
@@ -21,21 +21,21 @@ Prepared = tuple[Numbered, AnalysedPassage, PassageMentions]
 
 
 class ResumePoint(NamedTuple):
-    """How far an earlier run of the same build came."""
+    """Progress of an earlier run of the same build."""
 
-    written: int = 0  # records of the corpus, counted from its start
-    last_id: str | None = None  # of the last of these
-    offset: int = 0  # what a record's number is raised by: an update counts on from its base's
+    written: int = 0  # number of written records from the start of the corpus
+    last_id: str | None = None  # id of the last one
+    offset: int = 0  # added to record numbers: an update continues the numbers of its base
 
 
 def resume_point(writer: Writer, plan: BuildPlan) -> ResumePoint:
-    """Return where to go on; an update starts at the first record."""
+    """Return the point of resumption; an update starts at the first record."""
     last, key = writer.last_written()
     return ResumePoint(offset=last + 1) if plan.base else ResumePoint(last + 1, key)
 
 
 def skip_written(records: Iterator[Record], point: ResumePoint) -> bool:
-    """Read past the records already written; False where the corpus has another one at that place."""
+    """Skip the records already written; False if the corpus has a different record at that place."""
     if point.written == 0:
         return True
     for record in records:
@@ -47,7 +47,7 @@ def skip_written(records: Iterator[Record], point: ResumePoint) -> bool:
 def analyse_passages(
     records: Iterable[Record], plan: BuildPlan, *, workers: int
 ) -> Generator[Prepared, None, None]:
-    """Yield the passages of records with their analysis and the terms that their brackets mention."""
+    """Yield the passages of records with their analysis and the terms mentioned in brackets."""
     yield from analyse_in_order(
         ((record.number, passage) for record in records for passage in record.passages),
         lambda item: texts_of(item[1]),
@@ -68,7 +68,7 @@ def write_passages(
     summary: CorpusSummary | None,
     progress: Progress,
 ) -> None:
-    """Write all passages; commit every so many records, but of an update nothing before its end."""
+    """Write all passages; commit periodically, but an update only at its end."""
     unit, newest, uncommitted = plan.corpus.unit, -1, 0
     with closing(prepared):
         for (number, passage), analysed, mentions in prepared:

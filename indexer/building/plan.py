@@ -1,4 +1,4 @@
-"""What a build starts from and makes, written down so that the same command resumes it."""
+"""The plan of a build, stored so that the same command can resume it."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,23 +18,23 @@ from indexer.versions.store.build_folder import GLOSSARY
 
 @dataclass(frozen=True, slots=True)
 class BuildPlan:
-    """A build of a corpus; of its records those of `superfluous` numbers are replaced by later ones.
+    """A build of a corpus. Records with `superfluous` numbers are replaced by later ones.
 
-    Those of `contested` numbers are refused: passages of theirs have the ids of earlier records' passages.
+    Records with `contested` numbers are refused, as their passages have ids of earlier records' passages.
     """
 
     request: IngestRequest
     corpus: Corpus
     version: int
-    base: Manifest | None  # the version that it adds to
+    base: Manifest | None  # the version that the build adds to
     dictionary: UserDictionary | None
     fingerprint: Fingerprint
-    given: GivenPairs  # for the glossary, which is written last: a resumed build takes what is given now
+    given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
     superfluous: frozenset[int] = frozenset()
     contested: frozenset[int] = frozenset()
 
     def as_record(self) -> dict[str, Any]:
-        """Return what is the same where the same command is given again for the same files."""
+        """Return the values that identify the same command on the same files."""
         return {
             "files": [_state_of(name) for name in self.corpus.files],
             "format": self.corpus.format,
@@ -45,7 +45,7 @@ class BuildPlan:
         }
 
     def draft(self, store: IndexStore, counts: dict[str, int]) -> Manifest:
-        """Return the manifest of what is built, as far as it is known before the passages are counted."""
+        """Return the draft manifest, without the counts of passages."""
         return Manifest(
             name=store.name,
             version=self.version,
@@ -66,12 +66,12 @@ class BuildPlan:
 def plan_build(
     store: IndexStore, request: IngestRequest, corpus: Corpus, *, general_glossary: bool = True
 ) -> BuildPlan:
-    """Check what is asked against the version that answers, which the build adds to unless it rebuilds.
+    """Check a request against the current version, to which the build adds unless it rebuilds.
 
     Raises:
-        InvalidCall: another analysis, dictionary or kind of record than the version's.
-        IndexMismatch: the version was built by other library versions, or is of another format.
-        IndexDamaged: it is not what was written, or nothing says which version answers.
+        InvalidCall: analysis, dictionary or kind of record differ from the version's.
+        IndexMismatch: the version was built with other library versions, or has another format.
+        IndexDamaged: the version is damaged, or there is no record of the current version.
     """
     base, dictionary, own = None, request.dictionary, request.glossary or ()
     if not request.rebuild and store.current() is not None:
@@ -85,7 +85,7 @@ def plan_build(
 
 
 def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:
-    """Return the pairs of a version's glossary that the user gave."""
+    """Return the user's pairs in a version's glossary."""
     if not base.glossary.get("user"):
         return ()
     with Glossary.open(store.companion_path(base, GLOSSARY)) as glossary:
@@ -103,13 +103,13 @@ def _check_request(
     asked, built = (request.analyzer, request.decompound), (base.analyzer, base.decompound)
     if asked != built:
         raise InvalidCall(
-            f"index {base.name!r} is analysed as {' '.join(built)}, this call asks for {' '.join(asked)}",
-            remedy=("leave the analyzer as it is", Remedy.REBUILD),
+            f"index {base.name!r} is analysed as {' '.join(built)}, but this call requests {' '.join(asked)}",
+            remedy=("use the same analyzer", Remedy.REBUILD),
             index=base.name,
         )
     if base.unit != corpus.unit:
         raise InvalidCall(
-            f"index {base.name!r} holds records of the kind {base.unit!r}, this corpus is of the kind "
+            f"index {base.name!r} contains records of the kind {base.unit!r}, this corpus is of the kind "
             f"{corpus.unit!r}",
             remedy=(Remedy.RENAME, Remedy.REBUILD),
             index=base.name,
@@ -118,7 +118,7 @@ def _check_request(
     if request.dictionary is not None and request.dictionary != built_with:
         raise InvalidCall(
             f"index {base.name!r} was built {'with another' if built_with else 'without a'} dictionary",
-            remedy=("leave the dictionary out", Remedy.REBUILD),
+            remedy=("omit the dictionary", Remedy.REBUILD),
             index=base.name,
         )
     check_analysis(base, built_with)
@@ -126,7 +126,7 @@ def _check_request(
 
 
 def resume(store: IndexStore, plan: BuildPlan) -> BuildPlan | None:
-    """Return the plan as it was begun, if an unfinished build of it lies there; an update starts over."""
+    """Return the stored plan if there is an unfinished build of it; an update starts over."""
     unfinished = store.local.read_plan()
     if plan.base or not unfinished or not {"superfluous", "contested"} <= unfinished.keys():
         return None
@@ -137,7 +137,7 @@ def resume(store: IndexStore, plan: BuildPlan) -> BuildPlan | None:
 
 
 def begin(store: IndexStore, plan: BuildPlan) -> BuildPlan:
-    """Begin anew from the base, or from empty."""
+    """Start a new build from the base, or empty."""
     store.start_building(plan.base, plan.request.analyzer, plan.request.decompound, plan.dictionary)
     left_out = {"superfluous": sorted(plan.superfluous), "contested": sorted(plan.contested)}
     store.local.write_plan(plan.as_record() | left_out)
@@ -145,7 +145,7 @@ def begin(store: IndexStore, plan: BuildPlan) -> BuildPlan:
 
 
 def _state_of(name: str) -> list[str | int]:
-    """Return what changes when a file does, its permissions included; the hub's have no such."""
+    """Return values that change with a file or its permissions; constant for paths of the hub."""
     try:
         status = Path(name).stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The records of a corpus as they are read: numbered, bounded, made into passages, and counted."""
+"""Records of a corpus in a build: numbered, bounded, split into passages, and counted."""
 
 from array import array
 from collections import Counter
@@ -16,13 +16,13 @@ from indexer.corpora.readers.items import dead_letter
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import stored_passages
 
-# What a manifest counts, and in which order it says so.
+# The counts of a manifest, in order.
 COUNTED = ("records", "replaced", "duplicates", "incomplete", "cut", "dead_letters")
 BOUNDED_TEXTS = ("title", "title2", "abstract", "abstract2", "body")
 
 
 class Record(NamedTuple):
-    """A record of a corpus with its number, its place among those that could be read."""
+    """A record of a corpus with its number, its place among the valid records."""
 
     number: int
     id: str
@@ -33,19 +33,21 @@ class Record(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """What was met in a corpus as far as it is read."""
+    """Counts of a corpus during reading."""
 
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(COUNTED, 0)))
-    ids: "array[int]" = field(default_factory=lambda: array("q"))  # hashes, by the record's number
-    derived: "array[int]" = field(default_factory=lambda: array("q"))  # hashes of ids beside a paper's own,
-    owners: "array[int]" = field(default_factory=lambda: array("q"))  # and the numbers of their records
-    refused: set[int] = field(default_factory=set)  # numbers of records that the base has no room for
+    ids: "array[int]" = field(default_factory=lambda: array("q"))  # hashes of ids by record number
+    derived: "array[int]" = field(
+        default_factory=lambda: array("q")
+    )  # hashes of further passage ids of papers,
+    owners: "array[int]" = field(default_factory=lambda: array("q"))  # and their record numbers
+    refused: set[int] = field(default_factory=set)  # numbers of records in conflict with the base
 
 
 def read_records(
     plan: BuildPlan, tally: Tally, refuse: Callable[[DeadLetter], None], progress: Callable[[int, int], None]
 ) -> Generator[tuple[int, Paper], None, None]:
-    """Yield the papers of the corpus with their numbers, without those that the plan leaves out."""
+    """Yield the numbered papers of the corpus, without those excluded by the plan."""
     for item in plan.corpus:
         progress(plan.corpus.bytes_read, plan.corpus.total_bytes)
         if isinstance(item, DeadLetter):
@@ -62,13 +64,13 @@ def read_records(
 
 
 def contested_id(origin: Origin) -> DeadLetter:
-    """Make the dead letter of a paper of which a passage has the id of another paper's passage."""
+    """Make the dead letter of a paper with a passage id of another paper."""
     reason = "id: a passage of it would have the id of another paper's (X gives X, X@en or X@ko, X#1 …)"
     return dead_letter(origin.file, origin.line, reason, origin.head)
 
 
 def prepare_passages(records: Iterable[tuple[int, Paper]], plan: BuildPlan) -> Iterator[Record]:
-    """Yield each paper's passages, its texts bounded."""
+    """Yield each paper's passages, with bounded texts."""
     for number, paper in records:
         bounded = _bounded(paper)
         passages = stored_passages(bounded, plan.corpus.unit)
@@ -76,7 +78,7 @@ def prepare_passages(records: Iterable[tuple[int, Paper]], plan: BuildPlan) -> I
 
 
 def counted_records(records: Iterable[Record], tally: Tally) -> Iterator[Record]:
-    """Count the records that are indexed, and note the ids of their passages."""
+    """Count the indexed records, and collect the ids of their passages."""
     for record in records:
         tally.counts["records"] += 1
         tally.counts["cut"] += record.cut
@@ -88,7 +90,7 @@ def counted_records(records: Iterable[Record], tally: Tally) -> Iterator[Record]
 
 
 def _bounded(paper: Paper) -> Paper:
-    """Return the paper with each text bounded; the same where none was too long."""
+    """Return the paper with bounded texts; unchanged if none was too long."""
     cut = {}
     for name in BOUNDED_TEXTS:
         text, shortened = cut_text(getattr(paper, name))
@@ -98,7 +100,7 @@ def _bounded(paper: Paper) -> Paper:
 
 
 def replaced_by_later(hashes: "array[int]") -> list[int]:
-    """Return the indices of all values that stand again further on."""
+    """Return the indices of all values that occur again later."""
     if not hashes:
         return []
     values = np.frombuffer(hashes, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Files and counts that make a written index a version: glossary, citation graph, lexicon, manifest."""
+"""Files and counts that complete a version: glossary, citation graph, lexicon, manifest."""
 
 from array import array
 from collections.abc import Container
@@ -41,7 +41,7 @@ class CorpusSummary:
         self.tokens = TokenCounts()
 
     def add(self, passage: StoredPassage, row: bytes, mentions: PassageMentions | None = None) -> None:
-        """Add a passage with its row, in corpus order; `mentions` where they have been found already."""
+        """Add a passage with its row, in corpus order; `mentions` if already computed."""
         mentions = mentions or passage_mentions(texts_of(passage), self._analyzer)
         paper = passage.paper
         self._miner.add(passage, mentions, paper)
@@ -49,15 +49,15 @@ class CorpusSummary:
         self._words.add(passage_text(passage))
         self.references.add(passage, paper)
         self.tokens.add(row)
-        self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by their article
+        self._papers.append(hash(passage.doc_id))  # MIRACL's passages count by article
 
     @property
     def papers(self) -> int:
-        """How many papers the passages are of."""
+        """The number of papers of the passages."""
         return len(np.unique(np.frombuffer(self._papers, np.int64))) if self._papers else 0
 
     def pairs(self) -> list[Pair]:
-        """Return the pairs that were mined."""
+        """Return the mined pairs."""
         return self._miner.pairs(self._words.frequencies())
 
     def forms(self) -> Forms:
@@ -66,7 +66,7 @@ class CorpusSummary:
 
 
 def publishing_time() -> str:
-    """Return the time as a manifest says it."""
+    """Return the current time in the format of a manifest."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -81,7 +81,7 @@ def complete_manifest(
 ) -> Manifest:
     """Write glossary, citation graph and lexicon, and return the manifest with all counts.
 
-    Without a summary all passages are read.
+    Without a summary, all passages are read.
     """
     chain = draft.analyzer, draft.decompound, dictionary
     total = writer.passage_count
@@ -93,7 +93,7 @@ def complete_manifest(
             summary.add(passage, passage.row)
     mined, (own, general) = summary.pairs(), given.pairs(*chain)
     terms = set(writer.terms)
-    general = [pair for pair in general if _finds_something(pair, terms)]
+    general = [pair for pair in general if _is_useful(pair, terms)]
     write_glossary(building / GLOSSARY, [*own, *mined, *general], summary.forms())
     citations = write_citations(building / CITATIONS, summary.references)
     write_lexicon(building / LEXICON, writer.terms, summary.tokens)
@@ -113,8 +113,8 @@ def complete_manifest(
     )
 
 
-def _finds_something(pair: Pair, terms: Container[str]) -> bool:
-    """Return whether an index of these terms holds a side that the other is looked up for."""
+def _is_useful(pair: Pair, terms: Container[str]) -> bool:
+    """Check whether the terms of an index contain the translation of either side."""
     sides = {"en": pair.english_tokens, "ko": pair.korean_tokens}
     return any(
         pair.target in {None, language} and all(token in terms for token in tokens)

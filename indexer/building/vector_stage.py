@@ -1,4 +1,4 @@
-"""The stage of a build in which its passages get their vectors."""
+"""The encoding stage of a build."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -16,23 +16,23 @@ from indexer.versions.writers import Writer
 
 @dataclass(frozen=True, slots=True)
 class VectorStage:
-    """What a build needs to give its passages vectors, or to keep those of the version it started from."""
+    """Encodes the passages of a build, or keeps the vectors of the base version."""
 
     store: IndexStore
     encoder: Encoder | None
     base: Manifest | None
     progress: Progress
 
-    def check(self, *, anew: bool = False) -> None:
-        """Raise InvalidCall where the settings' encoder is another than that of the version started from.
+    def check(self, *, reencode: bool = False) -> None:
+        """Raise InvalidCall if the configured encoder differs from the base version's.
 
-        With `anew` all passages are encoded, unless the engine holds the vectors for good.
+        With `reencode` all passages are encoded again, unless the engine cannot replace vectors.
         """
         built = self.base.vector_fingerprint if self.base else None
         if self.encoder is None or built is None or built == self.encoder.fingerprint:
             return
         replaceable = not self.store.capabilities.holds_vectors
-        if anew and replaceable:
+        if reencode and replaceable:
             return
         now = self.encoder.fingerprint
         changed = ", ".join(
@@ -42,15 +42,15 @@ class VectorStage:
         )
         remedy: tuple[Remedy | str, ...] = ("set SHRAG_ENCODER__… back", Remedy.REBUILD)
         raise InvalidCall(
-            f"index {self.store.name!r} holds vectors of another encoder ({changed})",
-            remedy=(*remedy, Remedy.ENCODE_ANEW) if replaceable else remedy,
+            f"index {self.store.name!r} has vectors of another encoder ({changed})",
+            remedy=(*remedy, Remedy.ENCODE_AGAIN) if replaceable else remedy,
             index=self.store.name,
         )
 
     def run(self, draft: Manifest, writer: Writer) -> Manifest:
-        """Encode what has no vector yet and put all vectors in their place; return the manifest with them.
+        """Encode passages without a vector, and store all vectors; return the updated manifest.
 
-        Without an encoder the passages of the version started from keep theirs, and new ones have none.
+        Without an encoder, passages of the base version keep their vectors, and new passages have none.
         """
         built = self.base.vector_fingerprint if self.base else None
         with ExitStack() as opened:
@@ -71,7 +71,7 @@ class VectorStage:
             return draft.with_vectors(wanted, writer.place_vectors(sources))
 
     def _vectors_of(self, base: Manifest) -> VectorStore | None:
-        """Open the vectors of the version started from; the index is held, so nobody cleared it away."""
+        """Open the vectors of the base version, which cannot be pruned while the index is locked."""
         try:
             return self.store.vectors(base)
         except FileNotFoundError as error:

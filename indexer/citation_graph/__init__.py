@@ -1,5 +1,5 @@
-"""Which paper of an index refers to which: gathered while a version is built, kept with it as a file.
+"""The citation graph of an index, collected during a build and stored as a file of the version.
 
-`references.py` reads a record's references, `gathering.py` keeps what matching needs of all records,
-`matching.py` finds the papers that references name, `writing.py` writes the graph, `graph.py` reads it.
+`references.py` parses a record's references, `gathering.py` collects the data for matching, `matching.py`
+finds the cited papers, `writing.py` writes the graph, `graph.py` reads it.
 """

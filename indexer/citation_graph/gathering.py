@@ -1,7 +1,7 @@
-"""What is kept of the records of a corpus until their references can be matched: hashes, years, names.
+"""Data of a corpus for matching references: hashes, years and names, in columns.
 
-A paper takes about 60 bytes and its id, a reference 8. Hashes are of this process; that two of them are equal
-by chance is out of the question below 10⁹ papers.
+A paper takes about 60 bytes plus its id, a reference 8. Hashes are specific to this process; a collision is
+practically impossible below 10⁹ papers.
 """
 
 from array import array
@@ -12,15 +12,15 @@ from indexer.citation_graph.references import entries, reference_ids
 from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_title, whole_doi
 from indexer.files.schema import StoredPassage
 
-LONGEST_TITLE = 1_000  # characters that are compared
+LONGEST_TITLE = 1_000  # compared characters
 MOST_AUTHORS, LONGEST_NAMES = 30, 2_000  # characters of all names
 AUTHOR_SEPARATOR = "\x1f"
-DOI_MARK = "10."  # what holds none is not looked at twice
-NONE = 0  # the hash of what is not told
+DOI_MARK = "10."  # texts without it are skipped quickly
+NONE = 0  # the hash of a missing value
 
 
 class Texts:
-    """Many short texts in one piece of memory, found by number."""
+    """Many short texts in one block of memory, by number."""
 
     def __init__(self) -> None:
         self._bytes, self._ends = bytearray(), array("q", [0])
@@ -45,14 +45,14 @@ class Texts:
 
 
 class Gathered:
-    """The records of a corpus as columns, and the references of all of them one after the other.
+    """The records of a corpus and all of their references as columns.
 
-    Each group of columns has its own length: a row a record, a DOI or a title of a record, a reference, a DOI
-    or a title of a reference with its place among all references.
+    Each group of columns has its own length: one row per record, per DOI or title of a record, per reference,
+    and per DOI or title of a reference (with the place of the reference among all).
     """
 
     def __init__(self) -> None:
-        """Begin with no record."""
+        """Create empty columns."""
         self.doc_ids, self.hashes, self.years, self.authors = Texts(), array("q"), array("h"), Texts()
         self.dois, self.doi_owners = array("q"), array("i")
         self.titles, self.title_owners = array("q"), array("i")
@@ -62,7 +62,7 @@ class Gathered:
         self.cited_years, self.cited_authors = array("h"), Texts()
 
     def add(self, passage: StoredPassage, record: Mapping[str, Any] | None) -> None:
-        """Add the record that a passage carries, if it carries one: `passage.paper`."""
+        """Add the record stored with a passage, if any: `passage.paper`."""
         if record is None:
             return
         owner = len(self.hashes)

@@ -1,4 +1,4 @@
-"""A citation graph opened for reading; `writing.py` says what the file holds."""
+"""Reading of a citation graph; `writing.py` documents the file."""
 
 import sys
 from array import array
@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import Any, Self
 
 from base.windows import windows
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile
 
-ASKED_AT_ONCE = 10_000  # values of a statement; SQLite takes 32,766
+VALUES_PER_QUERY = 10_000  # values per statement; SQLite's limit is 32,766
 NUMBER_BYTES = 4
 LINKS = "SELECT doc_id, links FROM papers WHERE doc_id IN ({})"
 CITED_BY = "SELECT doc_id, substr(cited_by, 1, ?) FROM papers WHERE doc_id IN ({})"
 COUNTED = "SELECT doc_id, links, length(cited_by) FROM papers WHERE doc_id IN ({})"
 NAMES = "SELECT number, doc_id FROM papers WHERE number IN ({})"
-ALL = 1 << 28  # more than any paper has; bytes of it are counted in 32 bits
-# What stands in the place of a paper's number: no paper, one that the record named before, itself, several.
+ALL = 1 << 28  # more than any paper has; its size in bytes fits 32 bits
+# Codes instead of a paper's number: no paper, a paper cited before by the same record, itself, several.
 UNMATCHED, DUPLICATE, ITSELF, AMBIGUOUS = -1, -2, -3, -4
 
 
 @dataclass(frozen=True, slots=True)
 class CitationCounts:
-    """How many references a paper's record has, and how many papers of the index it names and name it."""
+    """The number of references of a paper, of cited papers in the index, and of citing papers."""
 
     references: int = 0
     cites: int = 0
@@ -32,9 +32,9 @@ class CitationCounts:
 
 
 class CitationGraph:
-    """Which papers of a version refer to which, for many papers in one call; close it.
+    """The citations among the papers of a version, for many papers per call; close it after use.
 
-    A paper that is not in the index, or that neither refers to anything nor is referred to, has no links.
+    Unknown papers, and papers without citations, have no links.
     """
 
     def __init__(self, file: SQLiteFile) -> None:
@@ -45,14 +45,14 @@ class CitationGraph:
         """Open the file at `path`.
 
         Raises:
-            FileNotFoundError: there is none.
-            IndexDamaged: the file is no citation graph.
+            FileNotFoundError: the file does not exist.
+            IndexDamaged: the file is not a citation graph.
         """
         return cls(SQLiteFile(path, "citation graph", table="papers"))
 
     def references(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
-        """Return for each paper at most `limit` papers of the index that it refers to, in its order."""
-        with describing_damage(self._file.path):
+        """Return at most `limit` papers of the index cited by each paper, in the order of its references."""
+        with map_damage_errors(self._file.path):
             found = {
                 doc_id: [number for number in _numbers(links) if number >= 0][:limit]
                 for doc_id, links in self._rows(LINKS, doc_ids)
@@ -60,14 +60,14 @@ class CitationGraph:
             return self._named(doc_ids, found)
 
     def cited_by(self, doc_ids: Collection[str], limit: int = ALL) -> dict[str, list[str]]:
-        """Return for each paper at most `limit` papers that refer to it, by id."""
-        with describing_damage(self._file.path):
+        """Return at most `limit` papers citing each paper, by id."""
+        with map_damage_errors(self._file.path):
             rows = self._rows(CITED_BY, doc_ids, limit * NUMBER_BYTES)
             return self._named(doc_ids, {doc_id: _numbers(cited_by) for doc_id, cited_by in rows})
 
     def counts(self, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
         """Return the counts of each paper."""
-        with describing_damage(self._file.path):
+        with map_damage_errors(self._file.path):
             counts = {doc_id: CitationCounts() for doc_id in doc_ids}
             for doc_id, links, cited_by in self._rows(COUNTED, counts):
                 numbers = _numbers(links)
@@ -76,17 +76,17 @@ class CitationGraph:
             return counts
 
     def outcomes(self, doc_id: str) -> list[str | int]:
-        """Return for each reference of a paper, as `references.labels` has them, what it names.
+        """Return the outcome of each reference of a paper, in the order of `references.labels`.
 
-        That is a doc_id, or the code that says why none.
+        An outcome is the doc_id of the cited paper, or the code of the reason why there is none.
         """
-        with describing_damage(self._file.path):
+        with map_damage_errors(self._file.path):
             numbers = [number for _, links in self._rows(LINKS, [doc_id]) for number in _numbers(links)]
             names = self._names({number for number in numbers if number >= 0})
             return [names[number] if number >= 0 else number for number in numbers]
 
     def close(self) -> None:
-        """Close the file; whoever asks afterwards is told by IndexClosed."""
+        """Close the file; later calls raise IndexClosed."""
         self._file.close()
 
     def _named(self, doc_ids: Collection[str], found: dict[str, Any]) -> dict[str, list[str]]:
@@ -97,14 +97,14 @@ class CitationGraph:
         return dict(self._rows(NAMES, sorted(numbers)))
 
     def _rows(self, statement: str, values: Iterable[str | int], *before: int) -> Iterator[tuple[Any, ...]]:
-        for some in windows(dict.fromkeys(values), ASKED_AT_ONCE):
+        for some in windows(dict.fromkeys(values), VALUES_PER_QUERY):
             marks = ", ".join("?" * len(some))
             yield from self._file.select(statement.format(marks), *before, *some)
 
 
 def _numbers(packed: bytes | None) -> "array[int]":
     numbers = array("i")
-    numbers.frombytes(packed or b"")  # SQLite makes NULL of a part of nothing
+    numbers.frombytes(packed or b"")  # substr of an empty value is NULL
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

@@ -1,8 +1,8 @@
-"""The papers that references name: by id, then DOI, then title with year and authors.
+"""Matching of references to papers: by id, then DOI, then title with year and authors.
 
-Titles are compared as `normal_title` writes them. Years that both tell differ by one at most, and where both
-tell authors, one is common; where a year is not told, an author must be common. A reference that may be
-several papers is matched to none.
+Titles are compared in the form of `normal_title`. Known years may differ by at most one, and if both have
+authors, they must share one. Without a year, a shared author is required. An ambiguous reference is not
+matched.
 """
 
 import re
@@ -21,7 +21,7 @@ from indexer.corpora.normal_forms import ASCII_LOWERCASE, ASCII_NO_LETTERS, NOT_
 Numbers = NDArray[np.int64]
 OUTCOMES = {"duplicates": DUPLICATE, "itself": ITSELF, "ambiguous": AMBIGUOUS}
 YEARS_APART = 1
-MOST_ALIKE = 50  # papers of one title that are looked at
+MOST_ALIKE = 50  # compared papers of one title
 PAPER_BITS = 31  # of a paper's number
 NAME_WORD = re.compile(r"[^\W_]{2,}")
 ASCII_WORDS = bytes(ord(" ") if code in ASCII_NO_LETTERS else code for code in ASCII_LOWERCASE)
@@ -29,7 +29,7 @@ ASCII_WORDS = bytes(ord(" ") if code in ASCII_NO_LETTERS else code for code in A
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """For each reference, in the order of the records, its paper and the one it names, or why none.
+    """The citing paper of each reference, in record order, and the cited paper or the reason for none.
 
     Papers are numbered by their first record.
     """
@@ -38,7 +38,7 @@ class Matched:
     cited: Numbers
 
     def counts(self) -> dict[str, int]:
-        """Return how many references there are, of how many papers, and what became of them."""
+        """Return the number of references, of papers with references, and of each outcome."""
         outcomes = {name: int(np.count_nonzero(self.cited == code)) for name, code in OUTCOMES.items()}
         return {
             "references": len(self.cited),
@@ -49,9 +49,9 @@ class Matched:
 
 
 def match_references(gathered: Gathered) -> Matched:
-    """Find the papers that all references name."""
+    """Match all references."""
     hashes, first, inverse = np.unique(_column(gathered.hashes), return_index=True, return_inverse=True)
-    paper_of = first[inverse]  # an article whose passages are records of their own has several
+    paper_of = first[inverse]  # an article has several records if its passages are records
     citing = np.repeat(paper_of, _column(gathered.reference_counts))
     cited = np.full(len(citing), UNMATCHED)
     if len(citing):
@@ -99,7 +99,7 @@ def _match_by_title(gathered: Gathered, paper_of: Numbers, cited: Numbers) -> No
 
 
 def _fits(year: int, authors: bytes, paper_year: int, paper_authors: bytes) -> bool:
-    """Tell whether a reference may be a paper of the same title."""
+    """Check whether a reference may be a paper with the same title."""
     years_told, authors_told = bool(year and paper_year), bool(authors and paper_authors)
     if years_told and abs(year - paper_year) > YEARS_APART:
         return False
@@ -108,11 +108,11 @@ def _fits(year: int, authors: bytes, paper_year: int, paper_authors: bytes) -> b
 
 def _share_an_author(authors: bytes, others: bytes) -> bool:
     common = _name_words(authors) & _name_words(others)
-    return any(len(word) > 1 for word in common)  # initials tell nothing
+    return any(len(word) > 1 for word in common)  # initials are not distinctive
 
 
 def _name_words(authors: bytes) -> Set[bytes]:
-    """Return the words of names in UTF-8; 김 철수 also as 김철수."""
+    """Return the words of names in UTF-8; 김 철수 is also returned as 김철수."""
     if authors.isascii():
         return set(authors.translate(ASCII_WORDS).split())
     return _words_of_any_script(authors)
@@ -129,7 +129,7 @@ def _words_of_any_script(authors: bytes) -> frozenset[bytes]:
 
 
 def _repeated(citing: Numbers, cited: Numbers) -> Numbers:
-    """Return the places of references to a paper that the same paper has named before."""
+    """Return the places of repeated references of a paper to the same paper."""
     places = np.flatnonzero(cited >= 0)
     _, first = np.unique(citing[places] << PAPER_BITS | cited[places], return_index=True)
     is_first = np.zeros(len(places), dtype=bool)
@@ -139,7 +139,7 @@ def _repeated(citing: Numbers, cited: Numbers) -> Numbers:
 
 
 def _pairs(keys: Sequence[int], owners: Numbers) -> tuple[Numbers, Numbers]:
-    """Return (key, owner) sorted, each once."""
+    """Return the distinct pairs (key, owner), sorted."""
     column = _column(keys)
     order = np.lexsort((owners, column))
     column, owners = column[order], owners[order]

@@ -1,7 +1,7 @@
-"""The references of a paper's record: ids under `references`, a bibliography under `reference_list`.
+"""References in a paper's record: ids in `references`, a bibliography in `reference_list`.
 
-An entry is an object {"text", "title", "year", "doi", "authors"}, of which any may be missing; what is of
-another type counts as a reference of which nothing is known.
+An entry is an object {"text", "title", "year", "doi", "authors"}; all keys are optional. A value of another
+type counts as a reference without data.
 """
 
 import re
@@ -15,7 +15,7 @@ LONGEST_LABEL = 300  # characters
 
 
 class Entry(NamedTuple):
-    """An entry of a bibliography; what it does not tell is "", 0 or empty."""
+    """An entry of a bibliography; missing values are "", 0 or empty."""
 
     text: str
     title: str
@@ -25,18 +25,18 @@ class Entry(NamedTuple):
 
 
 def reference_ids(record: Mapping[str, Any]) -> list[str]:
-    """Return the references that are ids, in their order; DOIs may be among them."""
+    """Return the references given as ids, in order; DOIs may be among them."""
     return record.get(REFERENCES) or []
 
 
 def entries(record: Mapping[str, Any]) -> list[Entry]:
-    """Return the references that are entries of a bibliography, in their order."""
+    """Return the references given as bibliography entries, in order."""
     listed = record.get(REFERENCE_LIST)
     return [_entry(entry) for entry in listed] if isinstance(listed, list) else []
 
 
 def labels(record: Mapping[str, Any]) -> list[str]:
-    """Name each reference, ids first: by its id, else its title, text or DOI."""
+    """Return a label of each reference, ids first: its id, otherwise its title, text or DOI."""
     named = (entry.title or entry.text or entry.doi for entry in entries(record))
     return [*reference_ids(record), *(" ".join(label.split())[:LONGEST_LABEL] for label in named)]
 

@@ -1,9 +1,9 @@
-"""A citation graph written as a file: SQLite, a row a paper that refers to something or is referred to.
+"""Writing of a citation graph: an SQLite file with a row for each paper that cites or is cited.
 
-Papers are numbered by the order of their ids, so the file depends on the records alone, not on the order in
-which they came. `links` holds for each reference of the record, in its order, the number of the paper that it
-names or a code of `graph.py`; `cited_by` the numbers of the papers that refer to it. Both are sequences
-of little-endian 32-bit integers.
+Papers are numbered in the order of their ids, so the file does not depend on the order of the records.
+`links` contains the number of the cited paper, or a code of `graph.py`, for each reference of the record in
+order; `cited_by` contains the numbers of the citing papers. Both are sequences of little-endian 32-bit
+integers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,7 +22,7 @@ BY_ID = "CREATE UNIQUE INDEX by_id ON papers (doc_id)"
 
 
 def write_citations(path: Path, gathered: Gathered) -> dict[str, int]:
-    """Match all references and write the graph, or replace it; return its counts.
+    """Match all references, write or replace the graph, and return its counts.
 
     Raises:
         IndexNotWritten: disk full, no permission.
@@ -56,13 +56,13 @@ def _rows(gathered: Gathered, matched: Matched) -> Iterator[tuple[int, str, byte
 
 
 def _packed(numbers: Numbers, ends: Sequence[int]) -> Iterator[bytes]:
-    """Yield the numbers of each owner."""
+    """Yield the packed numbers of each owner."""
     whole = numbers.astype("<i4").tobytes()
     for begin, end in pairwise(ends):
         yield whole[NUMBER_BYTES * begin : NUMBER_BYTES * end]
 
 
 def _ends(owners: Numbers, count: int) -> list[int]:
-    """Return 0, and where the values of each of `count` owners end in a column sorted by owner."""
+    """Return 0 and the end of the values of each of `count` owners in a column sorted by owner."""
     ends: list[int] = np.cumsum(np.bincount(owners + 1, minlength=count + 1)).tolist()
     return ends

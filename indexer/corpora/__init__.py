@@ -1,1 +1,1 @@
-"""Papers of corpora: read, cleaned, chunked, and their texts in the form in which they are compared."""
+"""Papers of corpora: reading, cleaning, chunking, and normal forms for comparison."""

@@ -1,7 +1,7 @@
-"""Passages out of papers: what is indexed, searched and judged.
+"""Splitting of papers into passages, the unit of indexing and ranking.
 
-Long texts are cut into chunks of at most 500 characters in whole sentences, each beginning with up to 120
-characters of the one before (paper-qa's preprocessing, section 1.II).
+Long texts are split into chunks of at most 500 characters in whole sentences. Each repeats up to 120
+characters of the previous one (paper-qa's preprocessing, section 1.II).
 """
 
 import re
@@ -17,9 +17,9 @@ Part: TypeAlias = Literal["abstract", "abstract2", "body", "passage"]
 CHUNK_CHARACTERS = 500
 OVERLAP_CHARACTERS = 120
 WHOLE_ABSTRACT_CHARACTERS = 4_000
-CHUNK_TITLE_CHARACTERS = 1_000  # of the title, which each chunk repeats
+CHUNK_TITLE_CHARACTERS = 1_000  # limit of the title, which each chunk repeats
 
-# A run of stops with the quotes, brackets and footnote marks that close the sentence, or a blank line.
+# Sentence ends: stops with closing quotes, brackets and footnote marks, or a blank line.
 STOP = re.compile(
     r"""(?P<stop>[.?!…。｡！？]+)(?P<close>["'”’»)\]〉》」』】]{0,8})(?P<notes>(?:\[[^\[\]\n]{1,20}\]){0,8})(?P<gap>\s*)"""
     r"|(?P<blank>\n[^\S\n]*\n)"
@@ -33,9 +33,9 @@ INITIALS = re.compile(r"(?:[A-Z]\.-?)*[A-Z]")
 ENUMERATOR = re.compile(r"[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[IVXivx]{1,5}|[A-Za-z가나다라마바사아자차카타파하])")
 NEXT_PART_OF_DATE = re.compile(r"\d{1,2}\s*\.")
 WHOLE_DATE = re.compile(r"(?:.*\D)?\d{4}\s*\.\s*\d{1,2}\s*\.\s*\d{1,2}", re.DOTALL)
-# A sentence may begin with mRNA or p53, but not with any other word in lower case.
+# A sentence may start with mRNA or p53, but not with any other lower-case word.
 LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")
-# 있었다.또한: an ending of Korean verbs, and a word without a space after the stop.
+# 있었다.또한: a Korean verb ending, and a word without a space after the stop.
 VERB_ENDING = re.compile("[가-힣][다요까죠]")
 WORD_BEGINS = re.compile("[가-힣A-Z“‘\"'(]")
 QUOTED_BY = ("라고", "라는", "라며", "라면서", "이라고", "이라는", "하고", "고 ")
@@ -44,7 +44,7 @@ BACK_TO_WORD = 24
 
 WORD = re.compile(r"\S+")
 NO_SPACE = re.compile(r"\S")
-# How far back a cut looks for the beginning of a character sequence that belongs together.
+# Search limit for the start of an indivisible character sequence.
 SEQUENCE_CHARACTERS = 64
 JAMO_AFTER_INITIAL = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb]")
 JOINERS = "\u200c\u200d"
@@ -52,7 +52,7 @@ JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What is indexed and judged. `part` says which text of the paper it is, `lang` in which language."""
+    """A passage; `part` is its source text in the paper, `lang` the language."""
 
     passage_id: str
     doc_id: str
@@ -63,11 +63,11 @@ class Passage:
 
 
 def passages_of(paper: Paper, unit: Unit) -> list[Passage]:
-    """Make the passages of a record, whose texts `cut_text` has bounded.
+    """Make the passages of a record bounded by `cut_text`.
 
-    A record that is a passage itself stays whole. A paper gives title and abstract under its own id, the
-    other language's under ID@en or ID@ko, and ID#1, ID#2 … for what is left of a long abstract, then the
-    body, then what is left of a long other abstract. These repeat the title, but no more than its beginning.
+    A record that is a passage is not split. A paper has a passage with title and abstract under its own id,
+    one in the other language under ID@en or ID@ko, and ID#1, ID#2 … for the rest of a long abstract, the
+    body, and the rest of a long abstract in the other language. These repeat the beginning of the title.
     """
     if unit == "passage":
         doc_id = paper.id.partition("#")[0] or paper.id
@@ -93,21 +93,21 @@ def passages_of(paper: Paper, unit: Unit) -> list[Passage]:
 
 
 def chunk_text(text: str) -> list[str]:
-    """Cut a text into chunks. None is blank or begins with punctuation, except the sign of a number."""
+    """Split a text into chunks, none of them blank; they start with a word or the sign of a number."""
     return [text[start:end] for start, end in chunk_spans(text)]
 
 
 def chunk_spans(text: str) -> list[tuple[int, int]]:
-    """Return where the chunks of `chunk_text` begin and end, in order of both."""
+    """Return the spans of the chunks of `chunk_text`, ordered by start and end."""
     spans = ((_after_punctuation(text, start, end), end) for start, end in _overlapping_spans(text))
     return [(start, end) for start, end in spans if start < end]
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """Return where the sentences of a Korean or English text begin and end, white space around them left out.
+    """Return the spans of the sentences of a Korean or English text, without surrounding white space.
 
-    They cover all that is not blank, in order. A blank line ends a sentence too, a single line feed does not.
-    Punctuation with no word belongs to the sentence after it, at the end of the text to the one before.
+    They cover all non-blank text, in order. A blank line ends a sentence, a single line feed does not.
+    Punctuation without a word belongs to the following sentence, at the end of the text to the previous one.
     """
     spans: list[tuple[int, int]] = []
     begin = seen = _next_word(text, 0)
@@ -130,7 +130,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _ends_sentence(text: str, begin: int, found: re.Match[str]) -> bool:
-    """Tell whether a stop that was found ends the sentence begun at `begin`."""
+    """Check whether a stop ends the sentence that starts at `begin`."""
     stop, close, gap, after = found["stop"], found["close"], found["gap"], found.end()
     if not stop or after == len(text) or gap.count("\n") > 1:
         return True
@@ -154,7 +154,7 @@ def _ends_without_space(text: str, found: re.Match[str]) -> bool:
 
 
 def _is_abbreviated(text: str, begin: int, stop: int, after: int) -> bool:
-    """Tell whether the full stop at `stop` belongs to the word before it; the next word begins at `after`."""
+    """Check whether the full stop at `stop` belongs to an abbreviation; the next word is at `after`."""
     before = text[max(begin, stop - BACK_TO_WORD) : stop].split()
     if not before or text[stop - 1].isspace():
         return False
@@ -178,7 +178,7 @@ def _last_word_before(text: str, end: int) -> int:
 
 
 def cut_text(text: str) -> tuple[str, bool]:
-    """Cut a text to the 1,000,000 characters that are indexed; tell whether anything was cut."""
+    """Truncate a text to 1,000,000 characters; return it and whether it was truncated."""
     if len(text) <= INDEXED_CHARACTERS:
         return text, False
     return text[: _sequence_start(text, INDEXED_CHARACTERS)], True
@@ -211,7 +211,7 @@ def _language_or(text: str, otherwise: Language) -> Language:
 
 def _overlapping_spans(text: str) -> Iterator[tuple[int, int]]:
     sentences = split_sentences(text)
-    # The next chunk begins at `start`; what is before `placed` stands in the last one already.
+    # The next chunk starts at `start`; text before `placed` is already in the previous chunk.
     index = start = placed = 0
     while index < len(sentences):
         placed = max(placed, sentences[index][0])
@@ -227,7 +227,7 @@ def _overlapping_spans(text: str) -> Iterator[tuple[int, int]]:
             continue
         cut = _last_word_end(text, placed, start + CHUNK_CHARACTERS)
         if cut is None and start < placed:
-            # The next word is long: it may stand whole where nothing is repeated before it.
+            # The next word is long and may fit without repeated text.
             start = placed
         elif cut is None:
             end = max(_sequence_start(text, placed + CHUNK_CHARACTERS), placed + 1)
@@ -239,10 +239,10 @@ def _overlapping_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _overlap_of_sentences(sentences: list[tuple[int, int]], index: int, last: int, placed: int) -> int:
-    """Return where the trailing whole sentences of a chunk begin that the next one repeats.
+    """Return the start of the trailing sentences of a chunk that the next one repeats.
 
-    The chunk holds the sentences from `index` to before `last`, the first from `placed` on. Where the next
-    sentence fits into a chunk, it does with the repeated ones before it.
+    The chunk contains the sentences from `index` to before `last`, the first one from `placed` on. The
+    repeated sentences are limited so that the next sentence still fits, if it fits into a chunk at all.
     """
     end = sentences[last - 1][1]
     start, next_end = sentences[last] if last < len(sentences) else (end, end)
@@ -256,13 +256,13 @@ def _overlap_of_sentences(sentences: list[tuple[int, int]], index: int, last: in
 
 
 def _overlap_of_words(text: str, start: int, end: int) -> int:
-    """Return where the trailing words of text[start:end] begin that the next chunk repeats."""
+    """Return the start of the trailing words of text[start:end] that the next chunk repeats."""
     words = WORD.finditer(text, max(end - OVERLAP_CHARACTERS, start + 1), end)
     return next((word.start() for word in words if text[word.start() - 1].isspace()), end)
 
 
 def _last_word_end(text: str, start: int, limit: int) -> int | None:
-    """Return the last place in text[start:limit] to cut after a word, better not before punctuation."""
+    """Return the last word end in text[start:limit], preferably not before punctuation."""
     ends = [word.end() for word in WORD.finditer(text, start, limit + 1) if word.end() <= limit]
     before_words = (end for end in reversed(ends) if not _is_punctuation(text[_next_word(text, end)]))
     return next(before_words, ends[-1] if ends else None)
@@ -274,7 +274,7 @@ def _next_word(text: str, position: int) -> int:
 
 
 def _after_punctuation(text: str, start: int, end: int) -> int:
-    """Return where the first word of text[start:end] begins: no stop or bracket, but the sign of a number."""
+    """Return the start of the first word of text[start:end], or of the sign of a number."""
     while start < end and (text[start].isspace() or _is_punctuation(text[start])):
         if text[start] in "-–." and start + 1 < end and text[start + 1].isdecimal():
             break
@@ -287,7 +287,7 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _sequence_start(text: str, position: int) -> int:
-    """Return the last place up to `position` that parts no letter from its marks and no Hangul syllable."""
+    """Return the last place up to `position` that separates no letter from marks and no Hangul syllable."""
     earliest = max(position - SEQUENCE_CHARACTERS, 0)
     for place in range(position, earliest, -1):
         if place >= len(text) or not (_continues(text[place]) or text[place - 1] == "\u200d"):

@@ -1,6 +1,6 @@
-"""Full text without what disturbs retrieval: reference lists, acknowledgements, appendices, URLs.
+"""Cleaning of full text: removes reference lists, acknowledgements, appendices and URLs.
 
-The rules are those of paper-qa's preprocessing (section 1.I). Only `body` is cleaned, never an abstract.
+The rules follow paper-qa's preprocessing (section 1.I). They apply to `body`, never to an abstract.
 """
 
 import re
@@ -11,12 +11,12 @@ from typing import Literal, TypeAlias
 Kind: TypeAlias = Literal["kept", "dropped", "to the end", "appendix"]
 
 URL_MARK = "[URL]"
-# Up to the last character that is no punctuation: the full stop after an address belongs to the sentence.
+# Up to the last character that is not punctuation: a full stop after an address ends the sentence.
 URL = re.compile(r"(?:https?://|ftp://|www\.)[!#-;=?-~]*[A-Za-z0-9/=&_~#%+-]", re.IGNORECASE)
 
 HEADING_CHARACTERS = 100
 HEADING_WORDS = 10
-SENTENCE_ENDS = (".", "?", "!", "다")  # of no heading, unless marks say that it is one
+SENTENCE_ENDS = (".", "?", "!", "다")  # never ends of a heading, unless it is marked as one
 NUMBER = r"(?:제?\s*\d{1,2}\s*[장절]\.?|\d{1,2}(?:\.\d{1,2})*[.)]?|[IVXivx]{1,5}[.)]?|[Ⅰ-Ⅻ][.)]?|[A-Z][.)])"
 HEADING = re.compile(
     rf"\s*(?P<marks>#{{1,6}}(?=\s))?\s*(?P<bold>\*\*|__)?\s*(?P<number>{NUMBER}\s+)?"
@@ -57,17 +57,17 @@ APPENDIX = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading as it stands in the text ('' before the first one) and what follows it."""
+    """A heading as written ('' before the first one), and the text below it."""
 
     heading: str
     text: str
 
 
 def clean_body(text: str) -> str:
-    """Drop the sections that are no argument of the paper and write `[URL]` for every address.
+    """Drop sections that are not part of the argument, and replace every address by `[URL]`.
 
-    A dropped section goes on to the next heading of a kept one; references go on to a heading known by its
-    words alone (their entries are numbered like headings), an appendix to the end of the text.
+    A dropped section ends at the next heading of a kept one. References end only at a heading known by its
+    words, as their entries are numbered like headings. An appendix extends to the end of the text.
     """
     kept: list[str] = []
     last: Kind = "kept"
@@ -79,7 +79,7 @@ def clean_body(text: str) -> str:
 
 
 def split_sections(text: str) -> list[Section]:
-    """Split at headings: lines of their own that are known by their words, numbered, or marked with `#`."""
+    """Split at headings: separate lines with known words, a number, or a `#` mark."""
     sections: list[Section] = []
     heading = ""
     lines: list[str] = []
@@ -94,26 +94,26 @@ def split_sections(text: str) -> list[Section]:
 
 
 def reference_lines(sections: Iterable[Section]) -> list[str]:
-    """Return the lines of all reference lists of a text, given as its sections, without their headings."""
+    """Return the lines of all reference lists in the sections of a text, without headings."""
     lines: list[str] = []
     last: Kind = "kept"
     for section in sections:
         before, last = last, _kind_after(last, section.heading)
         if last == "to the end":
-            # What reads like a heading in a reference list is an entry.
+            # Apparent headings in a reference list are entries.
             lines += [section.heading] if before == last and not is_reference_heading(section.heading) else []
             lines += section.text.splitlines()
     return lines
 
 
 def is_reference_heading(line: str) -> bool:
-    """Tell whether a line is the heading of a reference list."""
+    """Check whether a line is the heading of a reference list."""
     found = HEADING.fullmatch(line) if len(line) <= HEADING_CHARACTERS else None
     return found is not None and kind_by_words(found["name"]) == "to the end"
 
 
 def heading_kind(line: str) -> Kind | None:
-    """Tell what kind of section a line is the heading of, None if it is no heading."""
+    """Return the kind of section that a line introduces, None if it is not a heading."""
     if len(line) > HEADING_CHARACTERS or (
         line.rstrip().endswith(SENTENCE_ENDS) and not line.lstrip().startswith("#")
     ):
@@ -124,7 +124,7 @@ def heading_kind(line: str) -> Kind | None:
     if (known := kind_by_words(found["name"])) is not None:
         return known
     marked = found["marks"] or (found["bold"] and line.rstrip(" \t:：").endswith(found["bold"]))
-    # A letter or Roman numeral without a point may be a word: "I Robot".
+    # A letter or Roman numeral without a full stop may be a word: "I Robot".
     number = (found["number"] or "").strip()
     numbered = number and (number[-1] in ".)" or not number.isascii() or number[-1].isdecimal())
     numbered = numbered and _reads_like_heading(found["name"])
@@ -132,7 +132,7 @@ def heading_kind(line: str) -> Kind | None:
 
 
 def kind_by_words(name: str) -> Kind | None:
-    """Tell what kind of section a name without number and marks is that of, None if it is no known one."""
+    """Return the kind of section with a name, without number and marks; None if it is unknown."""
     words = " ".join(name.casefold().split())
     if TO_THE_END.fullmatch(words):
         return "to the end"
@@ -144,7 +144,7 @@ def kind_by_words(name: str) -> Kind | None:
 
 
 def _reads_like_heading(name: str) -> bool:
-    """Tell a heading from a numbered sentence or the entry of a list: no stop, no comma, a word first."""
+    """Check for a heading rather than a sentence or list entry: it has no stop or comma, and a word first."""
     return (
         name[0].isalpha()
         and not name[0].islower()
@@ -154,7 +154,7 @@ def _reads_like_heading(name: str) -> bool:
 
 
 def _kind_after(last: Kind, heading: str) -> Kind:
-    """Tell the kind of the section under `heading` by what came before it."""
+    """Return the kind of the section under `heading`, given the kind of the previous one."""
     if not heading:
         return "kept"
     found = HEADING.fullmatch(heading)

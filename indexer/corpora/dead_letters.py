@@ -1,4 +1,4 @@
-"""Dead letters on their way to disk: a corpus may hold more of them than memory should."""
+"""Files of dead letters, which may be too many for memory."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -8,18 +8,18 @@ from base.terminal.output import json_text
 from indexer.corpora.readers import DeadLetter
 
 SHOWN = 10
-MOST_BYTES = 16_000_000  # of the file
+MOST_BYTES = 16_000_000  # size limit of the file
 
 
 class DeadLetterFile:
-    """A file of dead letters, one JSON object a line; there is none on disk as long as nothing was added.
+    """A file of dead letters, one JSON object per line; created with the first one.
 
-    `first` are the first ten, `count` is how many there are, `written` how many the file had room for; where
-    it had none for all, its last line says how many more there were.
+    `first` contains the first ten, `count` is their total number, `written` the number in the file. If the
+    file reached its size limit, its last line says how many more there were.
     """
 
     def __init__(self, path: Path) -> None:
-        """Begin anew at `path`."""
+        """Create a new file at `path`, replacing an old one."""
         path.unlink(missing_ok=True)
         self.first: list[DeadLetter] = []
         self.count = self.written = 0
@@ -35,12 +35,12 @@ class DeadLetterFile:
         """Close it."""
         if self._file is not None:
             if more := self.count - self.written:
-                self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not written down here", "")))
+                self._file.write(_as_line(DeadLetter("", 0, f"{more:,} more are not listed here", "")))
             self._file.close()
             self._file = None
 
     def add(self, letter: DeadLetter) -> None:
-        """Write one down."""
+        """Write a dead letter."""
         if self._file is None:
             self._file = self._path.open("a", encoding="utf-8")
         line = _as_line(letter)

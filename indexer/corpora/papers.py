@@ -1,4 +1,4 @@
-"""Paper and Passage: the records of the whole stack, validated once where they enter."""
+"""The record type of the whole stack, validated once on input."""
 
 import json
 import re
@@ -25,10 +25,10 @@ Unit = Literal["passage", "paper"]
 IDENTIFIER_CHARACTERS = 512
 INDEXED_CHARACTERS = 1_000_000
 FIRST_YEAR, LAST_YEAR = 1000, 2100
-MOST_CITATIONS = 10**12  # of a paper; JSON may hold any number of digits, with which nothing can be computed
+MOST_CITATIONS = 10**12  # limit of a paper's citations; JSON allows any number of digits
 FORBIDDEN_IN_IDENTIFIERS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 
-# A Korean abstract is full of Latin terms; an English one has hardly ever a Hangul name.
+# Korean abstracts contain many Latin terms; English ones hardly ever a Hangul name.
 KOREAN_SHARE = 0.2
 
 
@@ -39,12 +39,14 @@ def _identifier(value: str) -> str:
         and " " not in value
         and 0 < len(value) <= IDENTIFIER_CHARACTERS
     ):
-        return value  # a paper may have thousands, of its references
+        return value  # fast path: a paper may have thousands of references
     value = unicodedata.normalize("NFC", value)
     if not 1 <= len(value) <= IDENTIFIER_CHARACTERS:
-        raise ValueError(f"an id has 1 to {IDENTIFIER_CHARACTERS} characters, this one {len(value)}")
+        raise ValueError(
+            f"an id must have 1 to {IDENTIFIER_CHARACTERS} characters, this one has {len(value)}"
+        )
     if FORBIDDEN_IN_IDENTIFIERS.search(value):
-        raise ValueError("an id has no white space and no control characters")
+        raise ValueError("an id cannot contain white space or control characters")
     return value
 
 
@@ -63,12 +65,12 @@ Identifier = Annotated[Text, AfterValidator(_identifier)]
 
 
 def _or(name: str, *aliases: str) -> Any:
-    """Make a field that is absent unless given, under its name or an alias; the first present one counts."""
+    """Make an optional field with aliases; the first one present in a record counts."""
     return Field(default=None, validation_alias=AliasChoices(name, *aliases))
 
 
 class Origin(NamedTuple):
-    """Where a record was read: file, line from 1, and the bytes that it begins with."""
+    """Source of a record: file, line from 1, and its first bytes."""
 
     file: str = ""
     line: int = 0
@@ -76,13 +78,13 @@ class Origin(NamedTuple):
 
 
 class Paper(BaseModel):
-    """One record of a corpus. What a record does not have is None here and absent in its JSON.
+    """A record of a corpus. Missing values are None, and absent in its JSON.
 
-    Keys that are not known are kept in `model_extra`; a reader gives the `Origin` as validation's context.
-    Raises pydantic's `ValidationError`; `why_invalid` makes one line of it.
+    Unknown keys are kept in `model_extra`; readers pass the `Origin` as validation context.
+    Raises pydantic's `ValidationError`; `why_invalid` formats it in one line.
     """
 
-    # Built when the first record is read: a search needs none.
+    # Built with the first record, as a search does not need it.
     model_config = ConfigDict(frozen=True, extra="allow", strict=True, defer_build=True)
 
     id: Identifier = Field(validation_alias=AliasChoices("id", "_id", "docid"))
@@ -106,12 +108,12 @@ class Paper(BaseModel):
 
     @property
     def origin(self) -> Origin:
-        """Where it was read."""
+        """The source of the record."""
         return self._origin
 
     @model_validator(mode="before")
     @classmethod
-    def _tell_language(cls, data: Any) -> Any:
+    def _detect_language(cls, data: Any) -> Any:
         if not isinstance(data, dict) or "lang" in data or "language" in data:
             return data
         values = (data.get(key) for key in ("title", "abstract", "text", "contents"))
@@ -119,19 +121,19 @@ class Paper(BaseModel):
         return data | {"lang": language_of(text)}
 
     @model_validator(mode="after")
-    def _keep_only_what_can_be_stored(self, info: ValidationInfo) -> "Paper":
+    def _check_storable(self, info: ValidationInfo) -> "Paper":
         self._origin = info.context or Origin()
         if self.model_extra:
             _encodable(json.dumps(self.model_extra, ensure_ascii=False))
         return self
 
     def record(self) -> dict[str, Any]:
-        """Return the record as JSON keys, what is absent left out and the body with it."""
+        """Return the record with JSON keys, without absent values and the body."""
         return self.model_dump(exclude_unset=True, exclude={"body"})
 
 
 def language_of(text: str) -> Language:
-    """Tell the language of `text` by its script: its first 2,000 characters decide."""
+    """Detect the language of `text` by the script of its first 2,000 characters."""
     head = unicodedata.normalize("NFC", text[:2000])
     hangul, latin = len(HANGUL.findall(head)), len(LATIN.findall(head))
     if hangul > KOREAN_SHARE * (hangul + latin):
@@ -140,7 +142,7 @@ def language_of(text: str) -> Language:
 
 
 def why_invalid(error: ValidationError) -> str:
-    """Say in one line what is wrong with a record: the first complaint, and where."""
+    """Describe the first validation error of a record in one line, with its location."""
     first = error.errors(include_url=False, include_context=False, include_input=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ")

@@ -1,6 +1,6 @@
-"""Encoders: texts to vectors of unit length, in process or behind an endpoint; a file a kind.
+"""Encoders: texts to unit vectors, in this process or through an endpoint; one module per kind.
 
-Beside them the re-ranker, which reads a question and a text together.
+Also the re-ranker, which reads a question and a text together.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,12 +11,12 @@ from base.errors import InvalidCall
 from indexer.encoders.arrays import Vectors
 from indexer.settings import EncoderSettings, RerankerSettings, StorageType
 
-Progress = Callable[[int], None]  # told how many texts have been encoded so far
+Progress = Callable[[int], None]  # called with the number of texts encoded so far
 
 
 @dataclass(frozen=True, slots=True)
 class VectorFingerprint:
-    """All that a set of vectors depends on; two of different fingerprints cannot be compared."""
+    """The dependencies of a set of vectors; vectors of different fingerprints cannot be compared."""
 
     model: str
     revision: str
@@ -33,43 +33,43 @@ class VectorFingerprint:
 
 
 class Encoder(Protocol):
-    """Texts to vectors. Prefixes, truncation, normalisation and precision are the encoder's own business."""
+    """Texts to vectors. Prefixes, truncation, normalisation and precision are handled by the encoder."""
 
     fingerprint: VectorFingerprint
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a question: float32 of shape (len(texts), dimensions)."""
+        """Return a unit vector for each question: float32 of shape (len(texts), dimensions)."""
         ...
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Return one unit vector a passage: float32 of shape (len(texts), dimensions), in the order given."""
+        """Return a unit vector for each passage, in order: float32 of shape (len(texts), dimensions)."""
         ...
 
     def close(self) -> None:
-        """Let go of the model or the connection."""
+        """Release the model or the connection."""
         ...
 
 
 class Reranker(Protocol):
-    """Scores of texts for a question, higher for a better one."""
+    """Scores of texts for a question; higher is better."""
 
     model: str
     revision: str
 
     def scores(self, question: str, texts: Sequence[str]) -> Vectors:
-        """Return one score a text: float32 of shape (len(texts),), in the order given."""
+        """Return a score for each text, in order: float32 of shape (len(texts),)."""
         ...
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         ...
 
 
 def open_encoder(settings: EncoderSettings) -> Encoder | None:
-    """Open the encoder that the settings name; None where they name none.
+    """Open the configured encoder; None if none is configured.
 
     Raises:
-        LibraryMissing, EncoderUnusable: it cannot be loaded or reached; the message says what to do.
+        LibraryMissing, EncoderUnusable: it cannot be loaded or reached; the message contains the remedy.
     """
     kind = settings.provider
     if kind == "none":
@@ -80,10 +80,10 @@ def open_encoder(settings: EncoderSettings) -> Encoder | None:
 
 
 def open_reranker(settings: RerankerSettings) -> Reranker | None:
-    """Open the re-ranker that the settings name; None where they name none.
+    """Open the configured re-ranker; None if none is configured.
 
     Raises:
-        LibraryMissing, EncoderUnusable: it cannot be loaded; the message says what to do.
+        LibraryMissing, EncoderUnusable: it cannot be loaded; the message contains the remedy.
     """
     if settings.provider == "none":
         return None

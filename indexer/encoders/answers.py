@@ -1,4 +1,4 @@
-"""What an OpenAI-compatible `/v1/embeddings` is asked and what it answers."""
+"""Requests and responses of OpenAI-compatible `/v1/embeddings`."""
 
 import base64
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ from indexer.settings import EncoderSettings
 
 
 def embeddings_body(settings: EncoderSettings, texts: Sequence[str]) -> dict[str, Any]:
-    """Return the request for the vectors of texts.
+    """Return the request body for the vectors of texts.
 
-    vLLM cuts a text that is too long where `truncate_prompt_tokens` says so, by itself at the wrong end; TEI
-    does by its own option, and passes over what it does not know.
+    vLLM truncates long texts on request with `truncate_prompt_tokens`; its default side is the wrong one. TEI
+    truncates by its own option, and ignores unknown ones.
     """
     body: dict[str, Any] = {
         "model": settings.model,
@@ -30,18 +30,18 @@ def embeddings_body(settings: EncoderSettings, texts: Sequence[str]) -> dict[str
 
 
 def vectors_of(content: bytes, count: int) -> Vectors:
-    """Read the vectors of an answer, in the order of the texts asked about.
+    """Parse the vectors of a response, in the order of the texts.
 
     Raises:
-        ValueError: it is no such answer, or one of another number of vectors; the message says what is wrong.
+        ValueError: the response is malformed or has another number of vectors, as the message says.
     """
     try:
         rows = read_json(content)["data"]
         vectors = {row.get("index", place): _numbers(row["embedding"]) for place, row in enumerate(rows)}
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
-        raise ValueError("the answer is not one of /v1/embeddings") from error
+        raise ValueError("the response is not in the format of /v1/embeddings") from error
     if len(rows) != count or vectors.keys() != set(range(count)):
-        raise ValueError(f"{count} texts were sent, and vectors came for {len(vectors)}")
+        raise ValueError(f"{count} texts were sent, but {len(vectors)} vectors were returned")
     widths = {len(vector) for vector in vectors.values()}
     if len(widths) != 1:
         raise ValueError(f"the vectors have different dimensions: {sorted(widths)}")
@@ -53,5 +53,5 @@ def _numbers(embedding: Any) -> Vectors:
         return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4").astype(np.float32)
     numbers = np.asarray(embedding, np.float32)
     if numbers.ndim != 1:
-        raise ValueError("no list of numbers")
+        raise ValueError("not a list of numbers")
     return numbers

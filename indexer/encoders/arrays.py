@@ -1,4 +1,4 @@
-"""What vectors are to a type checker; a search without vectors names them and does not load numpy."""
+"""Array types of vectors for type checkers; a search without vectors does not load numpy."""
 
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vectors: TypeAlias = NDArray[np.float32]  # a row a text
-    Stored: TypeAlias = NDArray[np.float32] | NDArray[np.int8]  # a row a vector, as it is kept
+    Vectors: TypeAlias = NDArray[np.float32]  # a row per text
+    Stored: TypeAlias = NDArray[np.float32] | NDArray[np.int8]  # a row per vector, as stored
 else:
     Vectors = Stored = object

@@ -1,13 +1,13 @@
-"""One queue of texts sorted by length: batches with little padding, results in the order given.
+"""A queue of texts sorted by length: batches with little padding, results in input order.
 
-Padding costs as much as text does. So a window of texts is tokenised once, sorted by its numbers of tokens
-and cut into batches of at most so many tokens, padding counted; the longest go first, so that a batch too
-large for the memory shows at once. While a window is computed, the next is tokenised in a thread, and while a
-batch is computed, the next is sent to the device.
+Padding costs as much as text. A window of texts is therefore tokenised together, sorted by length and split
+into batches with a limit of tokens, padding included. The longest texts come first, so that a batch too large
+for the memory fails early. While a window is computed, a thread tokenises the next one, and while a batch is
+computed, the next one is sent to the device.
 
-The result of a text does not depend on what else stands in the queue beyond the rounding of the arithmetic:
-padding is masked, but sums may be taken in another order. In float32 that is about 1e-6 a number, in half
-precision some thousandths.
+The result of a text depends on the other texts of the queue only by rounding: padding is masked, but the
+order of sums may differ. The difference is about 1e-6 per number in float32, and some thousandths in half
+precision.
 """
 
 from collections import deque
@@ -23,38 +23,38 @@ from indexer.encoders import Progress
 from indexer.encoders.arrays import Vectors
 
 Text = TypeVar("Text")
-Item = TypeVar("Item", bound=Sized)  # a text as the model reads it; its length is in tokens
+Item = TypeVar("Item", bound=Sized)  # a tokenised text; its length is in tokens
 
-Started = Callable[[], Vectors]  # a batch under way: called, it waits for the rows
+Started = Callable[[], Vectors]  # a started batch: calling it waits for the rows
 
-ALIKE = 0.9  # of the longest's tokens: shorter texts wait for the next batch
-ENOUGH = 1 / 16  # of the tokens of a batch: fewer are not left alone for the sake of padding
-WINDOW = 4096  # texts that are sorted together, and whose tokens are held
+ALIKE = 0.9  # of the longest text's tokens; shorter texts go to the next batch
+ENOUGH = 1 / 16  # of the tokens of a batch; smaller batches accept more padding
+WINDOW = 4096  # texts that are tokenised and sorted together
 
 
 class OutOfMemory(Exception):
-    """The device has no room for a batch of this size."""
+    """The device has not enough memory for a batch of this size."""
 
 
 class TextTooLarge(Exception):
-    """The device has no room for one text alone; `position` counts from the first text of the queue."""
+    """The device has not enough memory for a single text; `position` is its place in the queue, from 0."""
 
     def __init__(self, position: int, tokens: int) -> None:
-        """Take down which text, and how long it is."""
+        """Keep the position and length of the text."""
         super().__init__(f"text {position} of {tokens} tokens")
         self.position = position
         self.tokens = tokens
 
 
 def cut_into_batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:
-    """Yield positions batch by batch, the longest first; equal lengths stay in their order.
+    """Yield the positions of each batch, the longest text first; equal lengths keep their order.
 
-    A batch ends where it is full, and where shorter texts would be mostly padding while it is large enough to
-    keep a processor busy.
+    A batch ends when it is full, or when it is large enough to keep a processor busy and shorter texts would
+    be mostly padding.
 
     Args:
-        lengths: tokens of each text.
-        batch_tokens: texts of a batch × tokens of its longest, at most; a text longer than that is alone.
+        lengths: number of tokens of each text.
+        batch_tokens: limit of texts × tokens of the longest text; a longer text is a batch by itself.
     """
     batch: list[int] = []
     width = 0
@@ -76,10 +76,10 @@ class BatchQueue(Generic[Text, Item]):
     """Texts to rows of numbers.
 
     Attributes:
-        tokenise: turns texts into what the model reads, in the order given.
-        start: begins a batch of these and returns at once where the device allows; raises OutOfMemory.
-        batch_tokens: tokens of a batch, padding included.
-        window: texts that are sorted together.
+        tokenise: converts texts into the model's input, in order.
+        start: starts a batch, without waiting if the device allows it; raises OutOfMemory.
+        batch_tokens: limit of tokens of a batch, padding included.
+        window: number of texts that are sorted together.
     """
 
     tokenise: Callable[[Sequence[Text]], list[Item]]
@@ -88,10 +88,10 @@ class BatchQueue(Generic[Text, Item]):
     window: int = WINDOW
 
     def run(self, texts: Iterable[Text], progress: Progress | None = None) -> Iterator[Vectors]:
-        """Yield the rows window by window, in the order of the texts, which are read one window ahead.
+        """Yield the rows of each window, in the order of the texts, which are read one window ahead.
 
         Raises:
-            TextTooLarge: one text alone does not fit the device.
+            TextTooLarge: a single text does not fit the device.
         """
         done = 0
 
@@ -103,7 +103,7 @@ class BatchQueue(Generic[Text, Item]):
 
         source = iter(texts)
         window = list(islice(source, self.window))
-        if 0 < len(window) < self.window:  # no second window, no thread: a question is answered sooner
+        if 0 < len(window) < self.window:  # a single window needs no thread, which is faster for questions
             yield self._rows(self.tokenise(window), 0, advance)
             return
         before = 0
@@ -128,7 +128,7 @@ class BatchQueue(Generic[Text, Item]):
             advance(len(batch))
 
         for batch in cut_into_batches([len(item) for item in items], self.batch_tokens):
-            for begun in self._begun(items, batch, before):
+            for begun in self._start_batch(items, batch, before):
                 under_way.append(begun)
                 if len(under_way) > 1:
                     finish()
@@ -139,10 +139,10 @@ class BatchQueue(Generic[Text, Item]):
         ordered[positions] = computed
         return ordered
 
-    def _begun(
+    def _start_batch(
         self, items: Sequence[Item], batch: list[int], before: int
     ) -> Iterator[tuple[list[int], Started]]:
-        """Begin a batch, or its halves where the device has no room for it."""
+        """Start a batch, or its halves if the device has not enough memory."""
         try:
             begun = self.start([items[position] for position in batch])
         except OutOfMemory:
@@ -151,7 +151,7 @@ class BatchQueue(Generic[Text, Item]):
         else:
             yield batch, begun
             return
-        # Behind the except: what it holds on to would keep the failed batch in memory.
+        # After the except clause, whose traceback would keep the failed batch in memory.
         half = len(batch) // 2
-        yield from self._begun(items, batch[:half], before)
-        yield from self._begun(items, batch[half:], before)
+        yield from self._start_batch(items, batch[:half], before)
+        yield from self._start_batch(items, batch[half:], before)

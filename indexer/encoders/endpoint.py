@@ -1,4 +1,4 @@
-"""An encoder behind an OpenAI-compatible `/v1/embeddings`: vLLM's pooling runner, TEI, and others."""
+"""Encoder for an OpenAI-compatible `/v1/embeddings`: vLLM's pooling runner, TEI, and others."""
 
 import asyncio
 import json
@@ -24,27 +24,27 @@ from indexer.settings import EncoderSettings
 if TYPE_CHECKING:
     import httpx
 
-MOST_TEXTS = 32  # of a request: TEI takes no more unless told to
-BYTES_A_TOKEN = 4  # roughly; only the size of requests hangs on it
-ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 8  # somebody waits for the one, a build for the other
+MOST_TEXTS = 32  # per request, TEI's default limit
+BYTES_A_TOKEN = 4  # roughly; affects only the size of requests
+ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 8  # a user waits for a question, a build for passages
 LONGEST_PAUSE_S = 30.0
-QUESTION_S = 30.0  # for a question, or the probe: a server that takes longer is not waited for
-BYTES_A_VECTOR, BYTES_BESIDE = 250_000, 100_000  # of an answer, at most: 8,192 numbers as text
-PROBE = "a text to learn the number of dimensions from"
+QUESTION_S = 30.0  # time limit for a question, or for the probe
+BYTES_A_VECTOR, BYTES_OVERHEAD = 250_000, 100_000  # limit of a response: 8,192 numbers as text
+PROBE = "a text to find out the number of dimensions"
 OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY = 200, 400, 401, 403, 404, 429
 
 NEXT_STEPS = {
     UNAUTHORIZED: "set SHRAG_ENCODER__API_KEY",
     FORBIDDEN: "check SHRAG_ENCODER__API_KEY",
-    NOT_FOUND: "check SHRAG_ENCODER__BASE_URL, which ends in /v1 as a rule, and SHRAG_ENCODER__MODEL",
+    NOT_FOUND: "check SHRAG_ENCODER__BASE_URL, which usually ends in /v1, and SHRAG_ENCODER__MODEL",
     BAD_REQUEST: "check SHRAG_ENCODER__MODEL and SHRAG_ENCODER__DIMENSIONS; set "
-    "SHRAG_ENCODER__TRUNCATE=false where the server does not know truncate_prompt_tokens",
+    "SHRAG_ENCODER__TRUNCATE=false if the server does not know truncate_prompt_tokens",
     TOO_MANY: "lower SHRAG_ENCODER__REQUESTS_AT_ONCE",
 }
 
 
 class _TransientFailure(Exception):
-    """A failure that another try may better."""
+    """A failure for which a retry may succeed."""
 
     def __init__(self, what: str, *, retry_after: str = "", timed_out: bool = False) -> None:
         super().__init__(what)
@@ -53,7 +53,7 @@ class _TransientFailure(Exception):
 
 
 class EndpointEncoder:
-    """Texts to vectors by a server; may be used from several threads."""
+    """Texts to vectors by a server. Thread-safe."""
 
     def __init__(
         self,
@@ -61,15 +61,15 @@ class EndpointEncoder:
         transport: "httpx.AsyncBaseTransport | None" = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Connect, and learn the number of dimensions from a first vector.
+        """Connect, and determine the number of dimensions from a first vector.
 
         Args:
-            settings: of the encoder.
-            transport: what sends the requests, instead of the network.
-            sleep: waits some seconds between two tries.
+            settings: settings of the encoder.
+            transport: sends the requests instead of the network.
+            sleep: waits some seconds before a retry.
 
         Raises:
-            EncoderUnusable: no server answers, or not with vectors.
+            EncoderUnusable: no server answers, or it returns no vectors.
         """
         from anyio.from_thread import start_blocking_portal
 
@@ -87,7 +87,7 @@ class EndpointEncoder:
             transport=transport,
         )
         self._closing = ExitStack()
-        # The client belongs to one event loop, which runs in a thread of its own.
+        # The client belongs to one event loop, which runs in a separate thread.
         self._portal = self._closing.enter_context(start_blocking_portal())
         self._closing.callback(self._portal.call, self._client.aclose)
         try:
@@ -107,18 +107,18 @@ class EndpointEncoder:
         )
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a question: float32 of shape (len(texts), dimensions).
+        """Return a unit vector for each question: float32 of shape (len(texts), dimensions).
 
         Raises:
-            EncoderUnusable: the server gives no vectors, twice where that may pass.
+            EncoderUnusable: the server returns no vectors, after one retry of a transient failure.
         """
         return self._encode(texts, self.fingerprint.query_prefix, ATTEMPTS_FOR_A_QUESTION, None)
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Return one unit vector a passage: float32 of shape (len(texts), dimensions), in the order given.
+        """Return a unit vector for each passage, in order: float32 of shape (len(texts), dimensions).
 
         Raises:
-            EncoderUnusable: the server gives no vectors, for about a minute where that may pass.
+            EncoderUnusable: the server returns no vectors, after a minute of retries of transient failures.
         """
         return self._encode(texts, self.fingerprint.passage_prefix, ATTEMPTS_FOR_PASSAGES, progress)
 
@@ -127,7 +127,7 @@ class EndpointEncoder:
         self._closing.close()
 
     def _encode(self, texts: Sequence[str], prefix: str, attempts: int, progress: Progress | None) -> Vectors:
-        sent = [without_surrogates(prefix + text) or " " for text in texts]  # some refuse an empty text
+        sent = [without_surrogates(prefix + text) or " " for text in texts]  # some servers reject empty texts
         vectors = np.empty((len(sent), self.fingerprint.dimensions), np.float32)
         batches = list(_requests(sent, self._settings.batch_tokens))
         done = 0
@@ -155,37 +155,37 @@ class EndpointEncoder:
         asked = self._settings.dimensions or self._given
         if self._given < asked:
             raise EncoderUnusable(
-                f"{self._url} gives {self._given} dimensions, and {asked} are asked for: lower "
-                "SHRAG_ENCODER__DIMENSIONS"
+                f"{self._url} returns {self._given} dimensions, fewer than the requested {asked}: "
+                "lower SHRAG_ENCODER__DIMENSIONS"
             )
-        return asked  # the first ones, where the server passed over the number
+        return asked  # the first ones, if the server ignored the number
 
     def _of_width(self, rows: Vectors) -> Vectors:
         if rows.shape[1] != self._given:
             raise EncoderUnusable(
-                f"{self._url} gave {rows.shape[1]} dimensions where it gave {self._given} before: another "
-                "model runs there; start again"
+                f"{self._url} returned {rows.shape[1]} dimensions instead of {self._given}: the "
+                "server's model has changed; start again"
             )
         return rows[:, : self.fingerprint.dimensions]
 
     async def _ask(self, texts: Sequence[str], attempts: int) -> Vectors:
-        """Send one request until it succeeds, is refused, or has been tried so often.
+        """Send a request, retrying transient failures up to the number of attempts.
 
-        Where somebody waits, a server that is too slow is not asked again, and QUESTION_S bounds the whole.
+        For questions, a slow server is not retried, and QUESTION_S limits the total time.
         """
         waited_for = attempts == ATTEMPTS_FOR_A_QUESTION
         try:
             async with asyncio.timeout(QUESTION_S if waited_for else None), self._places:
-                return await self._tried(texts, attempts, waited_for=waited_for)
+                return await self._send_with_retries(texts, attempts, waited_for=waited_for)
         except TimeoutError:
             raise EncoderUnusable(
-                f"{self._url} gave no vector within {plain(QUESTION_S)} s, the wait for others included"
+                f"{self._url} returned no vector within {plain(QUESTION_S)} s, including queueing"
             ) from None
 
-    async def _tried(self, texts: Sequence[str], attempts: int, *, waited_for: bool) -> Vectors:
+    async def _send_with_retries(self, texts: Sequence[str], attempts: int, *, waited_for: bool) -> Vectors:
         for attempt, growing in enumerate(growing_pauses(longest_s=LONGEST_PAUSE_S), 1):
             try:
-                return await self._try(texts, QUESTION_S if waited_for else self._settings.timeout_s)
+                return await self._send_once(texts, QUESTION_S if waited_for else self._settings.timeout_s)
             except _TransientFailure as failure:
                 asked_for = retry_after_s(failure.retry_after, datetime.now(UTC))
                 pause = growing if asked_for is None else min(asked_for, LONGEST_PAUSE_S)
@@ -194,15 +194,15 @@ class EndpointEncoder:
                     tries = f" ({attempt} tries)" if attempt > 1 else ""
                     raise EncoderUnusable(f"{failure}{tries}") from None
             await self._sleep(pause)
-        raise AssertionError("pauses have no end")
+        raise AssertionError("unreachable: pauses are endless")
 
-    async def _try(self, texts: Sequence[str], seconds: float) -> Vectors:
+    async def _send_once(self, texts: Sequence[str], seconds: float) -> Vectors:
         import httpx
 
         from base.net.http_client import exchange
 
         body = json.dumps(embeddings_body(self._settings, texts)).encode()
-        most, seconds = BYTES_BESIDE + BYTES_A_VECTOR * len(texts), min(seconds, self._settings.timeout_s)
+        most, seconds = BYTES_OVERHEAD + BYTES_A_VECTOR * len(texts), min(seconds, self._settings.timeout_s)
         try:
             answer = await exchange(self._client, "POST", self._url, body, seconds=seconds, most_bytes=most)
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
@@ -216,14 +216,14 @@ class EndpointEncoder:
                 f"{self._url} {error}: lower SHRAG_ENCODER__BATCH_TOKENS or raise SHRAG_ENCODER__TIMEOUT_S",
                 timed_out=True,
             ) from None
-        except httpx.RequestError as error:  # broken off, without end, or packed
-            raise _TransientFailure(f"{self._url} broke off its answer ({self._shown(error)})") from None
+        except httpx.RequestError as error:  # incomplete, too long, or compressed
+            raise _TransientFailure(f"{self._url} ended its response early ({self._shown(error)})") from None
         if answer.status_code != OK:
             raise self._refusal(answer)
         try:
             return vectors_of(answer.content, len(texts))
         except ValueError as error:
-            raise EncoderUnusable(f"{self._url}: {error}; is it a server of embeddings?") from None
+            raise EncoderUnusable(f"{self._url}: {error}; is it an embeddings server?") from None
 
     def _refusal(self, answer: "httpx.Response") -> Exception:
         status = answer.status_code

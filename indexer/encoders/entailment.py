@@ -1,6 +1,6 @@
-"""An entailment model in this process: whether a text says a sentence, contradicts it, or neither.
+"""Entailment model in this process: whether a text entails a sentence, contradicts it, or neither.
 
-A cross-encoder trained for natural language inference, by the names of its labels.
+A cross-encoder trained for natural language inference, identified by its label names.
 """
 
 from collections.abc import Sequence
@@ -21,22 +21,22 @@ Relation = Literal["entailment", "contradiction", "neutral"]
 
 @dataclass(frozen=True, slots=True)
 class Entailed:
-    """How a text and a sentence relate, by the likeliest label, and how likely entailment is."""
+    """The relation of a text to a sentence by the likeliest label, and the probability of entailment."""
 
     relation: Relation
     entailment: float
 
 
 class EntailmentModel:
-    """Judgements by a model held in memory until `close`; for several threads."""
+    """Judgements of an entailment model, which is in memory until `close`. Thread-safe."""
 
     def __init__(self, settings: CheckSettings) -> None:
         """Load the model.
 
         Raises:
             LibraryMissing: the libraries are missing.
-            EncoderUnusable: there is no such model here, it cannot be loaded, or no label says entailment.
-            InvalidCall: more tokens are asked for than the model has places for.
+            EncoderUnusable: the model is missing, cannot be loaded, or has no label for entailment.
+            InvalidCall: MAX_TOKENS exceeds the model's positions.
         """
         with libraries():
             from sentence_transformers import CrossEncoder
@@ -53,10 +53,10 @@ class EntailmentModel:
         self._runner = Runner(model, "scores", settings.batch_tokens, max_tokens)
 
     def judge(self, pairs: Sequence[tuple[str, str]]) -> list[Entailed]:
-        """Judge pairs of a text and a sentence, in their order.
+        """Judge pairs of a text and a sentence, in order.
 
         Raises:
-            EncoderUnusable: the model gives no number for a pair, or there is no memory for it.
+            EncoderUnusable: a score is not a number, or there is not enough memory.
         """
         blocks = list(self._runner.run(pairs))
         if not blocks:
@@ -64,7 +64,7 @@ class EntailmentModel:
         scores = np.concatenate(blocks).astype(np.float64)
         if not np.isfinite(scores).all():
             raise EncoderUnusable(
-                f"model {self.model!r} gives scores that are no numbers; with half precision, try "
+                f"model {self.model!r} returns scores that are not numbers; with half precision, try "
                 f"{VARIABLE}PRECISION=float32"
             )
         likelihoods = np.exp(scores - scores.max(axis=1, keepdims=True))
@@ -73,7 +73,7 @@ class EntailmentModel:
         return [Entailed(self._relations[int(row.argmax())], float(row[place])) for row in likelihoods]
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         del self._runner
 
 

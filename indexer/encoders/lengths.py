@@ -1,4 +1,4 @@
-"""Vectors brought to unit length, and refused where they have no direction."""
+"""Normalisation of vectors to unit length; vectors without a direction are rejected."""
 
 import numpy as np
 
@@ -6,20 +6,20 @@ from indexer.encoders.arrays import Vectors
 
 
 def of_unit_length(rows: Vectors, before: int = 0) -> Vectors:
-    """Return rows divided by their lengths.
+    """Divide each row by its length.
 
     Args:
-        rows: one vector a text.
-        before: texts that stood before the first one, for the message.
+        rows: one vector per text.
+        before: number of texts before the first one, for the message.
 
     Raises:
-        ValueError: a row holds a number that is none (NaN, infinity) or nothing but zeros; it says which.
+        ValueError: a row contains NaN or infinity, or only zeros; the message says which row.
     """
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
     bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
     if len(bad):
         others = f" and {len(bad) - 1:,} more" if len(bad) > 1 else ""
-        what = "nothing but zeros" if lengths[bad[0]] == 0 else "a number that is none (NaN or infinity)"
-        raise ValueError(f"the vector of text {before + int(bad[0])}{others}, counted from 0, holds {what}")
+        what = "only zeros" if lengths[bad[0]] == 0 else "NaN or infinity"
+        raise ValueError(f"vector of text {before + int(bad[0])}{others}, counted from 0, contains {what}")
     unit: Vectors = (rows / lengths[:, np.newaxis]).astype(np.float32)
     return unit

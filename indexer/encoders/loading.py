@@ -1,4 +1,4 @@
-"""A model of the hub or of a folder loaded into this process: from local files, without code of its own."""
+"""Loading of a model from the hub's cache or a folder: local files only, without remote code."""
 
 import logging
 import os
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 Model = TypeVar("Model")
 
 INSTALL = "install them with `make install-models` (pip: the extra `models`)"
-UNBOUNDED = 1_000_000  # tokenizers say 10^30 where they know no bound
+UNBOUNDED = 1_000_000  # tokenizers without a limit report 10^30
 ODD = 8
 
 
 class Source(Protocol):
-    """Where a model comes from and what it runs on: what the settings of encoder and re-ranker share."""
+    """The source and device of a model: the settings shared by encoder and re-ranker."""
 
     @property
     def model(self) -> str:
@@ -39,25 +39,25 @@ class Source(Protocol):
 
     @property
     def download(self) -> bool:
-        """Whether the hub may be asked."""
+        """Whether the model may be downloaded from the hub."""
 
     @property
     def device(self) -> str:
-        """What to run on."""
+        """Device to run on."""
 
     @property
     def precision(self) -> Precision:
-        """What to compute in."""
+        """Number format of the computation."""
 
 
 @contextmanager
 def libraries() -> Iterator[None]:
-    """Import torch and its kind inside: without their telemetry, and with one error where they are missing.
+    """Context for importing torch and related libraries, without telemetry.
 
     Raises:
-        LibraryMissing: one of the libraries is not there.
+        LibraryMissing: one of the libraries is not installed.
     """
-    # Read once, when huggingface_hub is imported: a connection that no setting named.
+    # Read when huggingface_hub is imported; telemetry would connect to an address not in the settings.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         with warnings.catch_warnings():
@@ -65,15 +65,15 @@ def libraries() -> Iterator[None]:
             yield
     except ImportError as error:
         raise LibraryMissing(
-            f"a model in this process needs libraries that are missing: {error}", remedy=INSTALL
+            f"running a model in this process needs missing libraries: {error}", remedy=INSTALL
         ) from error
 
 
 def device_of(name: str) -> str:
-    """Return the device to run on: `auto` is the first GPU, else the processor.
+    """Return the device to run on: `auto` is the first GPU, otherwise the CPU.
 
     Raises:
-        EncoderUnusable: there is no such device here.
+        EncoderUnusable: the device is not available.
     """
     import torch
 
@@ -84,13 +84,13 @@ def device_of(name: str) -> str:
     except (RuntimeError, AssertionError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise EncoderUnusable(
-            f"device {name!r} cannot be used here ({reason}); set the device to auto or cpu"
+            f"device {name!r} is not available ({reason}); set the device to auto or cpu"
         ) from None
     return name
 
 
 def dtype_of(precision: Precision, device: str) -> "torch.dtype":
-    """Return the numbers to compute in: by itself float32 on a processor, half as long on a GPU."""
+    """Return the number format: by default float32 on a CPU, half precision on a GPU."""
     import torch
 
     if precision == "auto":
@@ -101,22 +101,22 @@ def dtype_of(precision: Precision, device: str) -> "torch.dtype":
 
 
 def load(kind: Callable[..., Model], source: Source, variable: str, **options: Any) -> Model:
-    """Load a model through its class of sentence-transformers.
+    """Load a model with its class of sentence-transformers.
 
-    Nothing is asked of the hub unless `download` is set and HF_HUB_OFFLINE is not; code that comes with a
-    model is never run.
+    The hub is contacted only if `download` is set and HF_HUB_OFFLINE is not. Code that comes with a model is
+    never executed.
 
     Args:
         kind: SentenceTransformer or CrossEncoder.
-        source: which model, from where, on what.
-        variable: how the names of its settings begin, for the message: `SHRAG_ENCODER__`.
-        options: further arguments of that class.
+        source: model, location and device.
+        variable: prefix of the settings' variables for messages: `SHRAG_ENCODER__`.
+        options: further arguments of the class.
 
     Raises:
-        EncoderUnusable: there is no such model here, or it is none.
+        EncoderUnusable: the model is missing or invalid.
     """
     device = device_of(source.device)
-    _hush()
+    _silence()
     try:
         return kind(
             source.model,
@@ -133,12 +133,12 @@ def load(kind: Callable[..., Model], source: Source, variable: str, **options: A
 
 
 def token_limit(model: Any, asked: int | None, variable: str) -> int:
-    """Set and return how many tokens of a text the model reads; 0 where there is no bound.
+    """Set and return the maximal number of tokens of a text; 0 for no limit.
 
     Args:
-        model: of sentence-transformers.
-        asked: tokens by the settings; None leaves the model's own number.
-        variable: the setting's name, for the message.
+        model: a model of sentence-transformers.
+        asked: the configured number; None keeps the model's own limit.
+        variable: the name of the setting, for the message.
 
     Raises:
         InvalidCall: the model has fewer positions.
@@ -148,10 +148,10 @@ def token_limit(model: Any, asked: int | None, variable: str) -> int:
         own = None
     positions = getattr(model.config, "max_position_embeddings", None) or UNBOUNDED
     if positions > ODD:
-        positions -= positions % ODD  # models of RoBERTa's kind have two more, and cannot read them
+        positions -= positions % ODD  # RoBERTa models have two more positions, which are not usable
     if asked is not None and asked > positions:
         raise InvalidCall(
-            f"the model reads {positions:,} tokens, and {asked:,} are asked for: lower {variable}"
+            f"the model reads {positions:,} tokens, less than the requested {asked:,}: lower {variable}"
         )
     tokens = asked or min(own or UNBOUNDED, positions)
     if tokens >= UNBOUNDED:
@@ -161,8 +161,8 @@ def token_limit(model: Any, asked: int | None, variable: str) -> int:
     return int(tokens)
 
 
-def _hush() -> None:
-    """Keep the libraries' progress bars and remarks off the terminal."""
+def _silence() -> None:
+    """Silence the libraries' progress bars and log messages."""
     from transformers.utils import logging as of_transformers
 
     of_transformers.disable_progress_bar()

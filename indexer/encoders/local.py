@@ -1,4 +1,4 @@
-"""An encoder in this process: any model of sentence-transformers, mGTE by default."""
+"""Encoder in this process: any model of sentence-transformers, mGTE by default."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,16 +16,16 @@ from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
 VARIABLE = "SHRAG_ENCODER__"
-# Names that models give to their prefixes, the first that is there and not empty.
+# Names of prefixes in models; the first non-empty one is used.
 QUERY_PROMPTS = ("query",)
 PASSAGE_PROMPTS = ("document", "passage", "corpus")
 
 
 class LocalEncoder:
-    """Texts to vectors by a model held in memory until `close`; may be used from several threads.
+    """Texts to vectors by a model that is in memory until `close`. Thread-safe.
 
-    Guaranteed: the vector of a text depends on the fingerprint alone, in float32 to about 1e-6 a number, in
-    half precision to some thousandths, whatever other texts are encoded with it and in whichever order.
+    Guarantee: the vector of a text depends only on the fingerprint, regardless of the other texts and their
+    order; the tolerance per number is about 1e-6 in float32 and some thousandths in half precision.
     """
 
     def __init__(self, settings: EncoderSettings) -> None:
@@ -33,8 +33,8 @@ class LocalEncoder:
 
         Raises:
             LibraryMissing: the libraries are missing.
-            EncoderUnusable: there is no such model here, or it cannot be loaded.
-            InvalidCall: more dimensions or tokens are asked for than the model has.
+            EncoderUnusable: the model is missing or cannot be loaded.
+            InvalidCall: the settings exceed the model's dimensions or tokens.
         """
         with libraries():
             from sentence_transformers import SentenceTransformer
@@ -56,31 +56,31 @@ class LocalEncoder:
         self.runner = Runner(model, "sentence_embedding", settings.batch_tokens, max_tokens)
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a question: float32 of shape (len(texts), dimensions).
+        """Return a unit vector for each question: float32 of shape (len(texts), dimensions).
 
         Raises:
-            EncoderUnusable: the model gives no direction for a text, or there is no memory for it.
+            EncoderUnusable: the vector of a text is invalid, or there is not enough memory.
         """
         return self._together(self._blocks(texts, self.fingerprint.query_prefix, "query", None))
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Return one unit vector a passage: float32 of shape (len(texts), dimensions), in the order given.
+        """Return a unit vector for each passage, in order: float32 of shape (len(texts), dimensions).
 
         Raises:
-            EncoderUnusable: the model gives no direction for a text, or there is no memory for it.
+            EncoderUnusable: the vector of a text is invalid, or there is not enough memory.
         """
         return self._together(self.encode_stream(texts, progress))
 
     def encode_stream(self, texts: Iterable[str], progress: Progress | None = None) -> Iterator[Vectors]:
-        """Yield the vectors of passages block by block, reading the texts no further than two blocks ahead.
+        """Yield the vectors of passages in blocks; texts are read at most two blocks ahead.
 
-        For more texts than fit the memory: the queue sorts each block by length, and tokenises the next one
-        meanwhile, so that many small calls are slower than one stream.
+        For more texts than fit in memory. The queue sorts each block by length and tokenises the next one in
+        parallel, which is faster than many small calls.
         """
         return self._blocks(texts, self.fingerprint.passage_prefix, "document", progress)
 
     def close(self) -> None:
-        """Let go of the model."""
+        """Release the model."""
         del self.runner, self.model
 
     def _blocks(
@@ -110,17 +110,17 @@ def _prefix(asked: str | None, prompts: Mapping[str, str | None], names: Sequenc
 def _dimensions(model: Any, settings: EncoderSettings) -> int:
     whole: int | None = model.get_embedding_dimension()
     if whole is None:
-        raise EncoderUnusable(f"model {settings.model!r} does not tell its dimensions; choose another one")
+        raise EncoderUnusable(f"model {settings.model!r} does not report its dimensions; choose another one")
     if settings.dimensions is not None and settings.dimensions > whole:
         raise InvalidCall(
-            f"model {settings.model!r} has {whole} dimensions, and {settings.dimensions} are asked for: "
+            f"{settings.model!r} has {whole} dimensions, less than the requested {settings.dimensions}: "
             f"lower {VARIABLE}DIMENSIONS"
         )
     return settings.dimensions or whole
 
 
 def _pooling(model: Any) -> str:
-    """Say in short what follows the transformer: `cls`, `mean`, `mean > dense`."""
+    """Describe the modules after the transformer: `cls`, `mean`, `mean > dense`."""
     from sentence_transformers.sentence_transformer.modules import Pooling
 
     steps: list[str] = []

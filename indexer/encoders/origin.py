@@ -1,25 +1,25 @@
-"""Which model exactly was loaded: the commit of the hub, or a mark of the files of a folder."""
+"""Identity of a loaded model: the commit on the hub, or a hash of a folder's files."""
 
 import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
-# What a model is read from; descriptions, licences and other formats of the same weights are left out.
+# Files of a model that matter; descriptions, licences and other formats of the weights are ignored.
 READ = (".json", ".txt", ".model", ".safetensors", ".bin")
-SMALL = 1 << 22  # bytes up to which a file is read whole
-SAMPLES, SAMPLE = 256, 1 << 14  # of a larger file: places spread evenly over it, and bytes read at each
+SMALL = 1 << 22  # bytes; smaller files are hashed completely
+SAMPLES, SAMPLE = 256, 1 << 14  # evenly spread places of a larger file, and bytes read at each
 
 
 def name_and_revision(model: str, revision: str, cache: Path | None) -> tuple[str, str]:
-    """Return what a fingerprint says of a model: its name and what stands for its content.
+    """Return the name and revision of a model for its fingerprint.
 
-    Of a model of the hub that is the commit that was found, of a folder `files:` and 16 hexadecimal digits.
+    The revision is the commit found on the hub, or `files:` and 16 hexadecimal digits for a folder.
 
     Args:
         model: name on the hub, or folder.
-        revision: what the settings ask for: a commit, or a name that stood for one when it was fetched.
-        cache: folder of downloaded models; None is the libraries' own.
+        revision: the configured commit, branch or tag, as resolved when the model was downloaded.
+        cache: folder of downloaded models; None for the libraries' default.
     """
     folder = Path(model)
     if folder.is_dir():
@@ -30,7 +30,7 @@ def name_and_revision(model: str, revision: str, cache: Path | None) -> tuple[st
 def _commit(model: str, revision: str, cache: Path | None) -> str:
     from huggingface_hub import try_to_load_from_cache
 
-    # sentence-transformers looks for a bare name in its own group.
+    # sentence-transformers resolves a name without an owner in its own group.
     name = model if "/" in model else f"sentence-transformers/{model}"
     folder = cache or os.environ.get("SENTENCE_TRANSFORMERS_HOME")
     for file in ("modules.json", "config.json"):
@@ -41,11 +41,11 @@ def _commit(model: str, revision: str, cache: Path | None) -> str:
 
 
 def mark_of(folder: Path) -> str:
-    """Return 16 hexadecimal digits that change with the files of a model.
+    """Return a hash of a model's files, 16 hexadecimal digits.
 
-    Names, sizes, small files whole, and 4 MiB of each larger one, taken from 256 places: milliseconds instead
-    of seconds for weights of gigabytes, and another training changes numbers everywhere. It is no check sum
-    against damage.
+    Covers names, sizes, complete small files, and 4 MiB of each larger file from 256 places. This takes
+    milliseconds instead of seconds for gigabytes of weights, and different training changes numbers
+    everywhere. It is not a checksum against damage.
     """
     digest = hashlib.sha256()
     files = sorted(

@@ -1,7 +1,7 @@
-"""The numbers that vectors are kept in: rounded once, here, so that both engines are fed the same.
+"""Storage formats of vectors; rounding is done here once, so that both engines store the same numbers.
 
-float32   the unit vector as it is
-int8      the unit vector × 127, rounded half to even: a quarter of the room; a cosine moves by about .003
+float32   the unit vector, unchanged
+int8      the unit vector × 127, rounded half to even: a quarter of the size; cosines change by about .003
 """
 
 import numpy as np
@@ -11,11 +11,11 @@ from indexer.encoders.arrays import Stored
 from indexer.settings import StorageType
 
 HIGHEST = 127
-EXACT = 1 << 24  # whole numbers up to here are all float32 numbers
+EXACT = 1 << 24  # float32 represents all integers up to here
 
 
 def rounded(vectors: NDArray[np.float32], storage: StorageType) -> Stored:
-    """Return unit vectors as they are kept: rows of shape (n, dimensions), float32 or int8."""
+    """Convert unit vectors to a storage format: rows of shape (n, dimensions), float32 or int8."""
     if storage == "float32":
         return np.ascontiguousarray(vectors, np.float32)
     whole: NDArray[np.int8] = np.clip(np.rint(vectors * HIGHEST), -HIGHEST, HIGHEST).astype(np.int8)
@@ -23,10 +23,10 @@ def rounded(vectors: NDArray[np.float32], storage: StorageType) -> Stored:
 
 
 def cosines(rows: Stored, vector: Stored) -> NDArray[np.float32]:
-    """Return the cosine of each row with one vector of the same storage: float32 of shape (n,).
+    """Return the cosine of each row and a vector of the same format: float32 of shape (n,).
 
-    Of int8 the products are summed without rounding (they are whole numbers), whatever the order of the sums,
-    and divided by the lengths, which rounding has moved away from 127. A row of zeros gets 0.
+    int8 products are integers and summed exactly, in any order, then divided by the lengths, which rounding
+    has changed from 127. The cosine of a zero row is 0.
     """
     if rows.dtype != np.int8:
         return np.asarray(rows @ vector, np.float32)

@@ -1,7 +1,7 @@
-"""A loaded model of sentence-transformers run over texts or pairs of texts, through the batch queue.
+"""Running a model of sentence-transformers on texts or pairs of texts, through the batch queue.
 
-What its own `encode_query`, `encode_document` and `predict` do with a batch, in two steps: `preprocess` for
-many texts at once, without padding, and the model itself for batches that are cut by the number of tokens.
+Splits `encode_query`, `encode_document` and `predict` of the library into two steps: `preprocess` for many
+texts without padding, and the model for batches limited by their number of tokens.
 """
 
 import threading
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 Text: TypeAlias = str | tuple[str, str]
 
 NOT_PADDED = {"text": {"padding": False}, "common": {"return_tensors": None}}
-BYTES_A_TOKEN = 4  # roughly, where a model does not tell its tokens
+BYTES_A_TOKEN = 4  # roughly, for models that do not report tokens
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tokens:
-    """A text as a transformer reads it."""
+    """A tokenised text for a transformer."""
 
-    columns: Mapping[str, Sequence[int]]  # input_ids, attention_mask, …: a number a token
-    shared: Mapping[str, Any]  # the same for all texts of a call
+    columns: Mapping[str, Sequence[int]]  # input_ids, attention_mask, …: one number per token
+    shared: Mapping[str, Any]  # common to all texts of a call
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -41,26 +41,26 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A text for a model that reads it in a way of its own, such as one of static word vectors."""
+    """A text for a model without a transformer's tokens, such as one with static word vectors."""
 
     text: Text
 
     def __len__(self) -> int:
-        """Return about the number of tokens."""
+        """Return the approximate number of tokens."""
         return 1 + sum(len(part.encode()) for part in _parts(self.text)) // BYTES_A_TOKEN
 
 
 class Runner:
-    """Rows of numbers for texts; may be used from several threads."""
+    """Rows of numbers for texts. Thread-safe."""
 
     def __init__(self, model: Any, output: str, batch_tokens: int, max_tokens: int) -> None:
-        """Keep what runs a model.
+        """Create a runner.
 
         Args:
             model: a SentenceTransformer or CrossEncoder.
-            output: what to take of its results: sentence_embedding, scores.
-            batch_tokens: tokens of a batch, padding included.
-            max_tokens: tokens that the model reads of a text; 0 where that has no bound.
+            output: the key of the model's output: sentence_embedding, scores.
+            batch_tokens: limit of tokens of a batch, padding included.
+            max_tokens: limit of tokens of a text; 0 for no limit.
         """
         model.eval()
         self._model = model
@@ -79,10 +79,10 @@ class Runner:
         task: str | None = None,
         progress: Progress | None = None,
     ) -> Iterator[Vectors]:
-        """Yield float32 rows block by block, in the order of the texts.
+        """Yield float32 rows in blocks, in the order of the texts.
 
         Raises:
-            EncoderUnusable: the device has no room for one text alone.
+            EncoderUnusable: the device has not enough memory for a single text.
         """
         queue: BatchQueue[Text, Tokens | Whole] = BatchQueue(
             tokenise=lambda window: self.tokenise(window, prompt, task),
@@ -93,19 +93,19 @@ class Runner:
             yield from queue.run(texts, progress)
         except TextTooLarge as error:
             raise EncoderUnusable(
-                f"the device {self._model.device} has no memory for {error} alone: lower the setting "
+                f"the device {self._model.device} has not enough memory for {error}: lower the setting "
                 "MAX_TOKENS of the model, or run it on another device"
             ) from error
 
     def tokenise(self, texts: Sequence[Text], prompt: str, task: str | None) -> list[Tokens | Whole]:
-        """Return texts as the model reads them, cut to its tokens and not padded."""
+        """Tokenise texts, truncated to the model's limit and without padding."""
         ready = [self._ready(text) for text in texts]
         try:
             with self._lock:
                 read = dict(
                     self._model.preprocess(ready, prompt=prompt, processing_kwargs=NOT_PADDED, **_task(task))
                 )
-        except (TypeError, ValueError):  # not a transformer's
+        except (TypeError, ValueError):  # not a transformer
             return [Whole(text) for text in ready]
         columns = {name: values for name, values in read.items() if isinstance(values, list)}
         if "input_ids" not in columns or "attention_mask" not in columns:
@@ -117,10 +117,10 @@ class Runner:
         ]
 
     def start(self, items: Sequence[Tokens | Whole], prompt: str, task: str | None) -> Started:
-        """Begin a batch on the device.
+        """Start a batch on the device.
 
         Raises:
-            OutOfMemory: there is no room for it.
+            OutOfMemory: the device has not enough memory.
         """
         import torch
 
@@ -175,7 +175,7 @@ class Runner:
 
 
 def padded(rows: Sequence[Sequence[int]], filling: int, *, left: bool) -> NDArray[np.int64]:
-    """Return rows of several lengths as one block, filled up on the right or on the left."""
+    """Pad rows of different lengths to one array, on the right or on the left."""
     width = max(map(len, rows))
     block = np.full((len(rows), width), filling, np.int64)
     for number, row in enumerate(rows):

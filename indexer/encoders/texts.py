@@ -1,16 +1,16 @@
-"""Texts made fit for a tokenizer: no lone surrogates, and no more of a very long one than can be read."""
+"""Preparation of texts for a tokenizer: lone surrogates replaced, very long texts shortened."""
 
 import re
 from collections.abc import Callable
 
 SURROGATE = re.compile("[\ud800-\udfff]")
 SPACE = re.compile(r"\s")
-CHARACTERS_A_TOKEN = 16  # more than tokens of running text have; only what is first tried hangs on it
-MARGIN = 16  # tokens behind the last one kept, so that the cut is far from it
+CHARACTERS_A_TOKEN = 16  # more than in ordinary text; affects only the first attempt
+MARGIN = 16  # extra tokens, so that the cut does not affect the last kept token
 
 
 def without_surrogates(text: str) -> str:
-    """Return the text with lone surrogates, which no encoding has, replaced by U+FFFD."""
+    """Replace lone surrogates, which cannot be encoded, by U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -19,15 +19,15 @@ def without_surrogates(text: str) -> str:
 
 
 def beginning(text: str, max_tokens: int, count: Callable[[str], int]) -> str:
-    """Return the text, or a beginning of it that ends before white space and fills all the tokens there are.
+    """Return the text or a beginning that ends before white space and contains all tokens that are read.
 
-    How many characters a token covers has no bound (a long unknown word is one token, a run of spaces none),
-    so the tokens of a beginning are counted, and one twice as long is tried where they do not suffice.
+    The number of characters per token is not limited (a long unknown word is one token, a run of spaces
+    none), so the tokens of a beginning are counted, and the beginning is doubled until they suffice.
 
     Args:
         text: any text.
-        max_tokens: tokens that the model reads; what comes behind them is not looked at.
-        count: gives the number of tokens of a text, not cut.
+        max_tokens: number of tokens that the model reads; later text is ignored.
+        count: returns the number of tokens of a text without truncation.
     """
     size = CHARACTERS_A_TOKEN * (max_tokens + MARGIN)
     while size < len(text):

@@ -1,1 +1,1 @@
-"""Files of a version: passages, checksums, SQLite files, and errors while they are read or written."""
+"""Files of a version: passages, checksums, SQLite files, and errors of reading or writing them."""

@@ -1,4 +1,4 @@
-"""Errors of libraries and of the system while an index is read or written, as errors of the index."""
+"""Conversion of library and system errors while an index is read or written to errors of the index."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,39 +8,39 @@ from base.errors import RemediableError, Remedy
 from base.files.durable import cause_of
 from indexer.errors import IndexDamaged, IndexNotWritten
 
-# A library that reads other bytes than were written fails in any of these ways. What the system refuses
-# (OSError) says itself what it is, and may be a version that was cleared away. Mistakes in our own code
-# fail in the same ways, but for a panic.
-SIGNS = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, SystemError)
-MENDED_BY = (Remedy.VERIFY, Remedy.ROLL_BACK, Remedy.REBUILD)
+# Libraries raise these errors when they read damaged files. System errors (OSError) are not included: they
+# describe themselves, and may mean a pruned version. Except for panics, bugs in our own code raise the same
+# errors.
+DAMAGE_ERRORS = (ValueError, LookupError, TypeError, ArithmeticError, RecursionError, SystemError)
+DAMAGE_REMEDIES = (Remedy.VERIFY, Remedy.ROLL_BACK, Remedy.REBUILD)
 
 
 @contextmanager
-def describing_damage(
+def map_damage_errors(
     what: str | Path, index: str = "", *, check: Callable[[], None] | None = None
 ) -> Iterator[None]:
-    """Say IndexDamaged of what proves broken only while it is read; `what` is the file, or the index.
+    """Raise IndexDamaged for damage found while reading; `what` is the file or index.
 
-    Where much more is done than to read, `check` compares the files, and raises IndexDamaged where they
-    differ; an error that intact files cannot have caused is raised as it is.
+    If the block does more than reading, `check` compares the files and raises IndexDamaged if they differ. If
+    the files are intact, the error is raised unchanged.
     """
     try:
         yield
     except RemediableError:
         raise
     except BaseException as error:
-        if not isinstance(error, SIGNS) and not is_panic(error):
+        if not isinstance(error, DAMAGE_ERRORS) and not is_panic(error):
             raise
         if check and not is_panic(error):
             check()
             raise
         raise IndexDamaged(
-            f"{what} cannot be read ({_reason(error)})", remedy=MENDED_BY, index=index
+            f"{what} cannot be read ({_reason(error)})", remedy=DAMAGE_REMEDIES, index=index
         ) from error
 
 
 def is_panic(error: BaseException) -> bool:
-    """Tell whether a library in Rust ran into what it thought impossible; no Exception in Python's eyes."""
+    """Check whether a Rust library panicked; such errors are not subclasses of Exception."""
     return type(error).__module__ == "pyo3_runtime"
 
 
@@ -49,15 +49,14 @@ def _reason(error: BaseException) -> str:
 
 
 @contextmanager
-def describing_write_errors(name: str) -> Iterator[None]:
-    """Turn what the system refuses while an index is written into IndexNotWritten with the next step."""
+def map_write_errors(name: str) -> Iterator[None]:
+    """Convert system errors while an index is written to IndexNotWritten with the next step."""
     try:
         yield
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         raise IndexNotWritten(
-            f"index {name!r} was not written: {cause_of(error)}{where}. "
-            "What was published before still answers",
-            remedy="mend the cause and give the same command again, it goes on where it stopped",
+            f"index {name!r} was not written: {cause_of(error)}{where}. The published version remains in use",
+            remedy="fix the cause and repeat the command, which resumes the build",
             index=name,
         ) from error

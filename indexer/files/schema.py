@@ -1,18 +1,18 @@
-"""The fields of an index, written down once for every engine.
+"""The fields of an index, defined once for all engines.
 
-| field | what | searched by |
+| field | content | searched by |
 |---|---|---|
-| text | title, abstract or chunk, analysed with positions | terms, phrases |
-| title | the title again, analysed with positions | terms, phrases, the title clause |
-| passage_id, doc_id | as given | the exact value |
-| year | of publication | ranges |
-| lang, journal, source | as given | the exact value |
-| part | abstract, abstract2, body or passage | the exact value |
-| references | ids of the papers that the paper refers to, with its first passage | each exact value |
-| first | the passage carries its paper's record | yes or no |
+| text | title and abstract or chunk, analysed with positions | terms, phrases |
+| title | the title, analysed with positions | terms, phrases, the title clause |
+| passage_id, doc_id | as given | exact value |
+| year | year of publication | ranges |
+| lang, journal, source | as given | exact value |
+| part | abstract, abstract2, body or passage | exact value |
+| references | ids of the papers cited by the paper, in its first passage | each exact value |
+| first | the passage contains its paper's record | yes or no |
 | incomplete | the paper has no text beyond a title | yes or no |
 | sequence | the record's place in the corpus it came from | resuming an interrupted build |
-| number | of the passage; its row of the forward index has it too (`indexer/forward/`) | not searched |
+| number | number of the passage and of its row in the forward index (`indexer/forward/`) | not searched |
 | record | the stored passage | not searched |
 | tokens | positions and offsets of the tokens; in a cluster also the passage's row | not searched |
 """
@@ -27,20 +27,20 @@ from indexer.analysis.packing import PassageTokens
 from indexer.corpora.papers import Language
 
 SCHEMA_VERSIONS = {"tantivy": 4, "elasticsearch": 5}
-BM25_K1, BM25_B = 1.2, 0.75  # as both engines score
+BM25_K1, BM25_B = 1.2, 0.75  # the parameters of both engines
 ANALYSED_FIELDS = ("text", "title")
-TERMS = "terms"  # the tokenizer of these in the embedded engine
+TERMS = "terms"  # tokenizer name in the embedded engine
 EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part", "source")
-REFERENCES = "references"  # an exact field of many values
+REFERENCES = "references"  # an exact field with several values
 
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage as it comes back from an index, with what its paper is known by.
+    """A passage read from an index, with the bibliographic data of its paper.
 
-    `record` is the paper's record without its full text, as JSON; only a paper's first passage has it, and
-    `title2`. `tokens` are the tokens that the passage was indexed by, `row` is its row of the forward index;
-    each is there only where it was read. `sequence` counts records in the order of indexing.
+    `record` is the paper's record without its full text, as JSON; only a paper's first passage has `record`
+    and `title2`. `tokens` are the indexed tokens of the passage and `row` is its row of the forward index;
+    both are present only if they were read. `sequence` counts records in the order of indexing.
     """
 
     passage_id: str
@@ -61,12 +61,12 @@ class StoredPassage:
 
     @property
     def paper(self) -> dict[str, Any] | None:
-        """The paper's record, decoded anew each time; None but with a paper's first passage."""
+        """The paper's record, decoded at each call; None except in a paper's first passage."""
         return json.loads(self.record) if self.record else None
 
     @property
     def references(self) -> list[str]:
-        """The ids of the papers that the paper refers to; with its first passage only."""
+        """The ids of the papers cited by the paper; in its first passage only."""
         return (self.paper or {}).get(REFERENCES) or []
 
     def to_json(self) -> bytes:
@@ -82,7 +82,7 @@ EXPORTED = (
 
 
 def tantivy_schema() -> tantivy.Schema:
-    """Build the schema for the embedded engine; tokens come analysed, its tokenizers only tell them apart."""
+    """Build the schema for the embedded engine; its tokenizers only split already analysed tokens."""
     builder = tantivy.SchemaBuilder()
     for name in ANALYSED_FIELDS:
         builder.add_text_field(name, tokenizer_name=TERMS, index_option="position")

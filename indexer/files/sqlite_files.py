@@ -1,6 +1,6 @@
-"""SQLite files: of a version, written whole or not at all and never changed, or one that is added to.
+"""SQLite files: immutable files of a version, written atomically, and files that grow.
 
-A file that is open is asked from many threads.
+An open file is used from several threads.
 """
 
 import sqlite3
@@ -17,9 +17,9 @@ from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
 
 @contextmanager
 def writing_sqlite(path: Path, what: str, schema: str) -> Iterator[sqlite3.Connection]:
-    """Open a new file that takes the place of the one at `path` when the block ends well.
+    """Open a new file that replaces the one at `path` when the block ends without an error.
 
-    The same statements give the same bytes. `what` is the file, for a message.
+    The same statements produce the same bytes. `what` names the file in messages.
 
     Raises:
         IndexNotWritten: disk full, no permission.
@@ -28,7 +28,7 @@ def writing_sqlite(path: Path, what: str, schema: str) -> Iterator[sqlite3.Conne
     try:
         connection = sqlite3.connect(passing)
         try:
-            connection.execute("PRAGMA journal_mode = OFF")  # nobody reads it before it has its name
+            connection.execute("PRAGMA journal_mode = OFF")  # the file has no readers before it is renamed
             connection.executescript(schema)
             with connection:
                 yield connection
@@ -38,41 +38,41 @@ def writing_sqlite(path: Path, what: str, schema: str) -> Iterator[sqlite3.Conne
     except (sqlite3.Error, OSError) as error:
         raise IndexNotWritten(
             f"the {what} {path} was not written ({error})",
-            remedy="mend the cause and give the same command again",
+            remedy="fix the cause and repeat the command",
         ) from error
     finally:
         passing.unlink(missing_ok=True)
 
 
 class SQLiteFile:
-    """A file opened for reading, or for adding to it too; one connection, asked from many threads."""
+    """A file opened for reading, or for adding rows too; one connection shared by threads."""
 
     def __init__(self, path: Path, what: str, table: str, *, writable: bool = False) -> None:
-        """Open the file, which holds such a table.
+        """Open a file that contains the table.
 
         Raises:
-            FileNotFoundError: there is none.
-            IndexDamaged: the file is not what was written.
+            FileNotFoundError: the file does not exist.
+            IndexDamaged: the file is damaged.
         """
         self.path, self._what, self._lock = path, what, Lock()
         address = f"{path.resolve().as_uri()}?{'mode=rw' if writable else 'mode=ro&immutable=1'}"
         try:
             self._connection = sqlite3.connect(address, uri=True, check_same_thread=False)
         except sqlite3.Error as error:
-            path.stat()  # FileNotFoundError where it is gone
+            path.stat()  # raises FileNotFoundError
             raise self._damaged(error) from error
         try:
-            self.select(f"SELECT * FROM {table} LIMIT 1")  # noqa: S608 - a name of ours
+            self.select(f"SELECT * FROM {table} LIMIT 1")  # noqa: S608 - a constant name
         except IndexDamaged:
             self._connection.close()
             raise
 
     def select(self, statement: str, *values: str | int) -> list[tuple[Any, ...]]:
-        """Return all rows; IndexClosed once it is closed, IndexDamaged where the file is broken."""
+        """Return all rows; IndexClosed if the file is closed, IndexDamaged if it is damaged."""
         try:
             with self._lock:
                 return self._connection.execute(statement, values).fetchall()
-        except sqlite3.ProgrammingError as error:  # no other is possible with statements that are fixed
+        except sqlite3.ProgrammingError as error:  # the only possible cause with constant statements
             raise IndexClosed(
                 f"the {self._what} {self.path} is closed", remedy="open the index again"
             ) from error
@@ -80,12 +80,12 @@ class SQLiteFile:
             raise self._damaged(error) from error
 
     def add(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run a statement for each row, and commit; sqlite3.OperationalError where the disk is full."""
+        """Execute a statement for each row, and commit; sqlite3.OperationalError if the disk is full."""
         with self._lock, self._connection:
             self._connection.executemany(statement, rows)
 
     def close(self) -> None:
-        """Close the file; whoever asks afterwards is told by IndexClosed."""
+        """Close the file; later calls raise IndexClosed."""
         with self._lock:
             self._connection.close()
 

@@ -1,4 +1,4 @@
-"""Passages as an index stores them: made from papers, read back in corpus order."""
+"""Stored passages: created from papers, read back in corpus order."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -19,11 +19,11 @@ from indexer.files.schema import StoredPassage, tantivy_schema
 if TYPE_CHECKING:
     from indexer.corpora.papers import Paper, Unit
 
-PASSAGES_AT_A_TIME = 50_000  # about; each time costs one look at all sequence numbers
+PASSAGES_PER_BATCH = 50_000  # about; each batch scans all sequence numbers
 
 
 def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
-    """Return the passages of a paper; the first carries the paper's record."""
+    """Return the passages of a paper; the first contains the paper's record."""
     from indexer.corpora.chunking import passages_of
 
     passages = passages_of(paper, unit)
@@ -37,7 +37,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             lang=passage.lang,
             part=passage.part,
             year=paper.year,
-            journal=normalize("NFC", paper.journal),  # filters are normalized too
+            journal=normalize("NFC", paper.journal),  # filter values are normalised too
             source=normalize("NFC", paper.source),
             incomplete=incomplete,
             title2=paper.title2 if order == 0 else "",
@@ -48,7 +48,7 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
 
 
 def _paper_record(paper: "Paper") -> str:
-    """Return the record as JSON, without the texts that the passages hold."""
+    """Return the record as JSON, without the texts stored in passages."""
     record = paper.record()
     record.pop("title", None)
     record.pop("abstract", None)
@@ -56,26 +56,26 @@ def _paper_record(paper: "Paper") -> str:
 
 
 def key_field(unit: "Unit") -> str:
-    """Name the field that holds a record's id: MIRACL's records are passages."""
+    """Return the field with a record's id: MIRACL's records are passages."""
     return "passage_id" if unit == "passage" else "doc_id"
 
 
 def key_of(passage: StoredPassage, unit: "Unit") -> str:
-    """Return the id of the record that a passage was made from."""
+    """Return the id of a passage's source record."""
     return passage.passage_id if unit == "passage" else passage.doc_id
 
 
 def open_searcher(folder: Path) -> tantivy.Searcher:
-    """Open the index of a published version, also where its lock may not be written.
+    """Open the index of a published version, even without write permission for its lock.
 
-    ValueError where it cannot be read.
+    Raises ValueError if it cannot be read.
     """
     try:
         return tantivy.Index(tantivy_schema(), str(folder)).searcher()
     except ValueError as error:
         if "Failed to acquire Lockfile" not in str(error):
             raise
-    with TemporaryDirectory() as view:  # the lock goes there; the searcher has its files open by then
+    with TemporaryDirectory() as view:  # contains the lock; the searcher keeps its files open
         for path in folder.iterdir():
             if path.suffix != ".lock":
                 (Path(view) / path.name).symlink_to(path.resolve())
@@ -85,13 +85,13 @@ def open_searcher(folder: Path) -> tantivy.Searcher:
 def read_stored(
     searcher: tantivy.Searcher, rows: Callable[[list[int]], list[bytes]] | None = None
 ) -> Iterator[StoredPassage]:
-    """Yield every stored passage in corpus order, in batches; `rows` returns the rows of numbers."""
+    """Yield all stored passages in corpus order, in batches; `rows` returns the rows for numbers."""
     everything = tantivy.Query.all_query()
     newest = searcher.search(everything, 1, count=False, order_by_field="sequence").hits
     if not newest:
         return
     end = int(newest[0][0]) + 1
-    step = max(1, end * PASSAGES_AT_A_TIME // searcher.num_docs)
+    step = max(1, end * PASSAGES_PER_BATCH // searcher.num_docs)
     for low in range(0, end, step):
         for _, record in groupby(_addresses(searcher, low, low + step), key=itemgetter(0)):
             addresses = [address for _, address in record]
@@ -108,7 +108,7 @@ def passage_numbers(searcher: tantivy.Searcher, addresses: list[tantivy.DocAddre
 
 
 def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[int, tantivy.DocAddress]]:
-    """Return (sequence, address) of the passages of records `low` up to `high`, by sequence."""
+    """Return (sequence, address) of the passages of records `low` to `high`, by sequence."""
     records = tantivy.Query.range_query(
         tantivy_schema(), "sequence", tantivy.FieldType.Unsigned, low, high, include_upper=False
     )
@@ -119,32 +119,32 @@ def _addresses(searcher: tantivy.Searcher, low: int, high: int) -> list[tuple[in
 
 
 def place_in_paper(passage: StoredPassage) -> tuple[bool, int]:
-    """Return a passage's place in its paper: the one with the record, the other language's, the chunks."""
+    """Return a sort key within a paper: the passage with the record, the other language, the chunks."""
     number = passage.passage_id.removeprefix(passage.doc_id).removeprefix("#")
     return not passage.record, int(number) if number.isdecimal() else 0
 
 
 def with_value(searcher: tantivy.Searcher, field: str, value: str) -> list[tantivy.DocAddress]:
-    """Return the passages, without deleted ones, that have a value in an exact field."""
-    most = searcher.doc_freq(field, value)  # counts deleted ones too
+    """Return the passages with a value in an exact field, without deleted ones."""
+    most = searcher.doc_freq(field, value)  # includes deleted ones
     if not most:
         return []
     query = tantivy.Query.term_query(tantivy_schema(), field, value, index_option="basic")
     return [address for _, address in searcher.search(query, most, count=False).hits]
 
 
-# The fields of a StoredPassage before its record, in their order, without the text. They are small, and are
-# stored in one line before record and text.
+# The fields of a StoredPassage before its record, in order, without the text. They are small, and stored in
+# one line before record and text.
 HEAD = ("passage_id", "doc_id", "title", "lang", "part", "year", "journal", "source", "incomplete", "title2")
 HEAD_STARTS = b"["  # no compressed record starts with it
 STRING_SEPARATOR = "\x1e"
-WORTHWHILE = 0.6  # of the bytes; above, the engine's own compression of many passages together is better
-RAW = -MAX_WBITS  # without zlib's own header and sum
-CHECK_BYTES = 4  # before the record: the CRC of record and layout, since the engine stores none
+WORTHWHILE = 0.6  # ratio of sizes; above it, the engine's compression of several passages is better
+RAW = -MAX_WBITS  # without zlib's header and checksum
+CHECK_BYTES = 4  # before the record: the CRC of record and layout, which the engine does not store
 
 
 def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: PassageTokens) -> None:
-    """Add the stored fields of a passage to its document; the terms of its tokens are in its row."""
+    """Add the stored fields of a passage to its document; its terms are stored in its row."""
     head = json.dumps([getattr(passage, name) for name in HEAD], ensure_ascii=False, separators=(",", ":"))
     record = _packed(f"{head}\n{passage.record}\n{passage.text}".encode())
     layout = STRING_SEPARATOR.join(tokens.layout).encode()
@@ -176,7 +176,7 @@ def passage_of(document: tantivy.Document) -> tuple[StoredPassage, list[str]]:
     """
     stored, layout = document.get_first("record"), document.get_first("tokens")
     if stored is None or layout is None or _check_of(stored[CHECK_BYTES:], layout) != stored[:CHECK_BYTES]:
-        raise ValueError("a stored passage is not what was written")
+        raise ValueError("a stored passage is damaged")
     packed = stored[CHECK_BYTES:]
     whole = packed if packed.startswith(HEAD_STARTS) else decompress(packed, RAW)
     head, record, text = whole.decode().split("\n", 2)

@@ -1,4 +1,4 @@
-"""Sizes and SHA-256 sums: of a version's files, made when it is published, and of small records of JSON."""
+"""Sizes and SHA-256 checksums of a version's files, and checksums of small JSON records."""
 
 import hashlib
 import json
@@ -12,14 +12,14 @@ from base.files.durable import SHORTAGES, TEMPORARY, cause_of
 from base.progress import Progress, no_progress
 
 Inode = tuple[int, int]
-# Bytes that are read on each opening, of the smallest files. It takes a hundredth of a second.
+# Bytes of the smallest files that are verified at each opening, which takes a hundredth of a second.
 READ_ON_OPENING = 8_000_000
-SUM = "sha256"  # the field of a record that holds the sum of the others
+SUM = "sha256"  # the checksum field of a record
 
 
 @dataclass(frozen=True, slots=True)
 class FileSum:
-    """What a manifest says of a file."""
+    """Size and checksum of a file in a manifest."""
 
     bytes: int
     sha256: str
@@ -28,9 +28,9 @@ class FileSum:
 def sum_files(
     folder: Path, left_out: Collection[str] = (), known: Mapping[Inode, FileSum] | None = None
 ) -> dict[str, FileSum]:
-    """Return the size and the sum of each file below `folder` by its relative path.
+    """Return the size and checksum of each file below `folder` by its relative path.
 
-    A file that is one of the `known` inodes, a hard link to an unchanged one, is not read.
+    A file with a `known` inode, a hard link to an unchanged file, is not read.
     """
     known = known or {}
     sums = {}
@@ -41,14 +41,14 @@ def sum_files(
 
 
 def sum_file(path: Path) -> FileSum:
-    """Read a file, and return its size and its sum."""
+    """Read a file, and return its size and checksum."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
     return FileSum(path.stat().st_size, digest.hexdigest())
 
 
 def sums_by_inode(folder: Path, sums: Mapping[str, FileSum]) -> dict[Inode, FileSum]:
-    """Return the sums of the files that are there below `folder` by the inodes that hard links share."""
+    """Return the checksums of the files below `folder` by inode, for hard links."""
     return {_inode(folder / name): found for name, found in sums.items() if (folder / name).exists()}
 
 
@@ -59,14 +59,14 @@ def differing_files(
     most_bytes: int | None = None,
     progress: Progress = no_progress,
 ) -> Iterator[str]:
-    """Yield what differs from the sums, a line a file: all sizes are compared first, then bytes.
+    """Yield a line for each file that differs from its checksum; sizes are compared first, then bytes.
 
-    With `most_bytes` the smallest files are read, as many as have so many bytes together; else all are.
+    With `most_bytes`, only the smallest files up to this total are read; otherwise all files.
     """
     same_size = []
-    for lock in sorted(folder.rglob("*.lock")):  # tantivy opens its own, and would wait for a pipe
+    for lock in sorted(folder.rglob("*.lock")):  # tantivy opens its lock, and would block on a pipe
         if not S_ISREG(lock.lstat().st_mode):
-            yield f"{lock.relative_to(folder).as_posix()} is no file"
+            yield f"{lock.relative_to(folder).as_posix()} is not a file"
     for name, expected in sorted(sums.items()):
         try:
             status = (folder / name).stat()
@@ -74,9 +74,9 @@ def differing_files(
             yield _unreadable(name, error)
             continue
         if not S_ISREG(status.st_mode):
-            yield f"{name} is no file"
+            yield f"{name} is not a file"
         elif status.st_size != expected.bytes:
-            yield f"{name} has {status.st_size:,} bytes, {expected.bytes:,} were written"
+            yield f"{name} has {status.st_size:,} bytes instead of {expected.bytes:,}"
         else:
             same_size.append((status.st_size, name))
     done, total = 0, sum(size for size, _ in same_size)
@@ -87,13 +87,13 @@ def differing_files(
             return
         try:
             if sum_file(folder / name) != sums[name]:
-                yield f"{name} holds other bytes than were written"
+                yield f"{name} has a wrong checksum"
         except OSError as error:
             yield _unreadable(name, error)
 
 
 def _unreadable(name: str, error: OSError) -> str:
-    """Say that a file is missing or cannot be read; a shortage of this process is raised."""
+    """Describe a missing or unreadable file; a shortage of resources of this process is raised."""
     if error.errno in SHORTAGES:
         raise error
     if isinstance(error, FileNotFoundError | NotADirectoryError):
@@ -102,24 +102,24 @@ def _unreadable(name: str, error: OSError) -> str:
 
 
 def added_files(folder: Path, sums: Mapping[str, FileSum], left_out: Collection[str] = ()) -> list[str]:
-    """Return what lies there and was not written by the build, a line a file."""
+    """Return a line for each file in the folder that was not written by the build."""
     return [f"{name} was not written by the build" for name in _names(folder, left_out) if name not in sums]
 
 
 def sum_of(record: Mapping[str, Any]) -> str:
-    """Return a sum over all that a record says, however it is laid out, but its own."""
+    """Return the checksum of a record without its checksum field, independent of the layout."""
     fields = {name: value for name, value in record.items() if name != SUM}
     text = json.dumps(fields, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sealed(record: Mapping[str, Any]) -> str:
-    """Return a record as JSON with its sum."""
+    """Return a record as JSON with its checksum."""
     return json.dumps({**record, SUM: sum_of(record)})
 
 
 def unsealed(text: str | bytes) -> dict[str, Any] | None:
-    """Return the record that `sealed` wrote; None where it is anything else."""
+    """Return the record written by `sealed`; None if the checksum or format is wrong."""
     try:
         record = json.loads(text)
         if not isinstance(record, dict) or record.pop(SUM, None) != sum_of(record):
@@ -130,9 +130,9 @@ def unsealed(text: str | bytes) -> dict[str, Any] | None:
 
 
 def _names(folder: Path, left_out: Collection[str]) -> Iterator[str]:
-    """Yield the files below a folder by their relative paths, without files and folders that are left out.
+    """Yield the relative paths of the files below a folder, except `left_out` files and folders.
 
-    Locks and temporary files are no content.
+    Locks and temporary files are skipped.
     """
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()

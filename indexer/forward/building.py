@@ -1,6 +1,6 @@
-"""The forward index of a version during its build: the numbers of terms, and rows in parts.
+"""The forward index during a build: term numbers, and rows in parts.
 
-Each part holds the rows and the new terms since the previous part. It is on disk before the engine commits
+Each part contains the rows and the new terms since the previous part. It is on disk before the engine commits
 the same passages, so a resumed build finds the rows and the term numbers of all committed passages.
 """
 
@@ -22,7 +22,7 @@ PART_BYTES = 32_000_000  # of rows; a larger part is written to disk
 
 @dataclass(frozen=True, slots=True)
 class BaseForward:
-    """The forward index of the version that a build starts from; without columns in a cluster."""
+    """The forward index of the base version of a build; without columns in a cluster."""
 
     lexicon: Path
     columns: Path | None = None
@@ -32,17 +32,17 @@ class ForwardWriter:
     """Numbers the terms of a build, and stores its rows.
 
     Args:
-        folder: of the parts.
-        base: of the version that the build starts from.
-        committed: number of passages that the engine has committed of a build from empty; later parts are
-            dropped. None if the engine stores the rows; all parts count then.
+        folder: folder of the parts.
+        base: forward index of the base version.
+        committed: number of passages committed by the engine in a build from empty; later parts are dropped.
+            None if the engine stores the rows; all parts count then.
     """
 
     def __init__(self, folder: Path, base: BaseForward | None = None, committed: int | None = None) -> None:
         """Read the parts of an earlier run of the build.
 
         Raises:
-            ValueError: they do not match the committed passages, or files are missing.
+            ValueError: the parts do not match the committed passages, or files are missing.
         """
         self._folder, self._base = folder, base
         self._lexicon = LexiconBuilder(Lexicon.open(base.lexicon) if base else ())
@@ -71,7 +71,7 @@ class ForwardWriter:
             if committed is not None:
                 self._next += rows
         if committed is not None and self._base is None and self._next != committed:
-            raise ValueError(f"{self._next:,} rows are there of {committed:,} passages")
+            raise ValueError(f"only {self._next:,} rows of {committed:,} passages exist")
 
     @property
     def terms(self) -> list[str]:
@@ -106,7 +106,7 @@ class ForwardWriter:
         return number
 
     def remove(self, numbers: Sequence[int]) -> None:
-        """Leave out passages of the base."""
+        """Drop passages of the base."""
         self._removed.update(numbers)
 
     def flush(self) -> None:

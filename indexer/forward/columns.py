@@ -56,14 +56,14 @@ class ForwardColumns:
         id_ends = np.cumsum(mapped[ID_LENGTHS], dtype=np.int64)
         self._id_ends, self._doc_lengths = id_ends.data, mapped[DOC_LENGTHS].data
         if mapped[RUNS].size % 2:
-            raise ValueError(f"{folder.name} is not what was written")
+            raise ValueError(f"{folder.name} is damaged")
         self._first, counts = mapped[RUNS].reshape(-1, 2).T
         self._run_ends: Places = np.cumsum(counts)  # places
         count = len(self._ends)
         if not (len(id_ends) == len(self._doc_lengths) == count == counts.sum()) or (
             count and (self._ends[-1] != len(self._words) or id_ends[-1] != len(self._ids))
         ):
-            raise ValueError(f"{folder.name} is not what was written")
+            raise ValueError(f"{folder.name} is damaged")
         self._dense = not count or (self._first[0] == 0 and counts[0] == count)  # each number is a place
 
     def __len__(self) -> int:

@@ -6,7 +6,7 @@ of the previous version. The file is memory-mapped:
     header     number of terms, number of passages, bytes of the terms, and the width in bytes of each of the
                four columns, as seven 64-bit integers
     order      the numbers of the terms in order of their bytes
-    frequency  passages that hold the term, from number 0
+    frequency  passages that contain the term, from number 0
     lengths    bytes of each term, from number 0 (empty)
     named      the share of these passages that have the term in a name, in 200ths
     terms      UTF-8, concatenated
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from indexer.analysis.packing import GAP
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.forward.rows import LONGEST_NAME, PassageRows
 
 HEADER = np.dtype("<i8")
@@ -62,7 +62,7 @@ class Lexicon:
         for width in widths:
             at.append(at[-1] + (size + 1) * width)
         if size < 0 or not {*widths} <= {1, 2, 4} or len(data) != at[-1] + length:
-            raise ValueError("a lexicon is not what was written")
+            raise ValueError("a lexicon is damaged")
         order, frequency, lengths, self._named = (
             np.frombuffer(data, f"<u{width}", size + 1, start)
             for width, start in zip(widths, at, strict=False)
@@ -72,7 +72,7 @@ class Lexicon:
         self._order = order[:size].data
         self._terms = memoryview(data)[at[-1] :]
         if self._ends[size] != length:
-            raise ValueError("a lexicon is not what was written")
+            raise ValueError("a lexicon is damaged")
         self._numbers: dict[str, int] = {GAP: 0}
         self._texts: dict[int, str] = {0: GAP}
 
@@ -80,10 +80,10 @@ class Lexicon:
         return len(self._order)
 
     def number(self, term: str) -> int:
-        """Return the number of a term, 0 where no passage holds it."""
+        """Return the number of a term, 0 if no passage contains it."""
         known = self._numbers.get(term)
         if known is None:
-            with describing_damage(self._what):
+            with map_damage_errors(self._what):
                 encoded = _encoded(term)
                 place = self._place(encoded)
                 known = self._order[place] if place < len(self) else 0
@@ -100,13 +100,13 @@ class Lexicon:
         wanted, known = list(numbers), self._texts
         missing = {number for number in wanted if number not in known}
         if missing:
-            with describing_damage(self._what):
+            with map_damage_errors(self._what):
                 known |= {number: self._text(number) for number in missing}
         return [known[number] for number in wanted]
 
     def _text(self, number: int) -> str:
         if number > len(self):
-            raise ValueError(f"a lexicon of {len(self):,} terms has none of the number {number:,}")
+            raise ValueError(f"a lexicon of {len(self):,} terms has no number {number:,}")
         return str(self._bytes(number), "utf-8")
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
@@ -119,7 +119,7 @@ class Lexicon:
 
     def starting_with(self, prefix: str) -> list[tuple[str, int]]:
         """Return (term, document frequency) of the terms in use that start with a prefix, in order."""
-        with describing_damage(self._what):
+        with map_damage_errors(self._what):
             first, end = map(self._place, (_encoded(prefix), _encoded(prefix + LARGEST_CHARACTER)))
             numbers = self._order[first:end].tolist()
             used = [number for number in numbers if self.frequency[number]]
@@ -127,7 +127,7 @@ class Lexicon:
 
     def __iter__(self) -> Iterator[str]:
         """Yield the terms in order of their numbers."""
-        with describing_damage(self._what):
+        with map_damage_errors(self._what):
             yield from map(self._text, range(1, len(self) + 1))
 
     def _place(self, encoded: bytes) -> int:
@@ -168,7 +168,7 @@ class _Numbers(dict[str, int]):
 
 
 class TokenCounts:
-    """Counts of the passages that hold each number, and of the passages that have it in a name."""
+    """Counts of passages by term number, and of passages with the term in a name."""
 
     def __init__(self) -> None:
         """Start without passages."""
@@ -245,6 +245,6 @@ def lexicon_bytes(terms: Sequence[str], counts: TokenCounts) -> bytes:
 
 
 def _narrowed(column: Counts) -> NDArray[np.unsignedinteger[Any]]:
-    """Return integers in the fewest bytes that hold the largest: one, two or four."""
+    """Return integers in the smallest type for the largest: one, two or four bytes."""
     largest = int(column.max())
     return column.astype(next(f"<u{width}" for width in (1, 2, 4) if largest < 1 << 8 * width))

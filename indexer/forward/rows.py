@@ -33,7 +33,7 @@ LOW_MASK = (1 << LOW_BITS) - 1
 LARGEST = ((1 << 14) << LOW_BITS) - 1
 WORD_BITS = 16
 WORD_MASK = (1 << WORD_BITS) - 1
-# Of a name: places fit in 13 bits, since names are looked for at the beginning of a passage only.
+# Bits of a name: places fit in 13 bits, as names are searched at the beginning of a passage only.
 LENGTH_BITS = 3
 LONGEST_NAME = 1 << LENGTH_BITS
 LAST_PLACE = (1 << (WORD_BITS - LENGTH_BITS)) - 1
@@ -81,7 +81,7 @@ def _encoded(numbers: Sequence[int]) -> Words:
     if not long.any():
         return values.astype(np.uint16)
     if int(values.max()) > LARGEST:
-        raise ValueError(f"a lexicon holds {LARGEST:,} terms at most")
+        raise ValueError(f"a lexicon contains at most {LARGEST:,} terms")
     words = np.zeros(len(values) + int(long.sum()), np.uint16)
     at = np.arange(len(values)) + np.cumsum(long) - long
     words[at] = np.where(long, TWO_WORDS | (values >> LOW_BITS), values)
@@ -141,7 +141,7 @@ class PassageRows:
         """Unpack rows; ValueError if one is damaged."""
         sizes = np.array([len(row) for row in rows], np.int64)
         if (sizes % 2).any():
-            raise ValueError("a row of a passage is not what was written")
+            raise ValueError("a row of a passage is damaged")
         ends = np.cumsum(sizes // 2)
         return cls.of_words(np.frombuffer(b"".join(rows), np.uint16), ends - sizes // 2, ends)
 
@@ -151,7 +151,7 @@ class PassageRows:
         if len(starts) == 0:
             return cls(*_nothing())
         if int((ends - starts).min()) < HEADER or int(ends.max()) > len(words):
-            raise ValueError("a row of a passage is not what was written")
+            raise ValueError("a row of a passage is damaged")
         header = words[starts[:, None] + np.arange(HEADER)].astype(np.int64)
         flags, year, named = header.T[:3]
         body_words, title_size, other_title, same_title = (header[:, 3::2] | (header[:, 4::2] << WORD_BITS)).T
@@ -159,7 +159,7 @@ class PassageRows:
         at = starts + HEADER
         title_words = np.where(in_body, 0, title_size)
         if (at + body_words + title_words + named != ends).any():
-            raise ValueError("a row of a passage is not what was written")
+            raise ValueError("a row of a passage is damaged")
         body, counts = _decoded(words, at, body_words)
         row = np.arange(len(starts))
         body_row = np.repeat(row, counts)
@@ -174,7 +174,7 @@ class PassageRows:
             or (first + length > counts[name_row]).any()
             or int(language.max()) >= len(LANGUAGES)
         ):
-            raise ValueError("a row of a passage is not what was written")
+            raise ValueError("a row of a passage is damaged")
         title, title_counts = _decoded(words, at + body_words, title_words)
         if in_body.any():
             title, title_counts = _merged(title, title_counts, body, body_start, in_body, title_size)
@@ -255,7 +255,7 @@ def _decoded(words: Words, starts: Places, sizes: Places) -> tuple[Numbers, Plac
     if not long.size:
         return numbers, sizes
     if long[-1] + 1 >= len(found):
-        raise ValueError("a row of a passage is not what was written")
+        raise ValueError("a row of a passage is damaged")
     numbers[long] = ((numbers[long] - TWO_WORDS) << LOW_BITS) | numbers[long + 1]
     kept = np.ones(len(numbers), np.bool_)
     kept[long + 1] = False
@@ -276,10 +276,10 @@ def _merged(
 
     Args:
         numbers: slices of `counts`, concatenated.
-        counts: of each slice.
-        others: with the slices that replace some.
-        starts, sizes: of each slice in `others`.
-        from_others: whether a slice comes from `others`.
+        counts: size of each slice.
+        others: array with the replacements.
+        starts, sizes: position of each slice in `others`.
+        from_others: whether a slice is taken from `others`.
     """
     at = np.where(from_others, starts, np.cumsum(counts) - counts).tolist()
     counts = np.where(from_others, sizes, counts)
@@ -295,9 +295,9 @@ def tokens_of_row(
     """Return the tokens that a row was packed from.
 
     Args:
-        row: of the passage.
+        row: row of the passage.
         layout: `PassageTokens.layout` of its tokens.
-        terms: gives the terms of numbers, GAP for 0.
+        terms: returns the terms of numbers, GAP for 0.
     """
     body, title, other = _numbers_of_row(row)
     text_end = len(body) - GAPS - (other + GAPS if other else 0)
@@ -317,7 +317,7 @@ def _numbers_of_row(row: bytes) -> tuple[list[int], list[int], int]:
     )
     title_words = 0 if flags & TITLE_IN_BODY else title_size
     if len(words) != HEADER + body_words + title_words + named:
-        raise ValueError("a row of a passage is not what was written")
+        raise ValueError("a row of a passage is damaged")
     body = _numbers(words[HEADER : HEADER + body_words])
     title = _numbers(words[HEADER + body_words :][:title_words]) if title_words else body[:title_size]
     return body, title if title_size else [], other

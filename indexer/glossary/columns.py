@@ -1,4 +1,4 @@
-"""Columns of a glossary file in few bytes: tokens beside their term, and numbers to look tokens up by."""
+"""Compact columns of a glossary file: tokens relative to their term, and lookup numbers of tokens."""
 
 from zlib import crc32
 
@@ -9,7 +9,7 @@ LEAST_INTEGER = 2**31  # SQLite stores -2^31 to 2^31 - 1 in four bytes, and no l
 
 
 def tokens_number(tokens: Tokens) -> int:
-    """Return the number that tokens are looked up by; others may have the same one."""
+    """Return the lookup number of tokens, a hash with possible collisions."""
     return crc32(SEPARATOR.join(tokens).encode()) - LEAST_INTEGER
 
 
@@ -20,7 +20,7 @@ def packed_tokens(term: str, tokens: Tokens) -> int | str:
 
 
 def unpacked_tokens(term: str, packed: int | str) -> Tokens:
-    """Return the tokens that were packed with the term."""
+    """Unpack tokens packed by `packed_tokens`."""
     joined = _spelt_out(term)[:packed] if isinstance(packed, int) else packed
     return tuple(joined.split(SEPARATOR))
 

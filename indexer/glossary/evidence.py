@@ -15,15 +15,15 @@ FEWEST_LETTERS = 2
 # Of 1,064 pairs 4 in 5 were right, but only 1 in 4 if one side is in more than 15 times as many passages as
 # the other.
 MOST_TIMES = 15
-SHORTEST_MISREAD = 5  # letters of a word that may be misread
+SHORTEST_MISREAD = 5  # letters of a possibly misread word
 LATIN_WORD = re.compile("[a-z]+")
 
 
 @dataclass(slots=True)
 class Evidence:
-    """The evidence for one pair; `sure` if one of its papers is enough.
+    """The evidence for one pair; `sure` means that a single paper suffices.
 
-    `rough`: all of its texts may have misread letters.
+    `rough` means that all of its texts may contain misread letters.
     """
 
     papers: set[int] = field(default_factory=set)
@@ -34,14 +34,14 @@ class Evidence:
 
 
 def is_long_enough(korean: str, english: str) -> bool:
-    """Return True if each side has two letters: two syllables, two Latin letters or a formula (5G)."""
+    """Check that each side has two letters: two syllables, two Latin letters or a formula (5G)."""
     return len(HANGUL.findall(korean)) >= FEWEST_LETTERS and (
         len(LATIN.findall(english)) >= FEWEST_LETTERS or FORMULA.fullmatch(english) is not None
     )
 
 
 def is_believed(korean: str, english: str, found: Evidence, frequencies: Frequencies) -> bool:
-    """Return True if there is enough evidence for a pair, and no evidence against it."""
+    """Check that there is enough evidence for a pair, and none against it."""
     papers = len(found.papers)
     several = papers > 1 or len(found.sources) > 1
     if not found.sure and (not several or (" " not in english and "title" in found.sources)):
@@ -54,7 +54,7 @@ def is_believed(korean: str, english: str, found: Evidence, frequencies: Frequen
 
 
 def is_unequal(korean: str, english: str, papers: int, frequencies: Frequencies) -> bool:
-    """Return True if one side is too frequent to have the meaning of the other: 원고, licensee.
+    """Check whether one side is too frequent to have the meaning of the other: 원고, licensee.
 
     The accepted ratio of frequencies grows with the number of papers that give the pair.
     """
@@ -63,7 +63,7 @@ def is_unequal(korean: str, english: str, papers: int, frequencies: Frequencies)
 
 
 def may_be_misread(english: str, frequencies: Frequencies) -> bool:
-    """Return True if no other passage has a word of the term, and the general glossary does not have it."""
+    """Check that no other passage and no general pair contains a word of the term."""
     return not is_abbreviation(english) and any(
         len(word) >= SHORTEST_MISREAD
         and frequencies.stem(word) <= 1

@@ -1,4 +1,4 @@
-"""The abbreviations of a corpus, and its English words by sound."""
+"""The abbreviations of a corpus, and its English words with their sounds."""
 
 from dataclasses import dataclass
 

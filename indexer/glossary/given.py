@@ -1,9 +1,9 @@
-"""Pairs that are given, not mined: an institution's own, and the general glossary of this program.
+"""Given pairs, which are not mined: the user's pairs and the general glossary of this program.
 
-A file of UTF-8 text, a pair a line: the Korean term, a tab, the English one. Behind another tab a mark may
-say that a pair is looked up from one side only: > from the Korean, < from the English.
+A UTF-8 text file with one pair per line: the Korean term, a tab, the English term. After another tab, a mark
+limits the lookup to one direction: > from the Korean term, < from the English term.
 
-    # terms of our own
+    # custom terms
     회복탄력성	resilience
     주석	tin	<
 
@@ -34,12 +34,12 @@ from indexer.glossary.terms import korean_tokens, term_tokens, with_targets
 GENERAL = Path(__file__).with_name("general.tsv")
 MOST_ENTRIES = 100_000
 MARKS: dict[str, Target | None] = {"": None, ">": "en", "<": "ko"}
-ANALYSES_REMEMBERED = 4
+CACHED_ANALYSES = 4
 LATIN_WORD = re.compile("[a-z]+")
 
 
 class Entry(NamedTuple):
-    """A line of a glossary's file; `target` is the only language that it is looked up for, None for both."""
+    """A line of a glossary file; `target` is the only language it is looked up for, None for both."""
 
     korean: str
     english: str
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenPairs:
-    """The pairs of a version's glossary that are not mined."""
+    """The given pairs of a version's glossary."""
 
     own: tuple[Entry, ...] = ()
     general: bool = True
@@ -56,26 +56,26 @@ class GivenPairs:
     def pairs(
         self, analyzer: str, decompound: Decompound, dictionary: UserDictionary | None
     ) -> tuple[list[Pair], list[Pair]]:
-        """Return the institution's own and the general pairs in the analysis of an index."""
+        """Return the user's pairs and the general pairs in the analysis of an index."""
         chain = analyzer, decompound, dictionary
         own = list(_analysed(self.own, "user", make_analyzer(*chain))) if self.own else []
         return own, list(_general_pairs(*chain)) if self.general else []
 
 
 def read_glossary(path: Path) -> tuple[Entry, ...]:
-    """Read a glossary's file.
+    """Read a glossary file.
 
     Raises:
-        InvalidCall: no such file, or something in it that is no pair; with file and line.
+        InvalidCall: no such file, or an invalid line; with file and line.
     """
     return parse_glossary(read_written(path, "glossary"), str(path))
 
 
 def parse_glossary(data: bytes, source: str) -> tuple[Entry, ...]:
-    """Read the bytes of a glossary's file, each pair once; `source` names it in errors.
+    """Parse the bytes of a glossary file, each pair once; `source` names the file in errors.
 
     Raises:
-        InvalidCall: something that is no pair, or no pair at all.
+        InvalidCall: an invalid line, or no pair at all.
     """
     entries: dict[Entry, None] = {}
     for number, line in decoded_lines(data, source):
@@ -86,16 +86,16 @@ def parse_glossary(data: bytes, source: str) -> tuple[Entry, ...]:
         if len(entries) > MOST_ENTRIES:
             raise InvalidCall(f"{source}, line {number}: more than {MOST_ENTRIES:,} pairs")
     if not entries:
-        raise InvalidCall(f"{source}: no pairs in it; write a pair a line, Korean, a tab, English")
+        raise InvalidCall(f"{source}: no pairs in it; write one pair per line: Korean, a tab, English")
     return tuple(entries)
 
 
 def _entry(line: str) -> Entry:
     korean, english, mark, *more = (" ".join(cell.split()) for cell in (line + "\t\t").split("\t"))
     if term_language(korean) != "ko" or term_language(english) != "en":
-        raise ValueError("no pair; write the Korean term, a tab, and the English one")
+        raise ValueError("not a pair; write the Korean term, a tab, and the English term")
     if any(more) or mark not in MARKS:
-        raise ValueError("behind the English term stands what is neither > nor <")
+        raise ValueError("only > or < may follow the English term")
     for term in (korean, english):
         if len(term) > LONGEST_TERM:
             raise ValueError(f"a term of {len(term)} characters, {LONGEST_TERM} are allowed")
@@ -103,7 +103,7 @@ def _entry(line: str) -> Entry:
 
 
 def _analysed(entries: Iterable[Entry], source: Source, analyzer: Analyzer) -> Iterator[Pair]:
-    """Yield the pairs of which the analysis leaves something on both sides."""
+    """Yield the pairs with tokens left on both sides after analysis."""
     pairs = (
         Pair(
             korean,
@@ -119,7 +119,7 @@ def _analysed(entries: Iterable[Entry], source: Source, analyzer: Analyzer) -> I
     return with_targets(pair for pair in pairs if pair.has_tokens)
 
 
-@lru_cache(ANALYSES_REMEMBERED)
+@lru_cache(CACHED_ANALYSES)
 def _general_pairs(
     analyzer: str, decompound: Decompound, dictionary: UserDictionary | None
 ) -> tuple[Pair, ...]:

@@ -1,9 +1,9 @@
-"""Hangul words that are English ones written as they sound: 리튬 and lithium, 그래핀 and graphene.
+"""Loanwords: Hangul words that transcribe English words, such as 리튬 and lithium, 그래핀 and graphene.
 
 The words of a corpus are found by their consonants first, then by the distance of all sounds. Nearly any
-short Korean word sounds like some English one (이론, iron), so a word has to look foreign too: how much
-likelier its syllables are in loanwords than in other nouns stands in loanword_syllables.tsv, ten times the
-logarithm of the ratio. Table and thresholds were found on 390 loanwords and names and 1,342 other nouns.
+short Korean word sounds like some English one (이론, iron), so a word must also look foreign:
+loanword_syllables.tsv contains ten times the log odds of each syllable in loanwords against other nouns. The
+table and thresholds were fitted on 390 loanwords and names and 1,342 other nouns.
 """
 
 import csv
@@ -22,34 +22,34 @@ from indexer.glossary.sounds import english_sound, hangul_sound, sound_distance
 from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE, MEDIALS, SYLLABLES
 
 SYLLABLE_ODDS = Path(__file__).with_name("loanword_syllables.tsv")
-FINAL_CODES = (0, 1, 4, 8, 16, 17, 19, 21)  # in the order of the table's columns
+FINAL_CODES = (0, 1, 4, 8, 16, 17, 19, 21)  # order of the table's columns
 SHORTEST = 2  # syllables
 LONGEST = 20
-# What a word must weigh at least to be taken for foreign: one of two syllables, a longer one.
+# Minimal log odds of a foreign word: of two syllables, of more syllables.
 FOREIGN_SHORT, FOREIGN = 40, 10
-CLOSE_SHORT, CLOSE = 0.06, 0.075  # the distance that it may have at most
-LONG, CLOSE_LONG = 4, 0.12  # of so many syllables, where no other word is near
-FAR = 0.2  # beyond which no distance matters
-MARGIN, WIDE_MARGIN = 0.015, 0.06  # by which another word has to be farther
-RARITY = 0.002  # what a word is farther for each halving of its passages
-SAME_FAMILY = 0.7  # of the shorter word, which two inflections of one have in common
+CLOSE_SHORT, CLOSE = 0.06, 0.075  # maximal distance
+LONG, CLOSE_LONG = 4, 0.12  # minimal syllables and maximal distance if no other word is near
+FAR = 0.2  # distances are not computed beyond this
+MARGIN, WIDE_MARGIN = 0.015, 0.06  # minimal additional distance of the second-best word
+RARITY = 0.002  # distance added for each halving of a word's passages
+SAME_FAMILY = 0.7  # share of the shorter word common to two inflections
 SHORTEST_WORD = 4
 MOST_WORDS = 200_000
 MOST_COMPARED = 50
 
-# Consonants that loanwords exchange are one class; of the others a key may have one more or one less.
+# Consonants that loanwords exchange are one class; a key may differ by one class of the others.
 CLASSES = dict(zip("pbBfvdDtTsZzjcCgGkmnNr", "PPPPPTTTTTTTTTTKKKMNNR", strict=True))
-EXCHANGED = {"K": "T", "T": "K"}  # c, ch and g are read either way
+EXCHANGED = {"K": "T", "T": "K"}  # c, ch and g are ambiguous
 SHORTEST_KEY_TO_VARY = 3
 REPEATED = re.compile(r"(.)\1+")
-# For a first comparison: classes of consonants, those that hiss apart, and one of vowels.
+# For a first comparison: classes of consonants, one class of sibilants, and one of vowels.
 COARSE = str.maketrans(
     CLASSES | dict.fromkeys("szZjcC", "S") | dict.fromkeys("aeiouxY", "a") | dict.fromkeys("-REywh")
 )
 
 
 class SpeltWord(NamedTuple):
-    """An English word of the corpus: its key and sounds, its token, and in how many passages it stands."""
+    """An English word of the corpus: key, sounds, token and number of passages."""
 
     key: str
     sound: str
@@ -59,7 +59,7 @@ class SpeltWord(NamedTuple):
 
 
 def spelt_words(words: Sequence[tuple[str, int]], analyzer: Analyzer) -> Iterator[SpeltWord]:
-    """Yield those words that the index has one token of."""
+    """Yield the words with exactly one token in the index."""
     for word, count in words:
         tokens = analyzer.analyze(word) if len(word) >= SHORTEST_WORD else []
         if len(tokens) == 1:
@@ -68,14 +68,14 @@ def spelt_words(words: Sequence[tuple[str, int]], analyzer: Analyzer) -> Iterato
 
 
 def loanword(korean: str, read: Callable[[Sequence[str]], Sequence[SpeltWord]]) -> SpeltWord | None:
-    """Return the English word that a Hangul word sounds like; None where none is clear.
+    """Return the English word that a Hangul word sounds like; None if there is no clear candidate.
 
-    `read` returns the corpus's words of some keys.
+    `read` returns the words of the corpus for keys.
     """
     sound = hangul_sound(korean) if looks_foreign(korean) else None
     if sound is None:
         return None
-    # The commonest first, to be compared before others of the same classes.
+    # Most frequent first, compared before others with the same classes.
     words = sorted(read(near_keys(sound_key(sound))), key=attrgetter("passages"), reverse=True)
     nearest = process.extract(
         _coarse(sound),
@@ -99,7 +99,7 @@ def loanword(korean: str, read: Callable[[Sequence[str]], Sequence[SpeltWord]]) 
 
 
 def looks_foreign(korean: str) -> bool:
-    """Tell whether a word may be a loanword, by its length and its syllables."""
+    """Check whether a word may be a loanword, by its length and syllables."""
     least = FOREIGN_SHORT if len(korean) <= SHORTEST else FOREIGN
     return SHORTEST <= len(korean) <= LONGEST and foreignness(korean) >= least
 
@@ -109,7 +109,7 @@ def _coarse(sound: str) -> str:
 
 
 def foreignness(korean: str) -> int:
-    """Return how much likelier a word's syllables are in loanwords, by ten times the logarithm."""
+    """Return ten times the log odds of a word's syllables in loanwords."""
     syllables, finals = _syllable_odds()
     total = 0
     for place, character in enumerate(korean, 1):
@@ -124,7 +124,7 @@ def foreignness(korean: str) -> int:
 
 @lru_cache(maxsize=1)
 def _syllable_odds() -> tuple[list[list[int]], list[list[int]]]:
-    """Read the table: initials by medials, then the finals inside a word and at its end."""
+    """Read the table: initials × medials, then the finals inside a word and at its end."""
     with SYLLABLE_ODDS.open(encoding="utf-8", newline="") as lines:
         rows = [row[1:] for row in csv.reader(lines, delimiter="\t") if row[0] not in {"initial", "final"}]
     odds = [[int(value) for value in row] for row in rows]
@@ -132,12 +132,12 @@ def _syllable_odds() -> tuple[list[list[int]], list[list[int]]]:
 
 
 def sound_key(sound: str) -> str:
-    """Return the classes of the consonants, repeated ones once."""
+    """Return the classes of the consonants, without repetitions."""
     return REPEATED.sub(r"\1", "".join(CLASSES.get(letter, "") for letter in sound))
 
 
 def near_keys(key: str) -> list[str]:
-    """Return a key and those of words that may sound like it: a class exchanged, one more or one less."""
+    """Return a key and the keys of similar sounds: a class exchanged, added or dropped."""
     keys = {key}
     for place, kind in enumerate(key):
         if kind in EXCHANGED:
@@ -149,7 +149,7 @@ def near_keys(key: str) -> list[str]:
 
 
 def _same_family(word: SpeltWord, other: SpeltWord) -> bool:
-    """Tell inflections of one word: of one token, or mostly the same letters."""
+    """Check for inflections of one word: same token, or mostly the same letters."""
     common = next(
         (place for place, (one, two) in enumerate(zip(word.word, other.word, strict=False)) if one != two),
         min(len(word.word), len(other.word)),

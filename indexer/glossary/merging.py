@@ -1,4 +1,4 @@
-"""The pairs of a corpus, combined from its sightings: each English term with its Korean."""
+"""Merging of sightings into pairs: each English term with its Korean term."""
 
 import re
 from array import array
@@ -15,7 +15,7 @@ from indexer.glossary.sightings import Sighting, Sightings
 from indexer.glossary.terms import korean_tokens, with_targets
 from indexer.glossary.vocabulary import Frequencies
 
-# Papers with the same English term that are needed to choose another start of the Korean term.
+# Papers with the same English term needed to choose another start of the Korean term.
 FEWEST_TO_CUT = 3
 CUT_SHARE = 2
 FEWEST_TO_EXTEND = 2
@@ -119,7 +119,7 @@ class _Merger:
                             found.sources.add("title")
 
     def pairs(self) -> Iterator[tuple[Pair, Evidence]]:
-        """Yield each pair as most papers write it, with its evidence.
+        """Yield each pair in its most frequent spelling, with its evidence.
 
         A term of several English words with one token (lock-in) is looked up from the Korean only.
         """
@@ -148,7 +148,7 @@ def _decide(group: "Sequence[tuple[Sighting, array[int]]]") -> "Iterator[tuple[S
 
 
 def _choose(candidates: Sequence[str], counts: Mapping[str, int], listed: set[str]) -> str:
-    """Choose the candidate of a keyword list, else the one of most papers, else the likeliest."""
+    """Choose the candidate in a keyword list, otherwise the most frequent, otherwise the likeliest."""
     best = max(
         (candidate for candidate in candidates if _squeezed(candidate) in listed), key=len, default=None
     )

@@ -1,4 +1,4 @@
-"""One pass over the stored passages, which notes the terms that they give in both languages."""
+"""Mining of bilingual terms in one pass over the stored passages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,14 +17,14 @@ from indexer.glossary.vocabulary import Frequencies, WordCounts
 # Bounds on memory; beyond them rare and early items are dropped first.
 MOST_MENTIONS = 1_000_000
 MOST_TITLES = 50_000
-LONGEST_TITLE = 1_000  # characters; a longer one is a text, with too many links between its words
+LONGEST_TITLE = 1_000  # characters; a longer title is a text with too many word pairs
 
 
 class GlossaryMiner:
     """Collects the pairs of a corpus from brackets, keyword lists in both languages and bilingual titles.
 
-    Passages are added in corpus order, in one pass. The result is deterministic. The analyzer should be that
-    of the index.
+    Passages are added in corpus order, in one pass. The result is deterministic. Use the analyzer of the
+    index.
     """
 
     def __init__(self, analyzer: Analyzer) -> None:

@@ -1,4 +1,4 @@
-"""A glossary's entry, and in which language a term is."""
+"""Pairs of a glossary, and the language of a term."""
 
 import re
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ BRACKET = re.compile(r"[(（]([^()（）]{1,200})[)）]")
 class Pair:
     """A Korean and an English term that mean the same, with their tokens in the index's analysis.
 
-    `count` is the number of papers the pair was seen in, `sources` where: bracket, keywords, title. One that
-    was given is of the source user or general, and counted in no paper. `target` is the only language that it
-    is looked up for, None for both.
+    `count` is the number of papers with the pair, `sources` its origins: bracket, keywords, title. A given
+    pair has the source user or general, and count 0. `target` is the only language that it is looked up for,
+    None for both.
     """
 
     korean: str
@@ -36,18 +36,18 @@ class Pair:
 
     @property
     def has_tokens(self) -> bool:
-        """Whether the analysis leaves something of both terms, and not too much."""
+        """Whether both terms have tokens after analysis, and not too many."""
         return all(0 < len(tokens) <= LONGEST_TOKENS for tokens in (self.korean_tokens, self.english_tokens))
 
 
 def term_language(term: str) -> Target | None:
-    """Tell a Korean term (some Hangul) from an English one (Latin letters only)."""
+    """Return the language of a term: Korean (some Hangul) or English (Latin letters only)."""
     if HANGUL.search(term):
         return "ko"
     return "en" if LATIN.search(term) else None
 
 
 def contains(tokens: Tokens, phrase: Tokens) -> bool:
-    """Return True if the tokens contain a phrase without a gap."""
+    """Check whether the tokens contain a phrase without a gap."""
     size = len(phrase)
     return any(tokens[start : start + size] == phrase for start in range(len(tokens) - size + 1))

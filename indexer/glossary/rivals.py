@@ -1,4 +1,4 @@
-"""Contradictory pairs of one term: a spelling error, a word too many or too few."""
+"""Contradictory pairs of one term: spelling errors, superfluous or missing words."""
 
 from collections.abc import Sequence
 from itertools import permutations
@@ -10,7 +10,7 @@ from indexer.glossary.pairs import Pair, Source, Tokens, contains
 from indexer.glossary.vocabulary import Frequencies
 
 CLEARLY_MORE = 2  # times as many papers
-LETTERS_AN_ERROR = 4  # of a term, for each letter that differs
+LETTERS_AN_ERROR = 4  # letters of a term per differing letter
 MOST_ERRORS = 2
 MOST_RIVALS = 50  # pairs of one term that are compared
 LISTED: Source = "keywords"
@@ -43,7 +43,7 @@ def without_rivals(pairs: Sequence[Pair], frequencies: Frequencies) -> list[Pair
 
 
 def _contradicts(rival: Side, side: Side) -> bool:
-    """Return True if a rival has more evidence and differs by words at an end, or by one or two letters."""
+    """Check whether a rival has more evidence and differs by words at an end, or by one or two letters."""
     if LISTED in side.pair.sources:
         return False
     better = LISTED in rival.pair.sources or rival.pair.count >= CLEARLY_MORE * side.pair.count
@@ -54,6 +54,6 @@ def _contradicts(rival: Side, side: Side) -> bool:
 
 
 def _is_near(one: str, other: str) -> bool:
-    """Return True if two terms differ by one or two letters, as by a misspelling or misreading."""
+    """Check whether two terms differ by one or two letters, such as misspellings or misreadings."""
     errors = min(MOST_ERRORS, min(len(one), len(other)) // LETTERS_AN_ERROR)
     return one[0] == other[0] and 0 < OSA.distance(one, other, score_cutoff=errors) <= errors

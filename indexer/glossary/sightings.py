@@ -10,7 +10,7 @@ from indexer.glossary.pairs import Source
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """An English term with candidates for its Korean, the likeliest first."""
+    """An English term with candidates for its Korean term, likeliest first."""
 
     english: str
     candidates: tuple[str, ...]
@@ -30,7 +30,7 @@ class Sightings(Generic[Seen]):
         self._papers: dict[Seen, array[int]] = {}
 
     def add(self, sighting: Seen, paper: int) -> None:
-        """Add a paper to a sighting; the sightings of a paper are added in a row."""
+        """Add a paper to a sighting; the sightings of a paper are added consecutively."""
         papers = self._papers.get(sighting)
         if papers is None:
             if len(self._papers) >= self._most:
@@ -40,7 +40,7 @@ class Sightings(Generic[Seen]):
             papers.append(paper)
 
     def _drop_rare(self) -> None:
-        """Keep the half with the most papers; of equal ones the later."""
+        """Keep the half with the most papers; among equal ones the later."""
         ranked = sorted(
             enumerate(self._papers.items()), key=lambda item: (len(item[1][1]), item[0]), reverse=True
         )

@@ -1,9 +1,9 @@
-"""How a Hangul word and an English spelling sound, in one alphabet, and how far two sounds are apart.
+"""Sounds of Hangul words and English spellings in one alphabet, and their distance.
 
     폴리머 porimx, polymer porymeR; 스케줄링 s-kejurriN, scheduling skedurriN
 
-Capitals stand for what only one side writes: R an r that is not heard (sensor, 센서), N the ng, C ch, Z sh,
-T th, E a mute e, Y 아이, and B, G, D the finals ㅂ, ㄱ, ㅅ. The vowels are a, e, i, o, u, x (ㅓ) and - (ㅡ).
+Capitals are sounds of one side only: R a silent r (sensor, 센서), N ng, C ch, Z sh, T th, E a silent e, Y
+아이, and B, G, D the finals ㅂ, ㄱ, ㅅ. The vowels are a, e, i, o, u, x (ㅓ) and - (ㅡ).
 """
 
 import math
@@ -16,9 +16,9 @@ from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE, MEDIALS, SY
 # In the order of Unicode's conjoining jamo.
 INITIAL_SOUNDS = "g g n d d r m b b s s  j j c k t p h".split(" ")
 MEDIAL_SOUNDS = "a e ya ye x e yx ye o wa we we yo u wx we wi yu - -i i".split()
-# Loanwords are written with seven finals alone (the rules of 1986); a syllable with another is no loanword's.
+# Loanwords use only seven finals (the rules of 1986); a syllable with another final is not in a loanword.
 FINAL_SOUNDS = {0: "", 1: "G", 4: "n", 8: "r", 16: "m", 17: "B", 19: "D", 21: "N"}
-# English spelling to sound; of those that begin at a place the longest counts.
+# English spelling to sound; the longest match counts.
 SPELLINGS = {
     **dict.fromkeys(("tion", "sion", "cian"), "Zxn"),
     **dict.fromkeys(("tious", "cious"), "Zxs"),
@@ -61,13 +61,13 @@ SPELLINGS = {
     "ware": "wexR",
 }
 SPELLING = re.compile("|".join(sorted(SPELLINGS, key=len, reverse=True)) + "|[a-z]")
-# An r that no vowel follows is not heard, nor is an e at the end.
+# An r without a following vowel and a final e are silent.
 MUTE_R = re.compile(r"r(?![aeiouxy])")
 REPEATED = re.compile(r"(.)\1+")
 VOWELS = frozenset("aeiouxY-")
 MUTE_E = "E"
 SPELT_VOWELS = frozenset(f"y{MUTE_E}")
-# What one sound costs in the place of another, Korean first; for other pairs see below.
+# Costs of substitutions, Korean sound first; other pairs are handled below.
 COSTS = {
     "bv": 0.03, "bp": 0.4, "bf": 0.5, "bw": 0.6,
     "pf": 0.03, "pb": 0.4,
@@ -98,17 +98,18 @@ COSTS = {
     "yi": 0.1, "ye": 0.3, "yj": 0.3,
 }  # fmt: skip
 OTHER_VOWEL, OTHER_CONSONANT, OTHER_KIND = 0.6, 1.0, 1.2
-# A sound that only the Korean has: ㅡ between consonants, 이 behind a sibilant, a glide, a second vowel.
+# Insertions, sounds of the Korean side only: ㅡ between consonants, 이 after a sibilant, a glide, a second
+# vowel.
 ADDED = {"-": 0.05, "y": 0.15, "w": 0.25, "h": 0.8}
 ADDED_I, ADDED_VOWEL, ADDED_SECOND_VOWEL = 0.1, 0.5, 0.4
-# A sound that only the English spelling has.
+# Deletions, sounds of the English side only.
 DROPPED = {"E": 0.0, "R": 0.05, "e": 0.25, "h": 0.4, "w": 0.4, "y": 0.4, "g": 0.7, "p": 0.8}
 DROPPED_VOWEL, DROPPED_SECOND_VOWEL = 0.4, 0.2
 
 
 @lru_cache(maxsize=1 << 12)
 def hangul_sound(word: str) -> str | None:
-    """Return the sounds of a word in Hangul; None if a syllable is none of a loanword's."""
+    """Return the sounds of a Hangul word; None if a syllable cannot be in a loanword."""
     sounds = []
     for character in word:
         code = ord(character) - FIRST_SYLLABLE
@@ -120,7 +121,7 @@ def hangul_sound(word: str) -> str | None:
 
 
 def english_sound(word: str) -> str:
-    """Return the sounds of an English word as they are spelt."""
+    """Return the sounds of an English word from its spelling."""
     letters = unicodedata.normalize("NFD", word.lower())
     sound = "".join(SPELLINGS.get(found, found) for found in SPELLING.findall(letters))
     sound = MUTE_R.sub("R", REPEATED.sub(r"\1", sound)).replace("l", "r")
@@ -130,9 +131,9 @@ def english_sound(word: str) -> str:
 
 
 def sound_distance(korean: str, english: str, far: float = math.inf) -> float:
-    """Return what it costs to turn one string of sounds into the other, by the mean of their lengths.
+    """Return the edit distance of two strings of sounds, divided by their mean length.
 
-    A weighted edit distance (Wagner & Fischer, JACM 21:1, 1974); infinite where it is beyond `far`.
+    A weighted edit distance (Wagner & Fischer, JACM 21:1, 1974); infinite beyond `far`.
     """
     length = (len(korean) + len(english)) / 2
     row = [0.0]

@@ -1,4 +1,4 @@
-"""A glossary as a file: SQLite, looked up by the tokens of either side."""
+"""Glossary files: SQLite, with lookup by the tokens of either side."""
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile, writing_sqlite
 from indexer.glossary.columns import SEPARATOR, packed_tokens, tokens_number, unpacked_tokens
 from indexer.glossary.forms import Forms
@@ -16,16 +16,16 @@ from indexer.glossary.pairs import Pair, Target, Tokens
 from indexer.glossary.patterns.abbreviations import LONGEST_TOKENS as LONGEST_FORM
 from indexer.glossary.patterns.abbreviations import Abbreviation
 
-Unit = tuple[int, int]  # the first and last of tokens that are one term
+Unit = tuple[int, int]  # the span of the tokens of one term
 TARGETS: tuple[Target, Target] = ("en", "ko")
 # The user's pairs take precedence over mined ones, and these over general ones.
 TIERS = 3
 TIER_OF = {"user": 0, "general": 2}
 GENERAL = ("general",)  # the sources of most pairs
 MINED = 1
-# Three tables are their own indexes. The file's user_version is the number of tokens of its longest term.
-# Tokens are packed, and looked up by their number (`columns.py`). The source of a general pair is NULL. The
-# token of a word is an integer n if the word begins with it: its first n letters.
+# Three tables are WITHOUT ROWID indexes. The file's user_version is the number of tokens of its longest term.
+# Tokens are packed, and looked up by number (`columns.py`). The source of a general pair is NULL. The token
+# of a word is an integer n if it is the first n letters of the word.
 SCHEMA = """
 CREATE TABLE pairs (
     id INTEGER PRIMARY KEY, korean TEXT, english TEXT, korean_tokens, english_tokens, count INTEGER,
@@ -49,7 +49,7 @@ ABBREVIATIONS = """
 SELECT * FROM abbreviations
 WHERE id IN (SELECT abbreviation FROM abbreviation_sides WHERE tokens IN ({})) ORDER BY id
 """
-MOST_VALUES = 900  # of one statement
+MOST_VALUES = 900  # values per statement
 WORDS = """
 SELECT key, word, sound,
     CASE typeof(token) WHEN 'integer' THEN substr(word, 1, token) ELSE token END, passages
@@ -59,7 +59,7 @@ WORDS_OF_LETTER = """
 SELECT word, CASE typeof(token) WHEN 'integer' THEN substr(word, 1, token) ELSE token END, passages
 FROM words WHERE word >= ? AND word < ?
 """
-REMEMBERED_LETTERS = 64  # with their words, of which a glossary has at most 200,000
+CACHED_LETTERS = 64  # letters with cached words; a glossary has at most 200,000 words
 LAST_LETTER = "\U0010ffff"
 
 
@@ -73,7 +73,7 @@ class CorpusWords(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FormMatch:
-    """An abbreviation whose short or long form is tokens[start:end]."""
+    """An abbreviation with its short or long form at tokens[start:end]."""
 
     form: Abbreviation
     start: int
@@ -96,7 +96,7 @@ class Match:
 
 
 def write_glossary(path: Path, pairs: Sequence[Pair], forms: Forms | None = None) -> None:
-    """Write a glossary file, or replace it: a reader finds the old one or the new one whole.
+    """Write or atomically replace a glossary file.
 
     Raises:
         IndexNotWritten: disk full, no permission.
@@ -106,19 +106,19 @@ def write_glossary(path: Path, pairs: Sequence[Pair], forms: Forms | None = None
         sides = [(number, side) for number, pair in enumerate(pairs) for side in _looked_up(pair).values()]
         connection.executemany("INSERT INTO lookups VALUES (?, ?)", _numbered(sides))
         longest = max((len(side) for _, side in sides), default=0)
-        connection.execute(f"PRAGMA user_version = {longest:d}")  # which takes no parameter
+        connection.execute(f"PRAGMA user_version = {longest:d}")  # PRAGMA takes no parameters
         if forms:
             _insert_forms(connection, forms)
 
 
 def _looked_up(pair: Pair) -> dict[Target, Tokens]:
-    """Return the tokens a pair is looked up by, under the language that they lead to."""
+    """Return the lookup tokens of a pair by the language of the other side."""
     sides: dict[Target, Tokens] = {"en": pair.korean_tokens, "ko": pair.english_tokens}
     return {target: side for target, side in sides.items() if side and pair.target in {None, target}}
 
 
 def _numbered(sides: Iterable[tuple[int, Tokens]]) -> list[tuple[int, int]]:
-    """Return the rows of a table of lookups: the number of a side's tokens, and what it is a side of."""
+    """Return rows of a lookup table: the number of a side's tokens, and the id of its pair."""
     return sorted({(tokens_number(side), number) for number, side in sides})
 
 
@@ -156,15 +156,15 @@ class Glossary:
 
     def __init__(self, file: SQLiteFile) -> None:
         self._file, self._path = file, file.path
-        self._words_starting_with = lru_cache(REMEMBERED_LETTERS)(self._read_words_of)
+        self._words_starting_with = lru_cache(CACHED_LETTERS)(self._read_words_of)
 
     @classmethod
     def open(cls, path: Path) -> Self:
         """Open the file at `path`.
 
         Raises:
-            FileNotFoundError: there is none.
-            IndexDamaged: the file is no glossary.
+            FileNotFoundError: the file does not exist.
+            IndexDamaged: the file is not a glossary.
         """
         return cls(SQLiteFile(path, "glossary", table="lookups"))
 
@@ -174,16 +174,16 @@ class Glossary:
         units: Collection[Unit] = (),
         is_held: Callable[[Sequence[str]], bool] | None = None,
     ) -> list[Match]:
-        """Return the pairs with one side in `tokens` without a gap: the longest first.
+        """Return the pairs with one side in `tokens` without a gap, longest first.
 
-        Of two overlapping matches on the same side, the shorter is left out; all pairs of the same span stay,
-        the one of most papers first. Mined pairs do not match tokens that the user's pairs match, and general
+        Of two overlapping matches on the same side, the shorter is dropped; all pairs of the same span are
+        returned, most papers first. Mined pairs do not match tokens that the user's pairs match, and general
         pairs do not match tokens that mined pairs match. A match never splits one of the `units` (CO of CO2).
-        With `is_held` only pairs match whose other side's tokens it accepts, so a longer term that no passage
-        holds does not displace a shorter one. A general pair of several words whose counterpart only joins
-        the counterparts of its words (nurse burnout) does not match, with or without `is_held`.
+        With `is_held`, pairs match only if it accepts the tokens of their other side, so that a longer term
+        contained in no passage does not displace a shorter one. A general pair of several words that only
+        joins the translations of its words (nurse burnout) never matches.
         """
-        with describing_damage(self._path):
+        with map_damage_errors(self._path):
             found = self._matches(tokens, units)
         found = [match for match in found if is_held is None or is_held(match.other_tokens)]
         found = [match for match in found if not _is_composed(match, found)]
@@ -191,7 +191,7 @@ class Glossary:
         return sorted(matches, key=lambda match: (match.start - match.end, match.start))
 
     def _matches(self, tokens: Sequence[str], units: Collection[Unit]) -> list[Match]:
-        """Return all pairs with one side in `tokens`, the longest first."""
+        """Return all pairs with one side in `tokens`, longest first."""
         spans = _spans(tokens, self._longest, units)
         found = [
             Match(pair, start, end, target)
@@ -202,18 +202,18 @@ class Glossary:
         return sorted(found, key=lambda match: (match.start - match.end, match.start))
 
     def korean_words(self, words: Sequence[str]) -> set[str]:
-        """Return those of some words that are the one Korean token of a pair."""
-        with describing_damage(self._path):
+        """Return the words that are the only Korean token of a pair."""
+        with map_damage_errors(self._path):
             pairs = list(map(_pair, self._with_sides(LOOKUP, [(word,) for word in words])))
         return {pair.korean for pair in pairs if pair.korean_tokens == (pair.korean,)} & {*words}
 
     def abbreviations(self, tokens: Sequence[str], units: Collection[Unit] = ()) -> list[FormMatch]:
-        """Return the abbreviations with one side in `tokens` without a gap: the longest first.
+        """Return the abbreviations with one side in `tokens` without a gap, longest first.
 
-        Of two overlapping matches the shorter is left out; all of one span stay, the most frequent first. A
-        match never splits one of the `units`.
+        Of two overlapping matches the shorter is dropped; all of the same span are returned, most frequent
+        first. A match never splits one of the `units`.
         """
-        with describing_damage(self._path):
+        with map_damage_errors(self._path):
             spans = _spans(tokens, LONGEST_FORM, units)
             found = [
                 FormMatch(form, start, end)
@@ -237,26 +237,26 @@ class Glossary:
         return int(self._file.select("PRAGMA user_version")[0][0])
 
     def _with_sides(self, statement: str, sides: Iterable[Tokens]) -> list[tuple[Any, ...]]:
-        """Return the rows with one of these sides, and some with others of the same number, by their id."""
+        """Return the rows with one of these sides, including hash collisions, by id."""
         return sorted(set(self._select_in(statement, [tokens_number(side) for side in sides])))
 
     def _select_in(self, statement: str, values: Sequence[str | int]) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a statement for values of any number."""
+        """Yield the rows of a statement for any number of values."""
         for start in range(0, len(values), MOST_VALUES):
             some = values[start : start + MOST_VALUES]
             yield from self._file.select(statement.format(", ".join("?" * len(some))), *some)
 
     def loanword(self, korean: str) -> SpeltWord | None:
-        """Return the corpus's English word that a Hangul word sounds like; None where none is clear."""
-        with describing_damage(self._path):
+        """Return the English word that a Hangul word sounds like; None if there is no clear candidate."""
+        with map_damage_errors(self._path):
             return loanword(korean, self._words)
 
     def words_starting_with(self, letter: str) -> CorpusWords:
-        """Return the corpus's English words that start with a small letter; they are remembered."""
+        """Return the English words of the corpus that start with a small letter; cached."""
         return self._words_starting_with(letter)
 
     def _read_words_of(self, letter: str) -> CorpusWords:
-        with describing_damage(self._path):
+        with map_damage_errors(self._path):
             rows = self._file.select(WORDS_OF_LETTER, letter, letter + LAST_LETTER)
         words, tokens, passages = zip(*rows, strict=True) if rows else ((), (), ())
         return CorpusWords(words, tokens, passages)
@@ -266,12 +266,12 @@ class Glossary:
 
     def pairs(self) -> Iterator[Pair]:
         """Iterate over all pairs, most papers first."""
-        with describing_damage(self._path):
+        with map_damage_errors(self._path):
             yield from map(_pair, self._file.select("SELECT * FROM pairs ORDER BY id"))
 
     def all_abbreviations(self) -> Iterator[Abbreviation]:
         """Iterate over all abbreviations, by their short forms."""
-        with describing_damage(self._path):
+        with map_damage_errors(self._path):
             yield from map(_abbreviation, self._file.select("SELECT * FROM abbreviations ORDER BY id"))
 
     def __len__(self) -> int:
@@ -296,7 +296,7 @@ def _spelt(rows: Iterable[Sequence[object]]) -> list[SpeltWord]:
 
 
 def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> dict[Tokens, list[Unit]]:
-    """Return the spans of at most `longest` tokens that split no unit, by their tokens."""
+    """Return the spans of at most `longest` tokens without a split unit, by their tokens."""
     spans: dict[Tokens, list[Unit]] = {}
     inside = {place for first, last in units for place in range(first + 1, last + 1)}
     for start in range(len(tokens)):
@@ -307,7 +307,7 @@ def _spans(tokens: Sequence[str], longest: int, units: Collection[Unit]) -> dict
 
 
 def _is_composed(match: Match, found: Iterable[Match]) -> bool:
-    """Return True if a general pair of several words only joins the counterparts of its words."""
+    """Check whether a general pair of several words only joins the translations of its words."""
     pair, span = match.pair, range(match.start, match.end)
     if _tier(pair) != TIER_OF["general"] or " " not in pair.korean or " " not in pair.english:
         return False
@@ -323,7 +323,7 @@ def _is_composed(match: Match, found: Iterable[Match]) -> bool:
 
 
 def _chosen(found: Sequence[Match], target: Target, size: int) -> Iterator[Match]:
-    """Yield the longest matches for a language that do not overlap; `size` is the number of tokens."""
+    """Yield the longest non-overlapping matches for a language; `size` is the number of tokens."""
     longest = [0] * size  # of the spans taken at each place
     for tier in range(TIERS):
         free = [length == 0 for length in longest]  # of earlier tiers

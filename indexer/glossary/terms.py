@@ -1,4 +1,4 @@
-"""The tokens of the terms of a pair, and the side from which a pair is looked up."""
+"""Tokens of the terms of a pair, and the directions in which a pair is looked up."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -7,12 +7,12 @@ from indexer.analysis.tokens import Analyzer
 from indexer.glossary.pairs import HANGUL, Pair
 from indexer.glossary.transliteration import FINALS, FIRST_SYLLABLE
 
-SHORTEST_STEM = 2  # syllables, of a term without its suffix
-NOUN = "연구"  # one token
+SHORTEST_STEM = 2  # syllables of a term without its suffix
+NOUN = "연구"  # a noun of one token
 
 
 def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
-    """Return the tokens of a term; none if a whole Korean word has none (거꾸로 학습 is not 학습)."""
+    """Return the tokens of a term; none if the analysis drops a Korean word (거꾸로 학습 is not 학습)."""
     tokens = analyzer.analyze(term)
     if HANGUL.search(term):
         position = 0
@@ -27,8 +27,9 @@ def term_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
 def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
     """Return the tokens of a Korean term.
 
-    The term is analysed alone, as an object (비만을) and word by word. The fewest tokens that drop nothing
-    count. If all drop a part, the term itself counts if it is a token behind a noun (연구 이주).
+    The term is analysed alone, as an object (비만을) and word by word, and the fewest complete tokens are
+    returned. If all analyses drop a part, the term itself is returned if it is a token after a noun (연구
+    이주).
     """
     tokens = term_tokens(term, analyzer)
     if not term or (len(tokens) == 1 and spell(tokens, term)):
@@ -45,16 +46,16 @@ def korean_tokens(term: str, analyzer: Analyzer) -> tuple[str, ...]:
 
 
 def spell(tokens: Sequence[str], term: str) -> bool:
-    """Return True if the tokens are all letters and digits of a term."""
+    """Check whether the tokens cover all letters and digits of a term."""
     return "".join(tokens) == "".join(filter(str.isalnum, term.lower()))
 
 
 def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
-    """Yield the pairs; if one token is a part of a Korean term, a pair a side, from which it is looked up.
+    """Yield the pairs, split by direction if the only token is a part of a Korean term.
 
-    The token 혈압 of 고혈압 would find the pair in questions about blood pressure. The pair is looked up from
-    the English by it, and from the Korean by the whole term. A term may lose a suffix (타당성) unless the
-    token is the term of another pair.
+    The token 혈압 of 고혈압 would match questions about blood pressure. Such a pair is looked up from English
+    by the token, and from Korean by the whole term. A term may lose a suffix (타당성) unless the token is the
+    term of another pair.
     """
     pairs = list(pairs)
     whole = {
@@ -75,6 +76,6 @@ def with_targets(pairs: Iterable[Pair]) -> Iterator[Pair]:
 
 
 def _is_stem(token: str, term: str) -> bool:
-    """Return True if a term is a token with a suffix or a nominal ending: 타당성, 돌봄 of 돌보."""
+    """Check whether a term is a token with a suffix or a nominal ending: 타당성, 돌봄 of 돌보."""
     is_long_enough = len(token) >= SHORTEST_STEM
     return is_long_enough and (token == term[:-1] or (len(token) == len(term) and token[:-1] == term[:-1]))

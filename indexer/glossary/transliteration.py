@@ -1,7 +1,6 @@
-"""Whether a Korean word is an English one written as it sounds: 다윈 and Darwin, 센서 and sensor.
+"""Transliteration check of a Korean and an English word: 다윈 and Darwin, 센서 and sensor.
 
-Both become a string of consonant classes; vowels, h, w and y are left out, voice and aspiration are not told
-apart.
+Both words are converted to consonant classes; vowels, h, w, y, voicing and aspiration are ignored.
 """
 
 import re
@@ -13,7 +12,7 @@ MEDIALS, FINALS = 21, 28
 # Classes: K T P S (sibilants and affricates) M N R; "-" for none. In the order of Unicode's conjoining jamo.
 INITIAL_CLASSES = "KKNTTRMPPSS-SSSKTP-"
 FINAL_CLASSES = "-KKKNNNTRRRRRRRRMPPTTNTTKTP-"
-# Spelling to class; the longer is tried first.
+# Spelling to class; longer spellings are tried first.
 CLASS_OF = {
     **dict.fromkeys("sch tch ch sh tz ts ce ci cy s z j ç".split(), "S"),
     **dict.fromkeys("ck c k g q".split(), "K"),
@@ -26,7 +25,7 @@ CLASS_OF = {
 }
 SPELLING = re.compile("|".join(sorted(CLASS_OF, key=len, reverse=True)))
 REPEATED = re.compile(r"(.)\1+")
-# Shorter strings agree by chance.
+# Shorter strings match by chance.
 SURE_CONSONANTS = 2
 SOUNDS_ALIKE = 0.7
 SOUNDS_MUCH_ALIKE = 0.8
@@ -35,7 +34,7 @@ SOUNDS_THE_SAME = 0.85
 
 @lru_cache(maxsize=1 << 14)
 def sounds_like(korean: str, english: str, share: float = SOUNDS_ALIKE) -> bool:
-    """Tell whether the consonants of the two agree: twice their longest common part, by their number."""
+    """Compare the consonants: twice the longest common subsequence by the total number, at least `share`."""
     left, right = _korean_consonants(korean), _english_consonants(english)
     if min(len(left), len(right)) < SURE_CONSONANTS:
         return left == right != "" and len(korean) <= len(english) and share < SOUNDS_THE_SAME

@@ -6,7 +6,7 @@ from collections import Counter
 from indexer.analysis.porter import porter_stem
 
 WORD = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ]{2,40}")
-LONGEST_BEGINNING = 3  # syllables of a Hangul word that are counted, since its particles are unknown
+LONGEST_BEGINNING = 3  # counted syllables of a Hangul word, as particles are unknown
 BEGINNING = re.compile(rf"(?<![가-힣])[가-힣]{{2,{LONGEST_BEGINNING}}}")
 ALL_COUNTED, ONE_IN = 1_000, 8  # passages; after them Hangul is counted in one of eight
 MOST_COUNTED = 400_000
@@ -58,7 +58,7 @@ class Frequencies:
         self._stems: Counter[str] | None = None
 
     def korean(self, word: str) -> int:
-        """Return the estimated number of passages with a Korean word, also with particles and in compounds.
+        """Return the estimated number of passages with a Korean word, including particles and compounds.
 
         0 if it is unknown: for several words, and for a word longer than the counted syllables.
         """

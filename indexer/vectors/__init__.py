@@ -1,1 +1,1 @@
-"""Vectors of an index's passages: kept on disk, made while indexing, found again by id."""
+"""Vectors of passages: storage on disk, encoding while indexing, lookup by id."""

@@ -1,8 +1,8 @@
-"""Vectors for the passages of a build: encoded once, kept over kills, then put where the engine wants them.
+"""Encoding of a build's passages, with a spool that survives kills.
 
-What is encoded goes into a spool beside the build, a window of passages at a time, under the passage's id and
-a hash of its text. A build that is killed, or starts over, finds there what it had encoded. When the version
-is published the spool is removed.
+Encoded vectors are committed to a spool next to the build, one window of passages at a time, under the
+passage's id and a hash of its text. A build that is killed or restarted reuses them. The spool is removed
+when the version is published.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from indexer.errors import EncoderUnusable
 from indexer.files.schema import StoredPassage
 from indexer.vectors.store import Row, VectorStore
 
-WINDOW = 1_024  # passages that are encoded, sorted by length among themselves, between two commits
-COPIED_AT_ONCE = 4_096
+WINDOW = 1_024  # passages encoded between two commits, sorted by length
+ROWS_PER_COPY = 4_096
 
 
 def text_to_encode(passage: StoredPassage) -> str:
-    """Return what a passage's vector is made of: title and text, composed; empty where it has neither."""
+    """Return the text to encode: title and text, composed (NFC); empty if there is neither."""
     return unicodedata.normalize("NFC", f"{passage.title}\n{passage.text}".strip())
 
 
@@ -49,17 +49,17 @@ def encode_missing(
     progress: Progress,
     total: int,
 ) -> int:
-    """Encode what neither the spool nor `known` holds of these passages, into the spool; return how many.
+    """Encode the passages missing in the spool and in `known` into the spool; return their number.
 
     Raises:
-        EncoderUnusable: the encoder fails; what was encoded before stays in the spool.
+        EncoderUnusable: the encoder failed; earlier vectors remain in the spool.
     """
     encoded = done = 0
     progress("encoding", 0, total)
     texts = ((passage, text_to_encode(passage)) for passage in passages)
     for window in windows(((_row(passage, text), text) for passage, text in texts if text), WINDOW):
         rows = [row for row, _ in window]
-        missing = _held_by_none(rows, [spool, *known])
+        missing = _missing_rows(rows, [spool, *known])
         if missing:
             before = done
             try:
@@ -71,7 +71,7 @@ def encode_missing(
                 first, last = (rows[missing[place]].passage_id for place in (0, -1))
                 raise EncoderUnusable(
                     f"{error} (while {len(missing):,} passages from {first!r} to {last!r} were encoded). "
-                    "What was encoded before is kept: mend the cause and give the same command again"
+                    "The vectors encoded before are kept: fix the cause and repeat the command"
                 ) from error
             spool.append([rows[place] for place in missing], rounded(vectors, spool.fingerprint.storage))
             encoded += len(missing)
@@ -81,14 +81,14 @@ def encode_missing(
 
 
 def copy_rows(passages: Iterable[StoredPassage], sources: Sequence[VectorStore], target: Path) -> int:
-    """Write a set of vectors anew, in the order of the passages, from the first source that has each.
+    """Write a new set of vectors in passage order, each from the first source that has it.
 
-    Return how many passages have one.
+    Return the number of passages with a vector.
     """
-    shutil.rmtree(target, ignore_errors=True)  # what a killed build had copied
+    shutil.rmtree(target, ignore_errors=True)  # left by a killed build
     matrices = [source.matrix() for source in sources]
     with VectorStore.writing(target, sources[0].fingerprint) as copied:
-        for rows in windows(map(row_of, passages), COPIED_AT_ONCE):
+        for rows in windows(map(row_of, passages), ROWS_PER_COPY):
             places = list(zip(*(source.known(rows) for source in sources), strict=True))
             held = [number for number, found in enumerate(places) if any(one is not None for one in found)]
             copied.append(
@@ -98,7 +98,7 @@ def copy_rows(passages: Iterable[StoredPassage], sources: Sequence[VectorStore],
 
 
 def _gathered(matrices: Sequence[Stored], places: Sequence[tuple[int | None, ...]]) -> Stored:
-    """Return a row for each place: that of the first matrix which has one."""
+    """Return a row for each place, from the first matrix that has it."""
     gathered = np.empty((len(places), matrices[0].shape[1]), matrices[0].dtype)
     left = list(range(len(places)))
     for source, matrix in enumerate(matrices):
@@ -108,7 +108,7 @@ def _gathered(matrices: Sequence[Stored], places: Sequence[tuple[int | None, ...
     return gathered
 
 
-def _held_by_none(rows: Sequence[Row], stores: Sequence[VectorStore]) -> list[int]:
+def _missing_rows(rows: Sequence[Row], stores: Sequence[VectorStore]) -> list[int]:
     left = list(range(len(rows)))
     for store in stores:
         found = store.known([rows[place] for place in left])

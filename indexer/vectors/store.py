@@ -1,12 +1,12 @@
-"""Vectors as files: a matrix that is mapped into memory, and which passage each of its rows is of.
+"""Vector files: a memory-mapped matrix, and the passage of each row.
 
-| in the folder | what |
+| file | content |
 |---|---|
-| rows.bin | the matrix, a row a passage: little-endian float32, or int8 |
-| passages.sqlite | of each row the passage, its paper, and a hash of the text that was encoded |
-| fingerprint.json | what the vectors depend on |
+| rows.bin | the matrix, one row per passage: little-endian float32, or int8 |
+| passages.sqlite | passage, paper and hash of the encoded text of each row |
+| fingerprint.json | dependencies of the vectors |
 
-Rows are appended and committed; what a killed process wrote behind its last commit is written over.
+Rows are appended and committed; rows after the last commit of a killed process are overwritten.
 """
 
 import json
@@ -23,7 +23,7 @@ from base.errors import Remedy
 from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
 from indexer.errors import IndexDamaged
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile
 
 ROWS, PASSAGES, FINGERPRINT = "rows.bin", "passages.sqlite", "fingerprint.json"
@@ -33,11 +33,11 @@ CREATE TABLE passages (
     row INTEGER PRIMARY KEY, passage_id TEXT NOT NULL UNIQUE, doc_id TEXT NOT NULL, text_hash BLOB NOT NULL
 )
 """
-ASKED_AT_ONCE = 500  # ids in one statement; SQLite allows a thousand variables at least
+VALUES_PER_QUERY = 500  # ids per statement; SQLite allows at least a thousand variables
 
 
 class Row(NamedTuple):
-    """What is known of a row without its vector."""
+    """The metadata of a row."""
 
     passage_id: str
     doc_id: str
@@ -48,11 +48,11 @@ class VectorStore:
     """A set of vectors in a folder; opened for reading, or by `writing` for adding to it."""
 
     def __init__(self, folder: Path, *, writable: bool = False) -> None:
-        """Open what lies in `folder`.
+        """Open the vectors in `folder`.
 
         Raises:
-            FileNotFoundError: there is none, or a file of it is missing.
-            IndexDamaged: files cannot be read.
+            FileNotFoundError: a file or the folder is missing.
+            IndexDamaged: files are unreadable.
         """
         self.folder = folder
         self.fingerprint = _read_fingerprint(folder)
@@ -71,7 +71,7 @@ class VectorStore:
 
     @classmethod
     def writing(cls, folder: Path, fingerprint: VectorFingerprint) -> Self:
-        """Open a folder for adding to it; what lies there of another fingerprint, or damaged, is removed."""
+        """Open a folder for adding rows; vectors of another fingerprint, or damaged ones, are removed."""
         try:
             if _read_fingerprint(folder) == fingerprint:
                 return cls(folder, writable=True)
@@ -83,7 +83,7 @@ class VectorStore:
         with sqlite3.connect(folder / PASSAGES) as connection:
             connection.execute(SCHEMA)
         connection.close()
-        # Last: without it there is nothing here.
+        # Written last: without this file the folder counts as empty.
         (folder / FINGERPRINT).write_text(json.dumps(fingerprint.as_record()), encoding="utf-8")
         return cls(folder, writable=True)
 
@@ -94,13 +94,13 @@ class VectorStore:
         self.close()
 
     def close(self) -> None:
-        """Close the files; what was not committed is lost, and whoever asks is told by IndexClosed."""
+        """Close the files; uncommitted rows are lost, and later calls raise IndexClosed."""
         self._passages.close()
         if self._rows:
             self._rows.close()
 
     def __len__(self) -> int:
-        """How many passages have a vector."""
+        """Return the number of passages with a vector."""
         return int(self._passages.select("SELECT count(*) FROM passages")[0][0])
 
     @property
@@ -108,12 +108,12 @@ class VectorStore:
         return self.fingerprint.dimensions * self._dtype.itemsize
 
     def append(self, rows: Sequence[Row], vectors: Stored) -> None:
-        """Add rows with their vectors, and commit: afterwards no kill loses them.
+        """Add rows with their vectors, and commit them.
 
-        A passage that has a vector gets the new one; its old row stays, and is nobody's.
+        An existing vector of a passage is replaced; its old row remains unused.
 
         Raises:
-            OSError: disk full; what was there before is still there.
+            OSError: disk full; earlier rows are intact.
         """
         if not self._rows:
             raise ValueError("the vectors were opened for reading")
@@ -128,7 +128,7 @@ class VectorStore:
                 "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)",
                 ((self._end + offset, *row) for offset, row in enumerate(rows)),
             )
-        except sqlite3.OperationalError as error:  # a full disk, as SQLite tells it
+        except sqlite3.OperationalError as error:  # SQLite's error for a full disk
             raise OSError(str(error)) from error
         self._end += len(rows)
 
@@ -137,7 +137,7 @@ class VectorStore:
         return {row[1]: row[0] for row in self._where("passage_id", list(dict.fromkeys(passage_ids)))}
 
     def known(self, rows: Sequence[Row]) -> list[int | None]:
-        """Return for each passage the row that holds its vector, None where it has none of this text."""
+        """Return the row of each passage's vector, None if it has none for this text."""
         held = self._where("passage_id", [row.passage_id for row in rows])
         found = {passage_id: (row, text_hash) for row, passage_id, _, text_hash in held}
         nothing = (None, b"")
@@ -150,16 +150,16 @@ class VectorStore:
         return [found[row] for row in rows]
 
     def matrix(self) -> Stored:
-        """Map all rows into memory: shape (rows, dimensions), of the type they are stored as."""
+        """Map all rows into memory: shape (rows, dimensions), in the storage type."""
         shape = (self._end, self.fingerprint.dimensions)
         if not self._end:
             return np.empty(shape, self._dtype)
         return np.memmap(self.folder / ROWS, dtype=self._dtype, mode="r", shape=shape)
 
     def _where(self, column: str, values: Sequence[str] | Sequence[int]) -> Iterator[tuple[Any, ...]]:
-        """Yield what is known of the rows whose column has one of the values."""
-        for start in range(0, len(values), ASKED_AT_ONCE):
-            some = values[start : start + ASKED_AT_ONCE]
+        """Yield the metadata of rows by the values of a column."""
+        for start in range(0, len(values), VALUES_PER_QUERY):
+            some = values[start : start + VALUES_PER_QUERY]
             marks = ", ".join("?" * len(some))
             yield from self._passages.select(f"SELECT * FROM passages WHERE {column} IN ({marks})", *some)  # noqa: S608
 
@@ -170,8 +170,8 @@ class VectorStore:
 
 def _read_fingerprint(folder: Path) -> VectorFingerprint:
     text = (folder / FINGERPRINT).read_text(encoding="utf-8")
-    with describing_damage(folder / FINGERPRINT):
+    with map_damage_errors(folder / FINGERPRINT):
         fingerprint = VectorFingerprint(**json.loads(text))
         if fingerprint.storage not in DTYPES or fingerprint.dimensions < 1:
-            raise ValueError("it names no vectors that can be stored")
+            raise ValueError("it names an unknown vector format")
         return fingerprint

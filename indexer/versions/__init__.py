@@ -1,1 +1,1 @@
-"""Versions of an index: manifest, fingerprint, where they are stored, and what writes them."""
+"""Versions of an index: manifest, fingerprint, storage, and writers."""

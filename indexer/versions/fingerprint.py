@@ -1,4 +1,4 @@
-"""What an index depends on, so that one built otherwise is refused instead of answering wrongly."""
+"""Fingerprint of an index's dependencies, to refuse an index built with others."""
 
 import hashlib
 import json
@@ -19,10 +19,10 @@ LIBRARIES: dict[EngineName, tuple[str, ...]] = {
     "elasticsearch": ("python-mecab-ko-dic",),
 }
 CHUNKING_VERSION = 1
-KEPT_HASHES = ".analysis-hashes.json"  # in the home: {hash of the chain and its files: hash of its tokens}
+KEPT_HASHES = ".analysis-hashes.json"  # in the home: {hash of chain and files: hash of tokens}
 MOST_HASHES = 32
 
-REMEMBERED = 16  # fingerprints in a process, of which each holds on to its dictionary
+REMEMBERED = 16  # fingerprints cached per process, each with its dictionary
 
 Fingerprint = dict[str, str]
 
@@ -34,17 +34,17 @@ def lexical_fingerprint(
     dictionary: UserDictionary | None = None,
     home: Path | None = None,
 ) -> Fingerprint:
-    """Return all that the tokens and fields of an index depend on, a value a cause.
+    """Return the dependencies of an index's tokens and fields, by name.
 
-    The last is a hash of the tokens of 200 fixed texts: it notices what no version number tells. With `home`
-    it is kept there, and computed again when a file that analysis depends on is another. A process remembers
-    the last results; what is returned is the caller's own.
+    The last value is a hash of the tokens of 200 fixed texts, which detects changes without a version number.
+    With `home` it is cached there, and recomputed when a file that analysis depends on changes. A process
+    caches the last results; the caller owns the returned copy.
     """
     return dict(_lexical_fingerprint(analyzer, decompound, engine, dictionary, home))
 
 
 def forget_fingerprints(home: Path | None = None) -> None:
-    """Forget what this process remembers, and with `home` what is kept there."""
+    """Clear the cache of this process, and with `home` the cache there."""
     _lexical_fingerprint.cache_clear()
     if home:
         with suppress(OSError):
@@ -73,14 +73,14 @@ def _lexical_fingerprint(
 def _token_hash(
     analyzer: str, decompound: Decompound, dictionary: UserDictionary | None, home: Path | None
 ) -> str:
-    """Return the hash of the fixed texts' tokens, as it was kept in `home` or computed now."""
+    """Return the hash of the fixed texts' tokens, cached in `home` or computed."""
     chain = [analyzer, decompound, dictionary.hash if dictionary else "", *analysis_sources()]
     key = hashlib.sha256(json.dumps(chain).encode()).hexdigest()
     kept = _kept_hashes(home) if home else {}
     if key not in kept:
         kept[key] = _computed_hash(analyzer, decompound, dictionary)
         if home and home.is_dir():
-            with suppress(OSError):  # a home that cannot be written to is computed for each time
+            with suppress(OSError):  # without a cache in a read-only home
                 write_durably(home / KEPT_HASHES, json.dumps(dict(list(kept.items())[-MOST_HASHES:])))
     return kept[key]
 
@@ -104,12 +104,12 @@ def _computed_hash(analyzer: str, decompound: Decompound, dictionary: UserDictio
 
 
 def fixed_texts() -> list[str]:
-    """Return the texts whose tokens stand for an analysis."""
+    """Return the texts whose tokens represent an analysis."""
     return FIXED_TEXTS.read_text(encoding="utf-8").rstrip("\n").split("\n")
 
 
 def differences(stored: Fingerprint, current: Fingerprint) -> list[str]:
-    """List what differs, each as "name: stored, now current"."""
+    """List the differences in the form "name: stored, now current"."""
     return [
         f"{name}: {stored.get(name, 'none')}, now {current.get(name, 'none')}"
         for name in sorted(stored.keys() | current.keys())

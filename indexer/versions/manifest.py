@@ -1,4 +1,4 @@
-"""What a published version says of itself, and whether it can be read with today's analysis."""
+"""The manifest of a published version, and the check against the current analysis."""
 
 import json
 from dataclasses import asdict, dataclass, field, replace
@@ -17,15 +17,16 @@ from indexer.settings import EngineName
 from indexer.versions.fingerprint import Fingerprint, differences, forget_fingerprints, lexical_fingerprint
 
 MANIFEST = "manifest.json"
-# Of a manifest and the files that it lists. 1 had no number, and no sums of files; 2 no sums of stored
-# passages; 3 only mined pairs in its glossary; 4 no forward index; 5 the tokens of its glossary as text.
+# Format of a manifest and its files. Format 1 had no format number and no checksums of files; 2 had no
+# checksums of stored passages; 3 had only mined pairs in its glossary; 4 had no forward index; 5 had glossary
+# tokens as text.
 FORMAT = 6
-MOST_BYTES = 64_000_000  # of a manifest that are read; none that a build wrote has as many
+MOST_BYTES = 64_000_000  # limit of a manifest; real ones are smaller
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a published version says of itself; `manifest.json` holds it, with a sum over all that it says."""
+    """Description of a published version, stored in `manifest.json` with a checksum."""
 
     name: str
     version: int
@@ -39,49 +40,49 @@ class Manifest:
     fingerprint: Fingerprint
     counts: dict[str, int] = field(default_factory=dict)
     dictionary: str = ""  # the hash of the user's dictionary
-    glossary: dict[str, int] = field(default_factory=dict)  # how many pairs are of the corpus, user, general
-    citations: dict[str, int] = field(default_factory=dict)  # references, matched …; none without a graph
-    vectors: dict[str, Any] | None = None  # the fingerprint of the set, and how many passages have one
-    source: dict[str, Any] = field(default_factory=dict)  # paths and format of what was indexed last
+    glossary: dict[str, int] = field(default_factory=dict)  # numbers of pairs: corpus, user, general
+    citations: dict[str, int] = field(default_factory=dict)  # references, matched, …; empty without a graph
+    vectors: dict[str, Any] | None = None  # fingerprint and number of vectors
+    source: dict[str, Any] = field(default_factory=dict)  # paths and format of the last indexed corpus
     files: dict[str, FileSum] = field(default_factory=dict)
     format: int = FORMAT
 
     @property
     def vector_fingerprint(self) -> VectorFingerprint | None:
-        """What the vectors depend on; None where the version has none."""
+        """The fingerprint of the vectors; None without vectors."""
         return VectorFingerprint(**self.vectors["fingerprint"]) if self.vectors else None
 
     @property
     def vector_count(self) -> int:
-        """How many passages have a vector."""
+        """The number of passages with a vector."""
         return int(self.vectors["passages"]) if self.vectors else 0
 
     def with_vectors(self, fingerprint: VectorFingerprint, passages: int) -> Self:
-        """Return the manifest of the version when so many passages have vectors."""
+        """Return the manifest with the fingerprint and number of vectors."""
         return replace(self, vectors={"fingerprint": fingerprint.as_record(), "passages": passages})
 
     def as_record(self) -> dict[str, Any]:
-        """Return what is stored: all fields, and their sum."""
+        """Return the stored record: all fields and their checksum."""
         record = asdict(self)
-        if not self.citations:  # as versions without a citation graph were written
+        if not self.citations:  # omitted, as in versions without a citation graph
             del record["citations"]
         return record | {SUM: sum_of(record)}
 
     @classmethod
     def from_record(cls, record: Any, index: str = "", version: int | None = None) -> Self:
-        """Read what `as_record` made, of this version if one is named.
+        """Parse a record made by `as_record`, and check its version if one is given.
 
         Raises:
-            IndexMismatch: it is of an older or newer format.
-            IndexDamaged: it is not what was written, or of another version.
+            IndexMismatch: the format is older or newer.
+            IndexDamaged: the record is damaged, or belongs to another version.
         """
         place = f"index {index!r}" if version is None else f"index {index!r}, version {version}"
         if not isinstance(record, dict):
-            raise _damaged(place, "it is no JSON object", index)
+            raise _damaged(place, "it is not a JSON object", index)
         stored = record.get("format", 1 if "name" in record else None)
         if stored != FORMAT and isinstance(stored, int):
             raise IndexMismatch(
-                f"index {index!r} is of format {stored}, this version of shrag reads and writes {FORMAT}",
+                f"index {index!r} has format {stored}; this version of shrag reads and writes {FORMAT}",
                 remedy=Remedy.REBUILD,
                 index=index,
             )
@@ -95,11 +96,11 @@ class Manifest:
         except (ValueError, TypeError, LookupError, RecursionError) as error:
             raise _damaged(place, _reason(error), index) from error
         if not is_written:
-            raise _damaged(place, "it is not what was written", index)
+            raise _damaged(place, "it is damaged", index)
         if version not in {None, manifest.version}:
-            raise _damaged(place, f"it is that of version {manifest.version}", index)
+            raise _damaged(place, f"it belongs to version {manifest.version}", index)
         if any(".." in Path(name).parts or Path(name).is_absolute() for name in manifest.files):
-            raise _damaged(place, "it names files that lie elsewhere", index)
+            raise _damaged(place, "it names files outside of the version's folder", index)
         return manifest
 
     def to_text(self) -> str:
@@ -112,7 +113,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path, index: str = "", version: int | None = None) -> Self:
-        """Read `manifest.json` of `folder`; raises as `from_record`."""
+        """Read `manifest.json` in `folder`; raises as `from_record`."""
         path = folder / MANIFEST
         try:
             record = json.loads(_first_bytes(path))
@@ -123,21 +124,21 @@ class Manifest:
 
 def _first_bytes(path: Path) -> bytes:
     if path.exists() and not path.is_file():
-        raise ValueError("it is no file")
+        raise ValueError("it is not a file")
     with path.open("rb") as file:
         return file.read(MOST_BYTES)
 
 
 @cache
 def _checker(kind: type) -> Any:
-    """Return what tells whether a record has the fields of a class, each of its type."""
+    """Return a validator of a record's fields and their types for a class."""
     from pydantic import ConfigDict, TypeAdapter, with_config
 
     return TypeAdapter(with_config(ConfigDict(strict=True, extra="forbid"))(kind))
 
 
 def _reason(error: Exception) -> str:
-    """Return what is wrong on one line; of several fields, the first."""
+    """Describe the first error in one line."""
     from pydantic import ValidationError
 
     if isinstance(error, ValidationError):
@@ -155,18 +156,18 @@ def _damaged(place: str, reason: object, index: str) -> IndexDamaged:
 
 
 def check_analysis(manifest: Manifest, dictionary: UserDictionary | None, home: Path | None = None) -> None:
-    """Raise IndexMismatch where a version was built by another analysis, schema or library version.
+    """Raise IndexMismatch if a version was built with another analysis, schema or library version.
 
-    With `home` the tokens that today's analysis makes of fixed texts are remembered there.
+    With `home`, the token hash of the current analysis is cached there.
     """
     chain = manifest.analyzer, manifest.decompound, manifest.engine, dictionary
     changed = differences(manifest.fingerprint, lexical_fingerprint(*chain, home))
-    if changed and home:  # what is kept there may be broken
+    if changed and home:  # the cached hash may be wrong
         changed = differences(manifest.fingerprint, lexical_fingerprint(*chain))
         forget_fingerprints(home)
     if changed:
         raise IndexMismatch(
-            f"index {manifest.name!r} was built otherwise ({'; '.join(changed)})",
+            f"index {manifest.name!r} was built with other settings or versions ({'; '.join(changed)})",
             remedy=Remedy.REBUILD,
             index=manifest.name,
         )

@@ -60,7 +60,7 @@ class NumberedRows(NamedTuple):
 def numbered_rows(ids: tuple[str, ...], rows: PassageRows, lexicon: Lexicon) -> NumberedRows:
     """Return rows with their lexicon; ValueError where it does not have all of their numbers."""
     if max(int(rows.body.max(initial=0)), int(rows.title.max(initial=0))) > len(lexicon):
-        raise ValueError("a row of a passage is not what was written")
+        raise ValueError("a row of a passage is damaged")
     return NumberedRows(ids, rows, lexicon)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from indexer.encoders.arrays import Stored
-from indexer.files.damage import describing_damage
+from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import open_searcher
 from indexer.forward.columns import ForwardColumns
@@ -53,7 +53,7 @@ class TantivyEngine(Engine):
         """
         self._what, self._name = folder, name  # for a message
         self._check = cache(check) if check else None
-        with describing_damage(folder, name):
+        with map_damage_errors(folder, name):
             documents = _check_segments(folder)
             self._searcher = open_searcher(folder)
             columns = ForwardColumns(folder.with_name(FORWARD))
@@ -171,7 +171,7 @@ class TantivyEngine(Engine):
         return await self._threads.run(described)
 
     def _describing_damage(self) -> AbstractContextManager[None]:
-        return describing_damage(self._what, self._name, check=self._check)
+        return map_damage_errors(self._what, self._name, check=self._check)
 
 
 def _nearest_passages(vectors: "VectorStore") -> "NearestPassages":

@@ -335,7 +335,7 @@ def test_a_full_disk_loses_no_question_that_was_kept(sample_home, model, undistu
 
     assert process.returncode == 1
     assert f"kept in {kept_of(out)}; the same command goes on there" in said
-    assert "a file grew over the allowed size" in said
+    assert "the file exceeds the allowed size" in said
     assert not out.exists()
     model.on_call = lambda _: 200
     model.prompts.clear()

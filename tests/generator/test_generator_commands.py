@@ -228,7 +228,7 @@ def test_a_trace_is_not_written_over_what_the_settings_name(sample_home, tmp_pat
     done = shrag(*question, home=sample_home, **{variable: kept})
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{kept} would be written over what is read" in done.stderr
+    assert f"{kept} would overwrite the input" in done.stderr
     assert kept.read_text() == "rice, paddy\n"
 
 

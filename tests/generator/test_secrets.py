@@ -116,7 +116,7 @@ def test_a_file_that_holds_no_certificates_is_refused_with_the_settings(tmp_path
 @pytest.mark.parametrize("settings_at", [model_of, encoder_of])
 def test_certificates_that_an_address_does_not_use_are_refused(tmp_path, settings_at):
     pem = certificate_for("IP:127.0.0.1", tmp_path / "server.pem")
-    with pytest.raises(ValueError, match="ca_certs goes with addresses that begin with https:// only"):
+    with pytest.raises(ValueError, match="ca_certs requires addresses that begin with https://"):
         settings_at("http://127.0.0.1:8000", pem)
 
 
@@ -261,7 +261,9 @@ def test_a_password_in_an_address_is_refused_and_not_repeated(tmp_path, group):
     given = {f"{group}__{name}": "https://reader:geheim@host.test:9200/v1"}
     done = shrag("doctor", home=tmp_path, **given)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"SHRAG_{group.upper()}__{name.upper()}: must not hold a name or password")
+    assert done.stderr.startswith(
+        f"SHRAG_{group.upper()}__{name.upper()}: must not contain a name or password"
+    )
     assert "geheim" not in done.stderr
 
 

@@ -134,7 +134,7 @@ def test_a_file_without_end_is_refused_in_little_memory(tmp_path):
 
 def test_what_is_no_regular_file_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "trace.json")
-    with pytest.raises(ValueError, match=r"trace\.json cannot be read: it is no regular file"):
+    with pytest.raises(ValueError, match=r"trace\.json cannot be read: it is not a regular file"):
         Trace.load(tmp_path / "trace.json")
 
 
@@ -173,5 +173,5 @@ def test_a_part_that_is_another_program_s_is_named_with_its_place(tmp_path):
 
 def test_a_trace_that_cannot_be_written_says_so(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(UnknownPath, match=r"trace\.json cannot be written: there is no folder "):
+    with pytest.raises(UnknownPath, match=r"trace\.json cannot be written: the folder "):
         Trace(RECORD).save(tmp_path / "file" / "trace.json")

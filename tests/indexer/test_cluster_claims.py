@@ -54,7 +54,7 @@ def page(sequence):
 def test_a_page_that_comes_again_ends_the_reading():
     with cluster_that_says(itertools.chain(map(page, range(3)), itertools.repeat(page(2)))) as cluster:
         passages = passages_of_index(cluster, "papers@000001")
-        with pytest.raises(EngineRefused, match="papers@000001 sends again what it sent before"):
+        with pytest.raises(EngineRefused, match=r"repeats a page of .*papers@000001"):
             list(itertools.islice(passages, 100))
 
 
@@ -62,7 +62,7 @@ def test_of_a_version_no_more_passages_are_read_than_were_written():
     with cluster_that_says(map(page, itertools.count())) as cluster:
         passages = passages_of_version(cluster, "papers@000001", PASSAGES)
         assert [passage.passage_id for passage in itertools.islice(passages, PASSAGES)][-1] == "P0004"
-        with pytest.raises(IndexDamaged, match="more than the 5 passages that were written"):
+        with pytest.raises(IndexDamaged, match="more than the 5 passages written"):
             next(passages)
 
 
@@ -73,6 +73,6 @@ def test_of_a_glossary_no_more_is_taken_than_was_written(tmp_path, data):
     note: companions.CompanionNote = {"pieces": 10**9, "sha256": "0" * 64}
     with cluster_that_says(itertools.repeat(piece, 100)) as cluster:
         path = tmp_path / "glossary"
-        with pytest.raises(IndexDamaged, match="is not what was written"):
+        with pytest.raises(IndexDamaged, match="is damaged"):
             cluster.run(companions.download(cluster.client, "glossaries", kept, note, 5_000, path))
     assert list(tmp_path.iterdir()) == []

@@ -89,7 +89,7 @@ def test_verify_tells_which_versions_are_whole(call, corpus):
     for _ in range(2):
         call(index, corpus, "--name", "x")
     assert call(indexes, "verify", "x").stdout == (
-        "index 'x', version 1: as it was written\nindex 'x', version 2: as it was written\n"
+        "index 'x', version 1: intact\nindex 'x', version 2: intact\n"
     )
 
     folder = IndexerSettings().home / "x"
@@ -100,7 +100,7 @@ def test_verify_tells_which_versions_are_whole(call, corpus):
         {"version": 1, "differs": ["glossary.sqlite is missing"]},
         {"version": 2, "differs": ["more was not written by the build"]},
     ]
-    assert "2 versions of 2 not as written (1, 2)" in str(result.exception)
+    assert "2 versions of 2 damaged (1, 2)" in str(result.exception)
 
 
 def test_versions_are_verified_where_nothing_says_which_answers(call, corpus):
@@ -110,9 +110,9 @@ def test_versions_are_verified_where_nothing_says_which_answers(call, corpus):
     (IndexerSettings().home / "x" / "CURRENT").unlink()
 
     result = CliRunner().invoke(indexes, ["verify", "x"])
-    assert result.stdout == "index 'x', version 1: as it was written\n"
+    assert result.stdout == "index 'x', version 1: intact\n"
     assert "CURRENT is missing" in str(result.exception)
-    assert call(indexes, "rollback", "x", "1").output == "index 'x' answers from version 1 again\n"
+    assert call(indexes, "rollback", "x", "1").output == "index 'x': version 1 is the current version again\n"
     assert call(indexes, "verify", "x").exit_code == 0
 
 
@@ -124,7 +124,7 @@ def test_show_tells_what_an_index_is_made_of(call, corpus):
     record = json.loads(call(indexes, "show", "x", "--json").stdout)
 
     assert "4 passages of 4 papers; a record is a paper" in shown
-    assert "4 records read; 4 records replaced by newer ones of the same id" in shown
+    assert "4 records read; 4 records replaced by newer records with the same id" in shown
     assert (record["versions"], record["analyzer"], record["unfinished"]) == ([1, 2], "bilingual", False)
 
 
@@ -143,7 +143,7 @@ def test_rollback_answers_from_the_version_before(call, corpus):
         call(indexes, "rollback", "x")
     call(indexes, "remove", "x", "P00001")
 
-    assert call(indexes, "rollback", "x").output == "index 'x' answers from version 1 again\n"
+    assert call(indexes, "rollback", "x").output == "index 'x': version 1 is the current version again\n"
 
 
 def test_delete_asks_first(call, corpus):

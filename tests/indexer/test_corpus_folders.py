@@ -41,10 +41,7 @@ def test_formats_and_everything_that_is_not_read_are_reported(folder, tmp_path):
 
     assert "  files: 1 jsonl, 1 markdown\n" in printed
     assert "  not read: 1 .md (README.md), 1 .docx (c.docx)\n" in reported
-    assert (
-        f"  links out of the folder or to nothing, not followed (--follow-links): 1 ({folder}/out)"
-        in reported
-    )
+    assert f"  links out of the folder or broken, not followed (--follow-links): 1 ({folder}/out)" in reported
     assert (
         f"  copies, read only if the PDF or Markdown of the same name is refused: 1 ({folder}/b.txt)\n"
         in reported

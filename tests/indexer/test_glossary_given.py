@@ -40,12 +40,12 @@ def test_decomposed_hangul_is_composed():
     [
         (
             b"resilience\t\xed\x9a\x8c\xeb\xb3\xb5",
-            "no pair; write the Korean term, a tab, and the English one",
+            "not a pair; write the Korean term, a tab, and the English term",
         ),
-        ("회복탄력성 resilience".encode(), "no pair; write the Korean term"),
-        ("회복탄력성\t".encode(), "no pair; write the Korean term"),
-        ("납\tlead\tmetal".encode(), "behind the English term stands what is neither > nor <"),
-        ("납\tlead\t>\tmore".encode(), "behind the English term stands what is neither > nor <"),
+        ("회복탄력성 resilience".encode(), "not a pair; write the Korean term"),
+        ("회복탄력성\t".encode(), "not a pair; write the Korean term"),
+        ("납\tlead\tmetal".encode(), "only > or < may follow the English term"),
+        ("납\tlead\t>\tmore".encode(), "only > or < may follow the English term"),
         (b"\xff\xfe", r"not UTF-8 \(byte 1\)"),
         ("납\tle\x1bad".encode(), r"a control character \(U\+001B\)"),
         ("납\tle\u202ead".encode(), r"a control character \(U\+202E\)"),

@@ -212,7 +212,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
 
 def test_a_file_that_is_no_glossary_is_told(tmp_path):
     (tmp_path / "glossary.sqlite").write_text("not a database, but long enough to be one" * 100)
-    with pytest.raises(IndexDamaged, match="build it again, or go back to the version before"):
+    with pytest.raises(IndexDamaged, match="build it again, or roll back to the previous version"):
         Glossary.open(tmp_path / "glossary.sqlite")
 
 

@@ -82,7 +82,7 @@ async def nothing():
     ("answer", "said"),
     [
         (nothing, "was silent for 5 s"),
-        (lambda: httpx.Response(200, stream=Endless(1)), "did not come to the end of its answer for 5 s"),
+        (lambda: httpx.Response(200, stream=Endless(1)), "did not finish its response for 5 s"),
     ],
 )
 def test_no_longer_is_waited_than_the_request_allows(answer, said):
@@ -92,7 +92,7 @@ def test_no_longer_is_waited_than_the_request_allows(answer, said):
 
 def test_nothing_packed_is_asked_for_or_read():
     bomb = gzip.compress(bytes(10_000_000))
-    with pytest.raises(httpx.DecodingError, match=r"its answer is packed \(gzip\), which was not asked for"):
+    with pytest.raises(httpx.DecodingError, match=r"its response is compressed \(gzip\)"):
         ask(lambda: httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(bomb)))
     _, [request] = ask(lambda: httpx.Response(200))
     assert request.headers["Accept-Encoding"] == "identity"

@@ -190,7 +190,9 @@ def test_dead_letters_lie_beside_the_version_and_ten_are_reported(home, tmp_path
 def test_another_analyzer_needs_a_rebuild(home, corpus):
     build(home, corpus)
 
-    with pytest.raises(InvalidCall, match="is analysed as bilingual discard, this call asks for korean disc"):
+    with pytest.raises(
+        InvalidCall, match="is analysed as bilingual discard, but this call requests korean disc"
+    ):
         build(home, corpus, analyzer="korean")
 
     assert build(home, corpus, analyzer="korean", rebuild=True).manifest.analyzer == "korean"
@@ -200,7 +202,7 @@ def test_papers_and_passages_do_not_mix(home, corpus, tmp_path):
     build(home, corpus)
     passages = write_jsonl(tmp_path / "miracl.jsonl", [{"docid": "1#0", "title": "t", "text": "text"}])
 
-    with pytest.raises(InvalidCall, match="holds records of the kind 'paper', this corpus is of the kind"):
+    with pytest.raises(InvalidCall, match="contains records of the kind 'paper', this corpus is of the kind"):
         build(home, passages)
 
 
@@ -228,7 +230,7 @@ def test_removing_what_is_not_there_publishes_nothing(home, corpus):
     build(home, corpus)
     remove_records("papers", ["P00000"], IndexerSettings(home=home))
 
-    with pytest.raises(InvalidCall, match="index 'papers' holds none of these ids: P00000"):
+    with pytest.raises(InvalidCall, match="index 'papers' contains none of these ids: P00000"):
         remove_records("papers", ["P00000"], IndexerSettings(home=home))
 
     assert FolderStore(home, "papers").versions() == [1, 2]

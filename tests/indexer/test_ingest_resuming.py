@@ -240,9 +240,7 @@ def test_a_worker_that_is_ended_is_one_error_and_the_same_command_goes_on(home, 
         timeout=240,
     )
 
-    assert run.stdout.startswith(
-        "one of 2 processes that analyse the texts was ended, perhaps for lack of mem"
-    )
+    assert run.stdout.startswith("one of 2 analysis processes was terminated, perhaps for lack of mem")
     assert (run.stdout.count("\n"), run.stderr) == (1, "")
     assert build(home, corpus).manifest.papers == 1_500
 
@@ -271,7 +269,7 @@ def test_workers_do_not_outlive_the_process_that_started_them(home, tmp_path, en
 
     assert ended_within(workers, 60)
     if ending == signal.SIGINT:
-        assert (process.returncode, told) == (130, "interrupted; the same command goes on where it stopped\n")
+        assert (process.returncode, told) == (130, "interrupted; repeat the command to resume\n")
     else:
         assert process.returncode == -ending
 
@@ -323,7 +321,5 @@ def test_a_disk_error_names_the_next_step(home, corpus):
     home.mkdir()
     (home / "papers").write_text("a file where the folder should be")
 
-    with pytest.raises(
-        IndexNotWritten, match=r"index 'papers' was not written: .*give the same command again"
-    ):
+    with pytest.raises(IndexNotWritten, match=r"index 'papers' was not written: .*repeat the command"):
         build(home, corpus)

@@ -98,7 +98,7 @@ def test_where_a_file_cannot_grow_the_old_one_stays(tmp_path):
 
     said = written_by_another(tmp_path / "out", preexec_fn=limited(10_000))
 
-    assert f"{tmp_path}/out was not written: a file grew over the allowed size" in said
+    assert f"{tmp_path}/out was not written: the file exceeds the allowed size" in said
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"out": b"old"}
 
 
@@ -139,7 +139,7 @@ def test_a_reader_that_goes_away_is_an_output_not_written(tmp_path):
     reader = threading.Thread(target=lambda: os.close(os.open(pipe, os.O_RDONLY)))
     reader.start()
 
-    with pytest.raises(OutputNotWritten, match="its reader has gone away"):
+    with pytest.raises(OutputNotWritten, match="its reader closed the pipe"):
         write_output(pipe, b"line\n" * 500_000)
 
     reader.join()
@@ -213,9 +213,9 @@ def test_only_a_full_disk_asks_for_room(tmp_path, monkeypatch):
         ("", InvalidCall, "is a folder"),
         ("folder", InvalidCall, "is a folder"),
         ("to folder", InvalidCall, "is a folder"),
-        ("nowhere/out", UnknownPath, "there is no folder .*nowhere"),
-        ("to nowhere", UnknownPath, "there is no folder .*nowhere"),
-        ("file/out", UnknownPath, "there is no folder .*file"),
+        ("nowhere/out", UnknownPath, "the folder .*nowhere does not exist"),
+        ("to nowhere", UnknownPath, "the folder .*nowhere does not exist"),
+        ("file/out", UnknownPath, "the folder .*file does not exist"),
         ("loop", OutputNotWritten, "was not written: "),
         ("n" * 300, OutputNotWritten, "was not written: "),
     ],
@@ -246,7 +246,7 @@ def test_an_input_is_not_written_over_by_whatever_name(tmp_path, name):
     (tmp_path / "link").symlink_to("input")
     os.link(tmp_path / "input", tmp_path / "hard link")
 
-    with pytest.raises(InvalidCall, match="would be written over what is read"):
+    with pytest.raises(InvalidCall, match="would overwrite the input"):
         check_output(tmp_path / name, (None, tmp_path / "absent", tmp_path / "input", tmp_path / "below"))
 
 

@@ -115,10 +115,10 @@ def test_a_file_that_is_named_has_to_exist(monkeypatch, tmp_path):
         ("[llm.inner]\na = 1", "no setting llm.inner"),
         ("[zzzzzzzzzz]", "no setting zzzzzzzzzz; shrag settings lists all"),
         ("llm = 'http://h:1'", "llm is a table"),
-        ("[home]\na = 1", "home is a setting, and no table"),
-        ("keywords = true", "keywords: neither true nor false"),
+        ("[home]\na = 1", "home is a setting, not a table"),
+        ("keywords = true", "keywords: it cannot be true or false"),
         ("this_year = 2020-01-01", "this_year: no setting is a date"),
-        ("title_weight = nan", "title_weight: no setting is infinite or no number"),
+        ("title_weight = nan", "title_weight: no setting may be infinite or NaN"),
         ("keywords = 1\nkeywords == 2", "is not TOML: Invalid value (at line 2, column 11)"),
         ("keywords = " + "[" * 50_000, "nested too deeply"),
         ("[llm.extra_body]\n" + ".".join("a" * 5_000) + " = 1", "nested too deeply"),
@@ -140,7 +140,7 @@ def test_neither_a_folder_nor_a_pipe_is_waited_for():
     assert "it is a folder" in refusal()
     Path("shrag.toml").rmdir()
     os.mkfifo("shrag.toml")
-    assert "it is no regular file" in refusal()
+    assert "it is not a regular file" in refusal()
 
 
 def test_a_file_without_anything_and_one_with_a_byte_order_mark_are_read():
@@ -177,7 +177,7 @@ def test_a_file_that_was_found_does_not_decide_where_a_variables_key_goes(monkey
     monkeypatch.setenv("SHRAG_LLM__API_KEY", "geheim")
     with pytest.raises(InvalidSettingsFile) as caught:
         GeneratorSettings()
-    assert "where the value of SHRAG_LLM__API_KEY goes" in str(caught.value)
+    assert "where the value of SHRAG_LLM__API_KEY is sent" in str(caught.value)
     assert "geheim" not in str(caught.value)
     monkeypatch.setenv("SHRAG_CONFIG", "shrag.toml")
     assert GeneratorSettings().llm.model == "m"
@@ -187,7 +187,7 @@ def test_a_file_that_was_found_does_not_open_the_server_to_everybody(monkeypatch
     write("[server]\nopen = true\nport = 8081")
     with pytest.raises(InvalidSettingsFile) as caught:
         ServerSettings()
-    assert "server.open is not taken from a file" in str(caught.value)
+    assert "server.open is not read from a file" in str(caught.value)
     monkeypatch.setenv("SHRAG_CONFIG", "shrag.toml")
     assert (ServerSettings().open, ServerSettings().port) == (True, 8081)
 

@@ -29,9 +29,9 @@ CERTIFICATES = certifi.where()
         ),
         (
             {"elasticsearch__url": "http://me:secret@h:9200"},
-            "SHRAG_ELASTICSEARCH__URL: must not hold a name or password",
+            "SHRAG_ELASTICSEARCH__URL: must not contain a name or password",
         ),
-        ({"elasticsearch__user": "me:too"}, "SHRAG_ELASTICSEARCH__USER: a user's name has no ':'"),
+        ({"elasticsearch__user": "me:too"}, "SHRAG_ELASTICSEARCH__USER: a user name cannot contain ':'"),
         ({"elasticsearch__api_key": "열쇠 secret"}, "SHRAG_ELASTICSEARCH__API_KEY: must be ASCII"),
         (
             {"elasticsearch__url": "http://h:9200", "elasticsearch__password": "secret"},
@@ -45,10 +45,10 @@ CERTIFICATES = certifi.where()
             {"elasticsearch__url": "https://a:1, HTTP://h:9200", "elasticsearch__api_key": "secret"},
             "SHRAG_ELASTICSEARCH: the key or password would go unencrypted to h: use https://",
         ),
-        ({"elasticsearch__replicas": "3-1"}, "SHRAG_ELASTICSEARCH__REPLICAS: a range begins with the lower"),
+        ({"elasticsearch__replicas": "3-1"}, "SHRAG_ELASTICSEARCH__REPLICAS: a range starts with the lower"),
         (
             {"elasticsearch__ca_certs": CERTIFICATES},
-            "SHRAG_ELASTICSEARCH: ca_certs goes with addresses that begin with https:// only",
+            "SHRAG_ELASTICSEARCH: ca_certs requires addresses that begin with https://",
         ),
         (
             {"elasticsearch__ca_certs": "/nowhere/ca.crt", "elasticsearch__url": "https://h:9200"},

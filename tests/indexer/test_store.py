@@ -80,7 +80,7 @@ def test_rollback_goes_back_one_by_one(store):
         publish(store)
 
     assert [store.rollback(), answering(store), store.rollback(), answering(store)] == [2, 2, 1, 1]
-    with pytest.raises(InvalidCall, match="index 'papers' has no version before 1 to go back to"):
+    with pytest.raises(InvalidCall, match="index 'papers' has no version before 1 to roll back to"):
         store.rollback()
 
 
@@ -90,7 +90,7 @@ def test_a_pointer_that_is_a_link_to_itself_is_set_again(store):
     pointer = store.local.path / "CURRENT"
     pointer.unlink()
     pointer.symlink_to("CURRENT")
-    with pytest.raises(IndexDamaged, match="holds no version number"):
+    with pytest.raises(IndexDamaged, match="contains no version number"):
         store.require_current()
 
     assert (store.rollback(1), answering(store), pointer.is_symlink()) == (1, 1, False)
@@ -101,7 +101,7 @@ def test_a_lock_that_is_no_file_is_told_and_not_waited_for(store, make):
     publish(store)
     make(store.version_path(1) / "index.lock")
 
-    assert list(store.verify_files(1)) == ["index.lock is no file"]
+    assert list(store.verify_files(1)) == ["index.lock is not a file"]
 
 
 def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
@@ -156,7 +156,7 @@ def test_what_a_killed_process_did_not_clear_away_goes_with_the_next_writer(stor
         publish(store)
     store.rollback()  # to 3
     with monkeypatch.context() as killed:
-        killed.setattr(FolderStore, "_clear_away", lambda *_: sys.exit("killed"))
+        killed.setattr(FolderStore, "_prune", lambda *_: sys.exit("killed"))
         with pytest.raises(SystemExit):
             publish(store)
 
@@ -219,7 +219,7 @@ def test_asking_for_what_is_not_there_makes_nothing(store, tmp_path):
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", ".hidden", "-x", "a" * 65, "a b", "a\n"])
 def test_a_name_that_is_no_plain_word_is_refused(tmp_path, name):
-    with pytest.raises(InvalidCall, match="cannot name an index"):
+    with pytest.raises(InvalidCall, match="is not a valid index name"):
         FolderStore(tmp_path, name)
 
 
@@ -241,8 +241,8 @@ def test_a_changed_manifest_is_a_damaged_index_with_two_ways_out(store):
         store.manifest()
     assert error.value.remedies == (Remedy.REBUILD, Remedy.ROLL_BACK)
     assert describe_error(error.value) == (
-        "the manifest of index 'papers', version 1 cannot be read (it is not what was written); "
-        "build it again (shrag index PATH --name papers --rebuild), or go back to the version before "
+        "the manifest of index 'papers', version 1 cannot be read (it is damaged); "
+        "build it again (shrag index PATH --name papers --rebuild), or roll back to the previous version "
         "(shrag indexes rollback papers)"
     )
 
@@ -252,9 +252,7 @@ def test_an_index_of_another_format_is_to_be_rebuilt(store, stored):
     publish(store)
     edit_manifest(store, lambda text: text.replace(f'"format": {FORMAT}', f'"format": {stored}'))
 
-    with pytest.raises(
-        IndexMismatch, match=rf"is of format {stored}, .* reads and writes {FORMAT}; build it"
-    ):
+    with pytest.raises(IndexMismatch, match=rf"has format {stored}; .* reads and writes {FORMAT}; build it"):
         store.manifest()
     assert publish(store) == 2  # as a rebuild does
     assert store.manifest().version == 2
@@ -264,7 +262,7 @@ def test_an_index_from_before_formats_is_to_be_rebuilt(store):
     publish(store)
     edit_manifest(store, lambda _: json.dumps({"name": "papers", "version": 1}))
 
-    with pytest.raises(IndexMismatch, match="is of format 1,"):
+    with pytest.raises(IndexMismatch, match="has format 1;"):
         store.manifest()
 
 
@@ -280,7 +278,7 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
 @pytest.mark.parametrize(
     ("spoil", "found"),
     [
-        (lambda folder: (folder / "number").write_text("2"), "number holds other bytes than were written"),
+        (lambda folder: (folder / "number").write_text("2"), "number has a wrong checksum"),
         (lambda folder: (folder / "number").unlink(), "number is missing"),
         (
             lambda folder: ((folder / "number").unlink(), (folder / "number").symlink_to("number")),
@@ -291,7 +289,7 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
             lambda folder: (folder / "manifest.json").write_text(
                 (folder / "manifest.json").read_text() + " "
             ),
-            "manifest.json holds other bytes than were written",
+            "manifest.json has a wrong checksum",
         ),
     ],
     ids=["changed", "missing", "unreadable", "added", "manifest"],
@@ -332,7 +330,7 @@ def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
     store.check_files(store.manifest())
 
     path.write_text("12")
-    with pytest.raises(IndexDamaged, match=r"number has 2 bytes, 1 were written; build it again, or go back"):
+    with pytest.raises(IndexDamaged, match=r"number has 2 bytes instead of 1; build it again, or roll back"):
         store.check_files(store.manifest())
     path.unlink()
     with pytest.raises(IndexDamaged, match="number is missing"):
@@ -342,12 +340,12 @@ def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
 def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
     publish(store)
     (store.version_path(1) / "number").write_text("2")
-    with pytest.raises(IndexDamaged, match="number holds other bytes than were written"):
+    with pytest.raises(IndexDamaged, match="number has a wrong checksum"):
         store.check_files(store.manifest())
 
     monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
     store.check_files(store.manifest())
-    assert store.verify_files(1) == ["number holds other bytes than were written"]
+    assert store.verify_files(1) == ["number has a wrong checksum"]
     with pytest.raises(IndexDamaged):
         store.check_files(store.manifest(), every_byte=True)
 
@@ -359,7 +357,7 @@ def test_nothing_is_made_from_a_version_that_is_not_what_was_written(tmp_path):
     path = store.version_path(1) / name
     path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
 
-    with pytest.raises(IndexDamaged, match=f"{name} holds other bytes"):
+    with pytest.raises(IndexDamaged, match=f"{name} has a wrong checksum"):
         build(tmp_path, write_jsonl(tmp_path / "two.jsonl", [paper(2)]))
     assert store.versions() == [1]
     assert build(tmp_path, tmp_path / "two.jsonl", rebuild=True).manifest.version == 2
@@ -381,18 +379,18 @@ def make_a_link(pointer):
 
 LOST = {
     "lost": (lose, "is missing"),
-    "empty": (lambda pointer: pointer.write_text(""), "holds no version number"),
-    "x": (lambda pointer: pointer.write_text("x"), "holds no version number"),
+    "empty": (lambda pointer: pointer.write_text(""), "contains no version number"),
+    "x": (lambda pointer: pointer.write_text("x"), "contains no version number"),
     "a flipped bit": (
         lambda pointer: pointer.write_text(pointer.read_text().replace("3", "2", 1)),
-        "holds no",
+        "contains no",
     ),
     "a version that is not there": (
         lambda pointer: pointer.write_text("7\n"),
         "names version 7",
     ),
-    "a folder": (make_a_folder, "holds no version number"),
-    "a link": (make_a_link, "holds no version number"),
+    "a folder": (make_a_folder, "contains no version number"),
+    "a link": (make_a_link, "contains no version number"),
 }
 
 
@@ -412,7 +410,7 @@ def test_versions_without_a_pointer_are_damage_and_nothing_is_written_beside_the
     with pytest.raises(IndexDamaged, match=told) as error:
         publish(store, keep=1)
     assert describe_error(error.value).endswith(
-        "its versions: 1, 2, 3; name the version that is to answer (shrag indexes rollback papers VERSION), "
+        "its versions: 1, 2, 3; name the version to use (shrag indexes rollback papers VERSION), "
         "or delete it (shrag indexes delete papers)"
     )
     for refused in (store.current, store.manifest, store.rollback):
@@ -448,7 +446,7 @@ def test_a_damaged_version_is_not_made_to_answer(store):
     (store.version_path(2) / "number").write_text("22")
 
     for version in (None, 2):
-        with pytest.raises(IndexDamaged, match="version 2: number has 2 bytes, 1 were written"):
+        with pytest.raises(IndexDamaged, match="version 2: number has 2 bytes instead of 1"):
             store.rollback(version)
     assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
 

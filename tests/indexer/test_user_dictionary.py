@@ -80,8 +80,8 @@ def test_another_term_or_cut_makes_another_hash():
         ("KISTI\n세종시 세종 시\n세종시", "line 3: 세종시 has other parts in line 2; keep one of the two"),
         ("가\x00나", "line 1: a control character (U+0000)"),
         ("\n" + "가" * 101, "line 2: a term of 101 characters, 100 are allowed"),
-        ("C#", "line 1: # cannot stand in a term; nori's rules have no way to write it"),
-        ("1,4-다이옥산", "line 1: , cannot stand in a term"),
+        ("C#", "line 1: a term cannot contain #; nori's rules have no escape for it"),
+        ("1,4-다이옥산", "line 1: a term cannot contain ,"),
         ("# nothing\n", "terms.txt: no terms in it"),
         ("", "terms.txt: no terms in it"),
     ],
@@ -160,7 +160,7 @@ def test_no_text_is_lost_where_terms_hold_full_stops():
 
 
 def test_the_english_analyzer_takes_no_dictionary():
-    with pytest.raises(InvalidCall, match="takes no dictionary"):
+    with pytest.raises(InvalidCall, match="takes no user dictionary"):
         make_analyzer("english", dictionary=dictionary("KISTI"))
 
 

@@ -31,7 +31,7 @@ def test_an_index_is_opened_by_name(home):
 
 
 def test_an_unknown_index_names_those_that_there_are_and_the_next_step(home):
-    with pytest.raises(UnknownIndex, match=rf"'none' in .*; name one that there is \({NAME}\), or make it"):
+    with pytest.raises(UnknownIndex, match=rf"'none' in .*; name an existing one \({NAME}\), or make it"):
         open_index(IndexerSettings(home=home), "none")
 
 
@@ -68,7 +68,7 @@ def test_a_manifest_that_cannot_be_read_is_damage(home, text):
 def test_a_pointer_that_holds_no_number_is_damage(home):
     (home / NAME / "CURRENT").write_text("one", encoding="ascii")
 
-    with pytest.raises(IndexDamaged, match="CURRENT holds no version number"):
+    with pytest.raises(IndexDamaged, match="CURRENT contains no version number"):
         open_index(IndexerSettings(home=home), NAME)
 
 
@@ -82,8 +82,8 @@ def test_a_missing_part_is_damage_with_the_way_back(home, name):
 
     assert str(damage.value).startswith("index 'papers', version 1: tantivy/")
     assert describe_error(damage.value).endswith(
-        "is missing; build it again (shrag index PATH --name papers --rebuild), or go back to the version "
-        "before (shrag indexes rollback papers)"
+        "is missing; build it again (shrag index PATH --name papers --rebuild), or roll back to the "
+        "previous version (shrag indexes rollback papers)"
     )
 
 

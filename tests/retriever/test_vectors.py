@@ -45,7 +45,7 @@ def test_a_damaged_matrix_is_told_with_its_cure(settings, tmp_path):
         matrix = folder.local.version_path(1) / "vectors" / "rows.bin"
         matrix.write_bytes(matrix.read_bytes()[:-1])
 
-    with pytest.raises(IndexDamaged, match=r"rows.bin has \d+ bytes, \d+ were written; build it again"):
+    with pytest.raises(IndexDamaged, match=r"rows.bin has \d+ bytes instead of \d+; build it again"):
         found(settings, "axolotl")
 
 

@@ -252,9 +252,7 @@ def test_an_update_by_another_encoder_is_refused(settings, server, tmp_path):
     build(settings, PAPERS, tmp_path)
 
     other = with_encoder(settings, server, model="other-counts")
-    with pytest.raises(
-        InvalidCall, match=r"holds vectors of another encoder \(model: 'word-counts', now 'oth"
-    ):
+    with pytest.raises(InvalidCall, match=r"has vectors of another encoder \(model: 'word-counts', now 'oth"):
         build(other, PAPERS[:1], tmp_path, "update")
 
 

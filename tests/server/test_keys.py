@@ -152,7 +152,7 @@ def test_a_first_key_that_the_disk_has_no_room_for_leaves_no_file(tmp_path, size
     made = create_on_full_disk(tmp_path / "home", size)
 
     assert (made.returncode, made.stdout) == (1, "")
-    assert "was not written: a file grew over the allowed size (disk /" in made.stderr
+    assert "was not written: the file exceeds the allowed size (disk /" in made.stderr
     assert list((tmp_path / "home").iterdir()) == []
     assert shrag(tmp_path / "home", "keys", "create").returncode == 0
 

@@ -97,7 +97,7 @@ def test_a_home_that_is_a_file_is_one_line(tmp_path, name):
     (tmp_path / "file").write_text("in the way")
     done = shrag("doctor", home=tmp_path / name)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"SHRAG_HOME: {tmp_path}/file is no folder\n"
+    assert done.stderr == f"SHRAG_HOME: {tmp_path}/file is not a folder\n"
 
 
 def test_an_index_that_is_not_there_is_wrong_when_it_is_named(tmp_path):

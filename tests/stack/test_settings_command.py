@@ -89,7 +89,7 @@ def test_the_file_can_be_printed_while_the_one_in_use_is_broken(tmp_path, file):
         ("home = 5", {"home": ""}, "FILE: home: "),
         ("[llm]\ntimeout_s = 'KEY'", {}, "FILE: llm.timeout_s: "),
         ("[llm]\napi_key = 'KEY KEY'", {}, "FILE: llm.api_key: must be ASCII"),
-        ("[llm]\nbase_url = 'https://KEY@h/v1'", {}, "FILE: llm.base_url: must not hold"),
+        ("[llm]\nbase_url = 'https://KEY@h/v1'", {}, "FILE: llm.base_url: must not contain"),
         ("[llm]\nextra_body = {messages = 'KEY'}", {}, "FILE: llm.extra_body: must not hold messages"),
         ("[llm]\nbase_url = 'https://h/v1'", {}, "FILE: [llm]: base_url is set and model is not"),
         (

@@ -1,1 +1,1 @@
-"""Full papers: the pages of a PDF, or a text, as title, abstract, sections and references."""
+"""Full papers: parsing of PDF pages or text into title, abstract, sections and references."""

@@ -1,4 +1,4 @@
-"""The abstracts of a paper: below their headings, or a block of running text above the first one."""
+"""Abstracts of a paper: below a heading, or a block of running text above the first heading."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from indexer.corpora.full_text.headings import PAGE_NUMBER_BEHIND
 from indexer.corpora.full_text.lines.layout import Line
 from indexer.corpora.full_text.lines.placed import WIDE_PITCH, PlacedLine, same_size, together
 
-SAME_SIZE = 0.12  # of the text's size: lines read by OCR differ a little
-RUNNING_LINES = 2  # of a block of running text, at least
+SAME_SIZE = 0.12  # tolerance relative to the text's size: OCR lines vary slightly
+RUNNING_LINES = 2  # minimal lines of a block of running text
 RUNNING_LETTERS = 120
 UNHEADED_LETTERS = {"ko": 120, "en": 240}
-FULL = 0.6  # of a block's width
+FULL = 0.6  # share of a block's width
 LAST_CHARACTERS = 20
-FAR, VERY_FAR = 1.7, 3.0  # heights from one line to the next
-MOST_PAGES = 2  # that a headless abstract is looked for on
+FAR, VERY_FAR = 1.7, 3.0  # line distances in heights
+MOST_PAGES = 2  # pages searched for an abstract without a heading
 END = re.compile(
     rf"(?:{KEYWORD_HEADINGS})(?:\s*[-–—:：.]|\s*$|\s+(?-i:[A-Z가-힣]))|(?-i:K)ey\s?words\s"
     r"|categories and subject descriptors|general terms|c\.?r\.? categor(?:y|ies)|paper type"
@@ -29,9 +29,9 @@ LINE_END = re.compile(r"[.?!다]['\"”’)\]]*\s*\d*$")
 
 
 def abstract_lines(lines: Sequence[PlacedLine]) -> int | None:
-    """Return the number of lines below a heading that are its abstract, None without one.
+    """Return the number of abstract lines below a heading, None if there is no abstract.
 
-    Entries of a table of contents are no abstract.
+    Entries of a table of contents are not an abstract.
     """
     end = next(
         (number for number, item in enumerate(lines) if END.match(together(item.line.text))), len(lines)
@@ -53,13 +53,13 @@ def abstract_lines(lines: Sequence[PlacedLine]) -> int | None:
 
 
 def keyword_lines(lines: Sequence[PlacedLine]) -> int:
-    """Return the number of lines below a heading that are its keywords: the first block, of one size."""
+    """Return the number of keyword lines below a heading: the first block of one font size."""
     ends = [end for _, end in _blocks(lines, weights=False)]
     return next((end for end in ends if not lines[end - 1].line.text.endswith((",", ";", "-"))), len(lines))
 
 
 def text_begins(lines: Sequence[PlacedLine]) -> int:
-    """Return the number of lines between the heading of an abstract and its text: a title, a name."""
+    """Return the number of lines between the heading of an abstract and its text, such as a title or name."""
     for begin, end in _blocks(lines, weights=False):
         if _is_running([item.line for item in lines[begin:end]], RUNNING_LETTERS):
             return begin
@@ -67,7 +67,7 @@ def text_begins(lines: Sequence[PlacedLine]) -> int:
 
 
 def headless_abstract(lines: Sequence[PlacedLine], language: str) -> tuple[int, int] | None:
-    """Return where the first block of running text of the title page begins and ends."""
+    """Return the span of the first block of running text on the title page."""
     letters = UNHEADED_LETTERS.get(language, UNHEADED_LETTERS["en"])
     pages = [item.page for item in lines]
     for begin, end in _blocks(lines, weights=True):
@@ -80,7 +80,7 @@ def headless_abstract(lines: Sequence[PlacedLine], language: str) -> tuple[int, 
 
 
 def _blocks(lines: Sequence[PlacedLine], *, weights: bool) -> list[tuple[int, int]]:
-    """Part lines where they are set apart, of another size or, if `weights`, of another weight."""
+    """Split lines into blocks at gaps, changes of size and, if `weights`, changes of font weight."""
     begins = [0] if lines else []
     begins += [
         number
@@ -92,7 +92,7 @@ def _blocks(lines: Sequence[PlacedLine], *, weights: bool) -> list[tuple[int, in
 
 
 def _changes_weight(lines: Sequence[Line]) -> bool:
-    """Return whether the weight changes between two pairs of lines; one line may be read wrongly."""
+    """Check for a weight change between two pairs of lines; the weight of a single line may be misread."""
     return len(lines) > 3 and lines[0].bold == lines[1].bold != lines[2].bold == lines[3].bold  # noqa: PLR2004
 
 

@@ -1,4 +1,4 @@
-"""A paper out of the pages of a PDF, as a record in Paper's keys."""
+"""Extraction of a record in Paper's keys from the pages of a PDF."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ MAIN_KINDS = ("kept", "to the end")  # of headings, by their words
 
 
 def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Return the record, without an id; what the pages do not tell is left out."""
+    """Return the record without an id; fields not found on the pages are omitted."""
     usual = usual_size([line for page in pages for line in page.fragments])
     first = title_page(pages)
     regions = [regions_of(fragments) for fragments in without_margins(pages, usual)]
@@ -51,7 +51,7 @@ def article_of(pages: Sequence[Page], metadata: Mapping[str, str]) -> dict[str, 
 
 
 def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str, Any]:
-    """Return abstracts, keywords, body and references without covers."""
+    """Return abstracts, keywords, body and references, without cover pages."""
     sections = _with_abstracts(sections, language)
     found = {
         number: _split_abstract(section, usage)
@@ -95,7 +95,7 @@ def _texts(sections: Sequence[Section], usage: Usage, language: str) -> dict[str
 
 
 def _first_of_text(sections: Sequence[Section]) -> int:
-    """Return the number of the first abstract or opening part, 0 if there is none or a main part above it."""
+    """Return the index of the first abstract or opening part, 0 without one or after a main part."""
     first = next((number for number, section in enumerate(sections) if _begins_text(section)), 0)
     return 0 if any(map(_is_main_part, sections[:first])) else first
 
@@ -114,9 +114,9 @@ def _is_main_part(section: Section) -> bool:
 
 
 def _with_abstracts(sections: Sequence[Section], language: str) -> list[Section]:
-    """Mark the abstracts among sections; the lines behind an abstract become a section without a heading.
+    """Mark the abstracts among sections; lines after an abstract become a section without a heading.
 
-    A summary in the title's language that stands behind a main part is a part of the text.
+    A summary in the title's language after a main part belongs to the text.
     """
     marked: list[Section] = []
     behind_main_part = False
@@ -155,9 +155,9 @@ def _with_headless_abstract(sections: Sequence[Section], language: str) -> list[
 
 
 def _split_abstract(section: Section, usage: Usage) -> tuple[str, list[str]]:
-    """Return an abstract and the paragraphs behind it.
+    """Return an abstract and the following paragraphs.
 
-    Without a heading below an abstract, its section goes on to the end of the paper.
+    If no heading follows an abstract, its section extends to the end of the paper.
     """
     texts = paragraphs(section.lines, usage)
     end = len(texts) if sum(map(len, texts)) <= ABSTRACT_CHARACTERS else 1
@@ -165,7 +165,7 @@ def _split_abstract(section: Section, usage: Usage) -> tuple[str, list[str]]:
 
 
 def _chosen(abstracts: Mapping[int, str], language: str) -> list[int]:
-    """Return the keys of the abstract in the title's language and of the one in the other language."""
+    """Return the keys of the abstracts in the title's language and in the other language."""
     languages = {number: language_of(text) for number, text in abstracts.items() if text}
     first = next((number for number, found in languages.items() if found == language), None)
     first = next(iter(languages), None) if first is None else first

@@ -1,7 +1,7 @@
 """Client of GROBID, an optional server that extracts the fields of a paper from its PDF.
 
-The fields in GROBID's answer replace those of the project's own reader. If GROBID fails, the record of the
-own reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them. The
+The fields in GROBID's response replace those of the built-in reader. If GROBID fails, the record of the
+built-in reader is kept with a note. Korean papers are not sent: GROBID's models were not trained on them. The
 request and the status 503 of a busy server are documented in
 https://grobid.readthedocs.io/en/latest/Grobid-service/.
 """
@@ -23,9 +23,9 @@ from indexer.corpora.papers import language_of
 
 SENT_BYTES = 64 << 20
 ANSWER_BYTES = 32 << 20
-FAILURES_IN_A_ROW = 3  # after which it is not asked again
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # before a busy server is asked again
-STOP_S = 0.1  # within which a request ends that is not waited for any more
+FAILURES_IN_A_ROW = 3  # after which the server is not used any more
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 10.0  # pauses before a busy server is tried again
+STOP_S = 0.1  # polling interval for cancellation
 FORM = {"consolidateHeader": "0", "consolidateCitations": "0", "includeRawCitations": "1"}
 READ_BY = "GROBID"
 
@@ -35,10 +35,10 @@ log = get_logger("full_text")
 
 
 class GrobidServer:
-    """A server, asked by several threads, until it has failed several times in a row."""
+    """A server, used by several threads until it has failed several times in a row."""
 
     def __init__(self, url: str, seconds: float) -> None:
-        """Name the server's address and the seconds that one document may take."""
+        """Create a client with the server's address and the time limit per document in seconds."""
         self._url = url
         self._seconds = seconds
         self._failures = 0
@@ -47,19 +47,19 @@ class GrobidServer:
     def completed(
         self, data: bytes, record: Mapping[str, Any], stopped: threading.Event | None = None
     ) -> dict[str, Any]:
-        """Return the record of a PDF with GROBID's fields, or unchanged with a note that gives the reason.
+        """Return the record of a PDF with GROBID's fields, or the original with a note of the reason.
 
-        When `stopped` is set, the request is cancelled and the record returned unchanged.
+        When `stopped` is set, the request is cancelled and the record is returned unchanged.
         """
         if language_of(str(record.get("title", ""))) == "ko":
             return dict(record)
         if self._failures >= FAILURES_IN_A_ROW:
             return {
                 **record,
-                "note": f"{READ_BY} was not asked: it failed {FAILURES_IN_A_ROW} times in a row",
+                "note": f"{READ_BY} was not used: it failed {FAILURES_IN_A_ROW} times in a row",
             }
         if len(data) > SENT_BYTES:
-            return {**record, "note": f"{READ_BY} was not asked: more than {SENT_BYTES >> 20} MB"}
+            return {**record, "note": f"{READ_BY} was not used: more than {SENT_BYTES >> 20} MB"}
         try:
             found = asyncio.run(_until_stopped(self._ask(data), stopped or threading.Event()))
         except asyncio.CancelledError:
@@ -87,7 +87,7 @@ class GrobidServer:
         return record_of_tei(response.content)
 
     async def _send(self, client: httpx.AsyncClient, form: bytes) -> httpx.Response:
-        """Return the answer to a request; retry while the server is busy, as long as a document may take."""
+        """Send a request; retry while the server is busy, within the time limit of a document."""
         waited = 0.0
         for pause in growing_pauses(FIRST_PAUSE_S, LONGEST_PAUSE_S):
             response = await exchange(
@@ -102,7 +102,7 @@ class GrobidServer:
             if response.status_code != httpx.codes.SERVICE_UNAVAILABLE or waited > self._seconds:
                 return response
             await asyncio.sleep(pause)
-        raise AssertionError("pauses have no end")
+        raise AssertionError("unreachable: pauses are endless")
 
 
 async def _until_stopped(request: Coroutine[Any, Any, Result], stopped: threading.Event) -> Result:

@@ -30,7 +30,7 @@ def name_of(text: str) -> str:
 
 
 def number_of(text: str) -> tuple[str, int] | None:
-    """Return the kind and the number that a heading begins with."""
+    """Return the kind and the value of a heading's number; None without a number."""
     for kind, pattern in KINDS.items():
         if found := pattern.match(text):
             numeral = next(found[group] for group in "abc" if found.groupdict().get(group))

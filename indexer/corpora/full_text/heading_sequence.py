@@ -1,4 +1,4 @@
-"""The sequence of numbers that counts the main parts of a document."""
+"""Detection of the numbering sequence of a document's main parts."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from indexer.corpora.full_text.heading_numbers import DEEPER, KINDS, number_of
 
-SKIPPED = 1.2  # less for a number that is missing
-LEAST_WEIGHT = 1.2  # of members in the mean
-MOST_MISSING = 1.3  # numbers to a member
-SPAN = 0.5  # of the longest sequence's span
-ANY_STYLE = 0.45  # of its weight counts for a sequence in several styles
-SPAN_OF_LINES = 0.1  # of a document, from a sequence's first member to its last
+SKIPPED = 1.2  # penalty for a missing number
+LEAST_WEIGHT = 1.2  # minimal mean weight of the members
+MOST_MISSING = 1.3  # maximal ratio of numbers to members
+SPAN = 0.5  # minimal share of the longest sequence's span
+ANY_STYLE = 0.45  # weight factor of a sequence in several styles
+SPAN_OF_LINES = 0.1  # minimal share of the document's lines between first and last member
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A line that may be a heading: its index, how it is set, and how much it looks like one."""
+    """A line that may be a heading: its index, style, and a weight for its similarity to a heading."""
 
     index: int
     text: str
@@ -26,7 +26,7 @@ class Candidate:
 
 
 def main_sequence(candidates: Sequence[Candidate], lines: int) -> list[Candidate]:
-    """Return the candidates that number the main parts of a document, [] without such numbers."""
+    """Return the numbered headings of a document's main parts, [] if they have no numbers."""
     by_kind: dict[str, list[tuple[int, Candidate]]] = defaultdict(list)
     for candidate in candidates:
         if (numbered := number_of(candidate.text)) and not DEEPER.match(candidate.text):
@@ -45,7 +45,7 @@ def main_sequence(candidates: Sequence[Candidate], lines: int) -> list[Candidate
 
 
 def _best_sequence(numbered: Sequence[tuple[int, Candidate]], lines: int) -> list[Candidate]:
-    """Return the heaviest sequence of one style, or of any style where they differ (text read by OCR)."""
+    """Return the sequence of one style with the highest weight, or of any style if styles vary (OCR)."""
     styles: dict[object, list[tuple[int, Candidate]]] = defaultdict(list)
     for number, candidate in numbered:
         styles[candidate.style[:2]].append((number, candidate))
@@ -70,8 +70,8 @@ def _best_sequence(numbered: Sequence[tuple[int, Candidate]], lines: int) -> lis
 
 
 def _heaviest(members: Sequence[tuple[int, Candidate]]) -> tuple[float, list[Candidate]]:
-    """Return the weight and the members of the heaviest sequence 1, 2, 3 …; a number may be missing."""
-    best: dict[int, tuple[float, int]] = {}  # the number a sequence ends with: its weight, its last member
+    """Return the weight and members of the best sequence 1, 2, 3 …; numbers may be missing."""
+    best: dict[int, tuple[float, int]] = {}  # last number of a sequence: its weight, its last member
     before: list[int | None] = []
     for place, (number, candidate) in enumerate(members):
         choices: list[tuple[float, int | None]] = [(0.0 if number == 1 else -SKIPPED * (number - 1), None)]

@@ -1,4 +1,4 @@
-"""Names of the parts that every paper has, in both languages."""
+"""Names of common parts of papers, in both languages."""
 
 import re
 
@@ -9,7 +9,7 @@ ABSTRACT = re.compile(
     r"(?:abstract|summary|(?:국문|영문|한글|영어|논문)?(?:초록|요약|요지|개요)|추상적인)(?:\(?abstract\)?)?",
     re.IGNORECASE,
 )
-# Abstracts, but also the last parts of papers.
+# Headings of abstracts, but also of final parts.
 SUMMARY = re.compile(r"summary|(?:논문)?(?:요약|요지|개요)", re.IGNORECASE)
 OPENING = re.compile(
     r"introduction|background|motivation|overview|서론|머리말|들어가(?:며|는말)|(?:연구의?)?배경|이론적배경",
@@ -19,17 +19,17 @@ BRACKETS = re.compile(r"[\s‹›<>〈〉《》\[\]【】〔〕:.·|-]+")
 
 
 def is_abstract_heading(text: str) -> bool:
-    """Return whether a heading introduces an abstract: 요 약, 국문초록, ‹국문초록 ›."""
+    """Check whether a heading introduces an abstract: 요 약, 국문초록, ‹국문초록 ›."""
     return ABSTRACT.fullmatch(BRACKETS.sub("", text)) is not None
 
 
 def is_summary_heading(text: str) -> bool:
-    """Return whether the heading of an abstract may also be that of a closing part: Summary, 요 약."""
+    """Check whether the heading of an abstract may also be that of a final part: Summary, 요 약."""
     return SUMMARY.fullmatch(BRACKETS.sub("", text)) is not None
 
 
 def is_opening_heading(text: str) -> bool:
-    """Return whether a heading without its number is that of the first part of a paper."""
+    """Check whether a heading without its number introduces the first part of a paper."""
     return OPENING.fullmatch(BRACKETS.sub("", text)) is not None
 
 
@@ -39,7 +39,7 @@ CONTENTS = re.compile(
 
 
 def is_front_heading(text: str) -> bool:
-    """Return whether a heading introduces an abstract, keywords, or a table of contents."""
+    """Check whether a heading introduces an abstract, keywords, or a table of contents."""
     words = BRACKETS.sub("", text)
     return (
         is_abstract_heading(text)

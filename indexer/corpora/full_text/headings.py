@@ -1,8 +1,8 @@
-"""Headings of a paper: numbered in one sequence, set in the style of these, or known by their words.
+"""Detection of headings: numbered in one sequence, in the same style, or with known words.
 
-Formulas, cells of tables and items of lists are short, bold or numbered too. A document numbers its
-headings in one sequence, from its first pages to its last and in one style. The sequence is found first;
-headings without a number have its style.
+Formulas, table cells and list items may also be short, bold or numbered. A document numbers its headings in
+one sequence and style from its first pages to its last. This sequence is found first; headings without a
+number have the same style.
 """
 
 import re
@@ -24,13 +24,13 @@ from indexer.corpora.full_text.lines.placed import (
     together,
 )
 
-LARGER = 1.12  # than the text: the font of a heading
+LARGER = 1.12  # minimal ratio of a heading's font size to the text's
 HEADING_CHARACTERS = 130
 HEADING_WORDS = 16
-MOST_LINES = 3  # of one heading
+MOST_LINES = 3  # lines of one heading
 SAME_SIZE = 0.08
-HANGING = 4.0  # heights: the second line of a numbered heading
-CAPITALS = 0.7  # of the signs of a line in capitals
+HANGING = 4.0  # indentation, in heights, of the second line of a numbered heading
+CAPITALS = 0.7  # share of letters in an all-capitals line
 APPENDIX = re.compile(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
 CAPTION = re.compile(
     r"[(<\[]?\s*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary|proposition|remark|claim"
@@ -48,17 +48,17 @@ PAGE_NUMBER_BEHIND = re.compile(r"(?:[\s.·…]{2,}|[.·…]\s*|\s)(?:\d{1,3}|[i
 NUMBERED = re.compile(rf"\s*(?:\d{{1,2}}|{NUMERAL}|제\s*\d+)\s*[.)장절-]|\s*[A-Z]\.\s")
 LEADERS = re.compile(r"(?:[.·…]\s?){4,}")
 NOT_LAST = ".,;:-–"
-# Weights of the members of a sequence.
+# Thresholds and weights of sequence members.
 A_LITTLE_APART = 1.15
-SET_APART = 1.25  # usual distances of lines
+SET_APART = 1.25  # in usual line distances
 DISTINCT_WEIGHT, APART_WEIGHT, SHORT_WEIGHT = 1.0, 0.5, 0.25
-FULL_WEIGHT, FULL_CHARACTERS = 0.75, 30  # of a line without room at its end
+FULL_WEIGHT, FULL_CHARACTERS = 0.75, 30  # of a line that fills its width
 FEWEST_ALIKE = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """Lines `first` to `last` of a document are a heading; level 1 is that of its main parts."""
+    """A heading in lines `first` to `last`; main parts have level 1."""
 
     first: int
     last: int
@@ -79,7 +79,7 @@ def headings_of(placed: Sequence[PlacedLine], usual: float) -> list[Heading]:
 
 
 def is_wordy(text: str) -> bool:
-    """Return whether a text reads as words, and not as a formula, a caption or the row of a table."""
+    """Check for words, rather than a formula, a caption or a table row."""
     if MATHEMATICS.search(text) or CAPTION.match(text) or text[0] in "(*†‡•·-–—":
         return False
     text = name_of(text)
@@ -92,7 +92,7 @@ def is_wordy(text: str) -> bool:
 
 
 def is_known(text: str) -> bool:
-    """Return whether a line is a heading by its words alone."""
+    """Check whether a line is a heading by its words alone."""
     words = name_of(text).rstrip(" :.")
     return (
         kind_by_words(words) is not None
@@ -145,7 +145,7 @@ def _style(line: Line) -> tuple[float, bool, bool]:
 
 
 def _is_in_contents(text: str, texts: Counter[str]) -> bool:
-    """Tell a line of a table of contents: it ends with a page number, and stands elsewhere without it."""
+    """Check for a table-of-contents line: it ends with a page number and occurs elsewhere without it."""
     if LEADERS.search(text):
         return True
     found = PAGE_NUMBER_BEHIND.search(text)
@@ -168,7 +168,7 @@ def _levels(
         level = _level(candidate, main, styles, largest, placed[candidate.index], sequence)
         if candidate.text in seen and not is_known(candidate.text) and placed[candidate.index].above is None:
             continue  # a running header
-        if level == 1 or (level and not in_list):  # entries of a reference list have no headings
+        if level == 1 or (level and not in_list):  # no headings within a reference list
             seen.add(candidate.text)
             levels[candidate.index] = level
             in_list = is_reference_heading(candidate.text)
@@ -183,7 +183,7 @@ def _level(
     item: PlacedLine,
     sequence: Sequence[Candidate],
 ) -> int:
-    """Return 1 for a main heading, 2 for another one, 0 for none."""
+    """Return 1 for a main heading, 2 for another heading, 0 otherwise."""
     text = candidate.text
     if candidate.index in main:
         return 1
@@ -218,7 +218,7 @@ def _level(
 
 
 def _main_styles(candidates: Sequence[Candidate]) -> set[tuple[float, bool, bool]]:
-    """Return the style of the headings known by their words, else the largest that several have."""
+    """Return the styles of headings with known words, otherwise the largest style of several candidates."""
     distinct = [candidate for candidate in candidates if candidate.distinct]
     known = [candidate.style for candidate in distinct if kind_by_words(candidate.text) is not None]
     if known:
@@ -229,7 +229,7 @@ def _main_styles(candidates: Sequence[Candidate]) -> set[tuple[float, bool, bool
 
 
 def _last_line(placed: Sequence[PlacedLine], first: int, levels: dict[int, int]) -> int:
-    """Return the last line of the heading that begins with a line."""
+    """Return the last line of the heading that starts at line `first`."""
     style = _style(placed[first].line)[:2]
     text = together(placed[first].line.text)
     if kind_by_words(text) is not None:
@@ -250,7 +250,7 @@ def _last_line(placed: Sequence[PlacedLine], first: int, levels: dict[int, int])
 
 
 def _is_full(above: Line, item: PlacedLine) -> bool:
-    """Return whether a line has no room for the next one's first word, or both are centred, or it hangs."""
+    """Check for a continued heading: the line is full, both are centred, or the second is indented."""
     first_word = item.line.text.split()[0]
     wide = len(first_word) * (item.line.right - item.line.left) / max(len(item.line.text), 1)
     narrow = item.line.right < item.column.right - item.line.size
@@ -260,7 +260,7 @@ def _is_full(above: Line, item: PlacedLine) -> bool:
 
 
 def _ends_block(placed: Sequence[PlacedLine], index: int, levels: dict[int, int]) -> bool:
-    """Return whether a line ends what is set apart from the text below it, with the line above it."""
+    """Check whether a line ends the block separated from the text below, including the line above it."""
     item = placed[index]
     if (
         len(item.line.text) > HEADING_CHARACTERS

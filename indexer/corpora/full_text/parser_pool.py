@@ -1,4 +1,4 @@
-"""Several PDFs read at once, each in a process that is ended when it goes on too long."""
+"""Concurrent parsing of PDFs in processes with time and memory limits."""
 
 import json
 import os
@@ -17,28 +17,28 @@ from typing import Any, Self, TypeAlias, TypeVar
 from indexer.corpora.full_text.parser_process import Limits, read_message, write_message
 
 Item = TypeVar("Item")
-# The PDF, its record, and an event that is set when the result is not waited for any more.
+# The PDF, its record, and an event that is set when the result is no longer needed.
 Complete: TypeAlias = Callable[[bytes, Mapping[str, Any], threading.Event], dict[str, Any]]
 
-# Seconds for each of computing: a machine may be busy; this is for what waits without computing.
+# Wall time per second of computing time, for busy machines; limits processes that wait without computing.
 WALL_SECONDS = 20
-# Documents handed out ahead of the one whose record is waited for, and their bytes together.
+# Documents submitted ahead of the awaited one, and their total bytes.
 AHEAD = 3
 AHEAD_BYTES = 256 << 20
 DEFAULT_LIMITS = Limits()
-# -P: a module that lies in the current folder, perhaps beside the papers, is not imported.
-# Of the environment, what an interpreter may need: a document that takes over its reader finds no key there.
+# -P: do not import modules from the current folder, which may be that of the papers.
+# Environment variables an interpreter may need; a document that compromises the parser finds no key there.
 KEPT_VARIABLES = ("PATH", "LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR", "LANG", "LC_ALL", "LC_CTYPE")
 COMMAND = [sys.executable, "-P", "-m", "indexer.corpora.full_text.parser_process"]
 
 
 class ParserPool:
-    """Processes that read PDFs, started when the first one is to be read, until the pool is closed."""
+    """Processes that parse PDFs, started on demand and stopped when the pool is closed."""
 
     def __init__(
         self, workers: int, limits: Limits = DEFAULT_LIMITS, complete: Complete | None = None
     ) -> None:
-        """Limit the processes to `workers`; `complete` replaces a record by another, in a thread."""
+        """Create a pool of at most `workers` processes; `complete` replaces a record, in a thread."""
         self._complete = complete
         self._workers = workers
         self._limits = limits
@@ -55,7 +55,7 @@ class ParserPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End all processes, also those that are reading, and cancel what completes records."""
+        """Kill all processes, including busy ones, and cancel the completion of records."""
         with self._lock:
             self._closed.set()
             for parser in self._running:
@@ -67,7 +67,7 @@ class ParserPool:
     def parse_in_order(
         self, documents: Iterable[tuple[Item, bytes | None]]
     ) -> Generator[tuple[Item, dict[str, Any] | None], None, None]:
-        """Yield what came with each document, and its {"record"} or {"problem"}, None where there is none."""
+        """Yield each item with its document's {"record"} or {"problem"}, None without a document."""
         waiting: deque[tuple[Item, Future[dict[str, Any]] | None, int]] = deque()
         for item, data in documents:
             future = self._threads.submit(self._parse, data) if data is not None else None
@@ -115,19 +115,19 @@ class _Parser:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=environment,
-            process_group=0,  # Ctrl-C is for the process that reads the corpus
+            process_group=0,  # Ctrl-C is handled by the parent process
         )
 
     def parse(self, data: bytes) -> dict[str, Any]:
-        """Return what the process makes of a document; "ended" where the document ended it."""
+        """Return the process's result for a document; "ended" if the document terminated it."""
         given, answers = self._process.stdin, self._process.stdout
         if given is None or answers is None:
-            raise RuntimeError("a process without pipes")
+            raise RuntimeError("the process has no pipes")
         timer = threading.Timer(WALL_SECONDS * self._limits.cpu_seconds, self._process.kill)
         timer.start()
         answer = None
         try:
-            with suppress(OSError, ValueError):  # it ended, or was ended
+            with suppress(OSError, ValueError):  # it ended, or was killed
                 write_message(given, data)
                 answer = read_message(answers)
         finally:
@@ -139,20 +139,20 @@ class _Parser:
         return {"problem": _why_ended(self._process.returncode, self._limits), "ended": True}
 
     def kill(self) -> None:
-        """End the process, so that whoever waits for its answer goes on."""
+        """Kill the process, which also ends the wait for its response."""
         self._process.kill()
 
     def close(self) -> None:
-        """End the process, and close what leads to it."""
+        """Kill the process, and close its pipes."""
         self._process.kill()
-        with suppress(OSError):  # what was written and will not be read
+        with suppress(OSError):  # unread output
             self._process.communicate()
 
 
 def _why_ended(code: int, limits: Limits) -> str:
     if code == -signal.SIGXCPU:
-        return f"reading it takes more than {limits.cpu_seconds} seconds of computing"
+        return f"parsing takes more than {limits.cpu_seconds} seconds of CPU time"
     if code == -signal.SIGKILL:
-        return "reading it takes too long, or more memory than there is"
+        return "parsing takes too long, or more memory than available"
     memory = f"{limits.memory_bytes >> 20:,} MB"
-    return f"reading it takes more than {memory} of memory, or the library that reads it fails"
+    return f"parsing takes more than {memory} of memory, or the PDF library failed"

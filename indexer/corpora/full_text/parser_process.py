@@ -1,10 +1,9 @@
-"""The process that reads PDFs: bytes come in, a record or the reason why there is none goes out.
+"""The process that parses PDFs: receives bytes, returns a record or the reason why there is none.
 
     python -m indexer.corpora.full_text.parser_process CPU_SECONDS MEMORY_BYTES
 
-A PDF may be made to harm or to go on without end, so it is read here, in bounds that the system holds. Both
-ways a message is its length in eight bytes, then so many bytes. What goes out is JSON, which does nothing to
-who reads it.
+A PDF may be malicious or endless, so it is parsed under limits enforced by the operating system. Messages in
+both directions consist of a length in eight bytes and the content. Results are JSON, which is safe to parse.
 """
 
 import json
@@ -22,14 +21,14 @@ LENGTH = struct.Struct(">Q")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a document may take: seconds of computing, and bytes of memory, those of the process included."""
+    """Limits for a document: seconds of CPU time, and bytes of memory, including the process itself."""
 
     cpu_seconds: int = 60
     memory_bytes: int = 2 << 30
 
 
 def read_message(stream: IO[bytes]) -> bytes | None:
-    """Return the next message, None where the stream has ended."""
+    """Return the next message, None at the end of the stream."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
@@ -56,17 +55,17 @@ def parse(data: bytes) -> dict[str, object]:
     except Unreadable as error:
         return {"problem": str(error)}
     except MemoryError:
-        return {"problem": "reading it takes more memory than is allowed"}
-    except Exception as error:  # noqa: BLE001 - whatever a document does to its reader, the next one is read
+        return {"problem": "parsing takes more memory than allowed"}
+    except Exception as error:  # noqa: BLE001 - continue with the next document after any error
         return {"problem": f"it cannot be read: {type(error).__name__}: {error}"}
 
 
 def main(cpu_seconds: int, memory_bytes: int) -> None:
-    """Read documents until there are no more, and end when the process that gives them does."""
+    """Parse documents until the end of input, and exit when the parent process exits."""
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_AS, memory_bytes)
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries is not a result
     documents: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(documents,), daemon=True).start()
     while True:
@@ -78,7 +77,7 @@ def main(cpu_seconds: int, memory_bytes: int) -> None:
 
 
 def _limit(which: int, limit: int) -> None:
-    """Set a limit, which stays within that of who started this."""
+    """Set a limit, within the inherited one."""
     _, hard = resource.getrlimit(which)
     resource.setrlimit(which, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 

@@ -1,4 +1,4 @@
-"""A paper out of a text with headings: abstract, keywords, body and reference list."""
+"""Extraction of abstract, keywords, body and reference list from a text with headings."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from indexer.corpora.full_text.title_page.front_matter import keywords_in
 
 
 def record_of_text(text: str) -> dict[str, Any]:
-    """Return a record in Paper's keys without id and title; what the text does not tell is left out."""
+    """Return a record in Paper's keys without id and title; fields not found in the text are omitted."""
     record: dict[str, Any] = {}
     body: list[str] = []
     lines: list[str] = []

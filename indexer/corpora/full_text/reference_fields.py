@@ -1,4 +1,4 @@
-"""What a reference names: authors, year, title, DOI.
+"""Parsing of references: authors, year, title, DOI.
 
 Rules for the common styles of both languages; why no library does it is in docs/how-to/full-papers.md.
 """
@@ -18,12 +18,12 @@ DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>|\\^`{}「」『』]+", re.IGNORECASE)
 ARXIV = re.compile(
     r"arxiv(?:\.org/(?:abs|pdf)/|\s*:\s*|\s+)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})", re.IGNORECASE
 )
-ARXIV_DOI = "10.48550/arXiv."  # the DOI that DataCite registers for each
+ARXIV_DOI = "10.48550/arXiv."  # prefix of the DOIs registered with DataCite
 ADDRESS = re.compile(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:)\S+", re.IGNORECASE)
 YEAR = r"(?:1[89]|20)\d\d"
 YEAR_IN_BRACKETS = re.compile(rf"[(\[]\s*({YEAR})(?:[a-z]|\s*[,.]\s*[^()\[\]]{{0,20}})?\s*[)\]][.,:]?\s*")
 YEAR_ALONE = re.compile(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)")
-# A title in quotes, with nothing more of it behind them.
+# A title in quotes, without a continuation after them.
 QUOTES = (
     ("“", "”"),
     ('"', '"'),
@@ -45,7 +45,7 @@ INITIALS = re.compile(r"(?:^|[\s.,-])[A-Z]$")
 INITIALS_BEHIND = re.compile(r"\s*(?:[A-Z][\w'’-]+(?:\s[A-Z][\w'’-]+)?\s[A-Z]{1,3}(?:,\s*|$))+")
 NEXT_NAME = re.compile(r"\s*(?:[A-Z]\.|[A-Z][\w'’-]+(?:[,.]|\s+(?:and|&)\s))")
 KOREAN_NAME = re.compile(r"[가-힣]{2,4}(?:\s*외(?:\s*\d+\s*[인명])?)?")
-# A word is taken as a whole: parted in every way, one long word of capitals would take for ever.
+# Words are matched possessively, as backtracking in one long word of capitals would not end.
 NAME = r"(?:[A-Z][\w'’-]++|(?:van|von|de|der|den|la|le|di|al|el))"
 INITIALS_OF_NAME = r"(?:[A-Z]\.?[\s-]?){1,4}"
 AUTHOR = re.compile(
@@ -55,19 +55,19 @@ AUTHOR = re.compile(
 SENTENCE = re.compile(r"[.?!](?=\s|$)")
 VENUE = re.compile(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
 BRACKETS = (("(", ")"), ("[", "]"))
-NO_TITLE = 3  # letters
+NO_TITLE = 3  # letters; shorter texts are not titles
 LONGEST_KOREAN_NAME = 4
 
 
 def parse_references(entries: Iterable[str]) -> list[dict[str, Any]]:
-    """Parse the first entries of a reference list that hold words; what is not told is left out."""
+    """Parse the first entries of a reference list that contain words; missing fields are omitted."""
     texts = (" ".join(entry.split())[:REFERENCE_CHARACTERS] for entry in entries)
     told = (text for text in texts if sum(map(str.isalpha, text)) > NO_TITLE)
     return list(map(parse_reference, islice(told, MOST_REFERENCES)))
 
 
 def parse_reference(text: str) -> dict[str, Any]:
-    """Return {"text", "title", "year", "doi", "authors"} of one reference; `text` is there in any case."""
+    """Return {"text", "title", "year", "doi", "authors"} of a reference; only `text` is always present."""
     label = LABEL.match(text)
     plain = text[label.end() :] if label else text
     doi = doi_in(plain)
@@ -88,7 +88,7 @@ def parse_reference(text: str) -> dict[str, Any]:
 
 
 def doi_in(text: str) -> str:
-    """Return the first DOI of a text, without the punctuation behind it; '' where there is none."""
+    """Return the first DOI of a text, without following punctuation; '' if there is none."""
     found = DOI.search(text)
     if not found:
         return ""
@@ -120,7 +120,7 @@ def _is_korean_comma_list(sentence: str) -> bool:
 
 
 def _comma_list(words: str) -> tuple[list[str], str]:
-    """Part `author, author, title, journal, volume, year`."""
+    """Split `author, author, title, journal, volume, year`."""
     parts = [part.strip() for part in re.split(r"[,·ㆍ]\s*", words)]
     end = next((place for place, part in enumerate(parts) if not _is_name(part)), len(parts))
     return [part for part in parts[:end] if part], _clean(parts[end]) if end < len(parts) else ""
@@ -137,7 +137,7 @@ def _authors(text: str) -> list[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Part a text at full stops, but not at those of initials."""
+    """Split a text at full stops, except after initials."""
     parts, begin = [], 0
     for stop in SENTENCE.finditer(text):
         before = text[begin : stop.start()]
@@ -152,12 +152,12 @@ def _sentences(text: str) -> list[str]:
 
 def _title_before_comma(text: str) -> str:
     first = _title(_sentences(text))
-    # What a Korean list parts by commas: authors(year), title, journal, 12(3)
+    # Korean entries separated by commas: authors(year), title, journal, 12(3)
     return first.split(",")[0] if HANGUL.match(first) and "," in first else first
 
 
 def _title(sentences: Sequence[str]) -> str:
-    """Return the first sentence, and the second of a title that begins with a question."""
+    """Return the first sentence, with the second if the title starts with a question."""
     first, second, third = (*sentences, "", "", "")[:3]
     goes_on = first.endswith(("?", "!")) and third and not VENUE.search(second)
     return f"{first} {second}" if goes_on else first

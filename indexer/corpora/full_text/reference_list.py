@@ -1,4 +1,4 @@
-"""Where the entries of a reference list begin: by their numbers, their indentation, or their authors."""
+"""Splitting of a reference list into entries: by numbers, indentation, or authors."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,22 +14,22 @@ LABEL = re.compile(
 NAMED_LABEL = re.compile(r"\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]")  # [Kim20], [Kim and Lee, 2020]
 MOST_ENTRY_LINES = 10
 BULLET = re.compile(r"\s*[-*•]\s+")
-HANGING = 0.5  # heights of a line
+HANGING = 0.5  # indentation in line heights
 END_CHARACTERS = 200
-FAR = 2.5  # usual distances of lines
+FAR = 2.5  # in usual line distances
 SAME_SIZE = 0.08
-ENTRIES_BEFORE = 3  # lines of a list at least
-BEHIND_LIST = re.compile(
+ENTRIES_BEFORE = 3  # minimal lines of a list
+AFTER_LIST = re.compile(
     r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$"
     r"|manuscript received|저자\s*소개",
     re.IGNORECASE,
 )
-# Entries and their second lines begin with these too: Department of Health (2010).
-PERHAPS_BEHIND_LIST = re.compile(
+# Entries and their second lines may also start with these: Department of Health (2010).
+POSSIBLY_AFTER_LIST = re.compile(
     r"corresponding author|for instructions on|received\b.*\d{4}|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
 )
-MOST_LEFT_OUT = 5  # numbers of a list, one after the other
+MOST_LEFT_OUT = 5  # consecutive missing numbers of a list
 # Kim, J.; J. Kim; Kim J; van der Berg, K.; 홍길동, / 홍길동·김철수 / 홍길동(2020) / 한국정보학회 (2020)
 AUTHOR = re.compile(
     r"(?:(?:van|von|de|der|den|la|le|di)\s+)*[A-Z][\w'’-]+,?\s+(?:[A-Z]\.?[\s,&(]|[A-Z]\.-?[A-Z]|[A-Z][\w'’-]+[.,&(\s])"
@@ -41,38 +41,38 @@ ENTRY_END = re.compile(r"[.)\]”\"」』]$|10\.\d{4,9}/\S+$|https?://\S+$|\d$")
 
 @dataclass(frozen=True, slots=True)
 class EntryLine:
-    """A line of a reference list as it stands among the others."""
+    """A line of a reference list with its layout relative to the others."""
 
     text: str
-    indented: bool  # from the edge of the list
-    apart: bool  # from the line above
-    after_short: bool  # the line above ends long before the edge
-    first: bool = False  # of its column
+    indented: bool  # relative to the edge of the list
+    apart: bool  # far from the line above
+    after_short: bool  # the line above ends well before the edge
+    first: bool = False  # first line of its column
 
 
 def list_end(lines: Sequence[PlacedLine]) -> int:
-    """Return how many lines below the heading of a list belong to it: addresses, tables may follow."""
+    """Return the number of lines of a list below its heading; addresses or tables may follow it."""
     size = sorted(item.line.size for item in lines)[len(lines) // 2] if lines else 0.0
     other = [not same_size(item.line.size, size, SAME_SIZE) or item.line.broken for item in lines]
     begins = [any(p.match(item.line.text) for p in (LABEL, NAMED_LABEL, AUTHOR)) for item in lines]
-    starts = list(accumulate(reversed(begins)))[::-1]  # from each line to the end
+    starts = list(accumulate(reversed(begins)))[::-1]  # number of entry starts from each line to the end
     for number in range(ENTRIES_BEFORE, len(lines)):
         text = lines[number].line.text
         over = _is_over(starts[number], len(lines) - number)
         apart = lines[number].gap > FAR or lines[number].above is None
-        perhaps = PERHAPS_BEHIND_LIST.match(text) and (over or other[number] or lines[number].gap > FAR)
-        if BEHIND_LIST.match(text) or perhaps or (apart and over and all(other[number : number + 2])):
+        perhaps = POSSIBLY_AFTER_LIST.match(text) and (over or other[number] or lines[number].gap > FAR)
+        if AFTER_LIST.match(text) or perhaps or (apart and over and all(other[number : number + 2])):
             return number
     return len(lines)
 
 
 def _is_over(starts: int, lines: int) -> bool:
-    """Return whether lines with so many beginnings of entries are no list: one may go on behind a figure."""
+    """Check whether lines have too few entry starts for a list, which may continue after a figure."""
     return starts <= max(1, lines / MOST_ENTRY_LINES)
 
 
 def entries_of(lines: Sequence[PlacedLine]) -> list[list[Line]]:
-    """Part the lines of a reference list on pages."""
+    """Split the lines of a reference list on pages into entries."""
     gaps = sorted(item.line.top - item.above.top for item in lines if item.above)
     usual = gaps[len(gaps) // 4] if gaps else 0.0
     seen = [
@@ -95,7 +95,7 @@ def entries_of(lines: Sequence[PlacedLine]) -> list[list[Line]]:
 
 
 def entries_in(lines: Iterable[str]) -> list[str]:
-    """Part the lines of a reference list in a text: each entry a line, a block, numbered or indented."""
+    """Split the lines of a reference list in a text: each entry is a line, a block, numbered or indented."""
     seen: list[EntryLine] = []
     blank = False
     for line in lines:
@@ -113,7 +113,7 @@ def entries_in(lines: Iterable[str]) -> list[str]:
 
 
 def beginnings(lines: Sequence[EntryLine]) -> list[bool]:
-    """Tell of each line of a list whether an entry begins with it."""
+    """Return for each line of a list whether it starts an entry."""
     numbered = _numbered(lines)
     if sum(numbered) > 1 or (numbered[:1] == [True]):
         return numbered
@@ -139,7 +139,8 @@ def beginnings(lines: Sequence[EntryLine]) -> list[bool]:
         ]
     inner = [number for number, line in enumerate(lines) if line.indented]
     edge = [number for number, line in enumerate(lines) if not line.indented]
-    # A hanging indentation: most entries go on in an indented line; or their first lines are indented.
+    # Hanging indentation: most entries continue with an indented line; otherwise their first lines are
+    # indented.
     if inner and len(inner) >= len(edge) / 4:
         shares = [sum(authors[number] for number in place) / max(len(place), 1) for place in (edge, inner)]
         starts = set(edge) if shares[0] >= shares[1] or len(edge) < len(lines) / 8 else set(inner)
@@ -151,7 +152,7 @@ def beginnings(lines: Sequence[EntryLine]) -> list[bool]:
 
 
 def _numbered(lines: Sequence[EntryLine]) -> list[bool]:
-    """Return which lines begin with the next number; those of another kind than the first are none."""
+    """Return which lines start with the next number in the format of the first number."""
     last, kind = 0, None
     found = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""The parts of a paper: its headings, and the paragraphs below them."""
+"""Sections of a paper: headings, and the paragraphs below them."""
 
 import re
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from indexer.corpora.full_text.lines.placed import (
     usual_size,
 )
 
-INDENTATION = 0.7  # of the height of a line
+INDENTATION = 0.7  # in line heights
 INLINE_HEADING = re.compile(
     rf"(?P<name>abstract|summary|(?:(?:국문|영문|한글|영어)\s*)?(?:초\s*록|요\s*약)|{KEYWORD_HEADINGS})"
     r"\s*[-–—:：.]+\s*(?P<text>\S.*)",
     re.IGNORECASE,
 )
-# An abstract that begins behind its heading without a sign between them.
+# An abstract on the line of its heading, without a separator.
 RUN_IN_ABSTRACT = re.compile(
     r"(?P<name>Abstract|ABSTRACT|(?:(?:국문|영문|한글)\s*)?(?:초\s*록|요\s*약))\s+(?P<text>[A-Z가-힣“\"].{30,})"
 )
@@ -32,9 +32,9 @@ FRONT_PAGES = 3
 
 @dataclass(slots=True)
 class Section:
-    """A heading ('' before the first one), its level from 1 and the lines below it.
+    """A heading ('' before the first one), its level from 1, and the lines below it.
 
-    `kind` is "abstract", or "summary" for a closing part, else ''.
+    `kind` is "abstract", "summary" for a final part, or ''.
     """
 
     heading: str
@@ -44,7 +44,7 @@ class Section:
 
 
 def sections_of(placed: Sequence[PlacedLine], usage: Usage) -> list[Section]:
-    """Part the lines of a paper at its headings."""
+    """Split the lines of a paper at its headings."""
     headings = {
         heading.first: heading for heading in headings_of(placed, usual_size([item.line for item in placed]))
     }
@@ -66,14 +66,14 @@ def sections_of(placed: Sequence[PlacedLine], usage: Usage) -> list[Section]:
 
 
 def _run_in(item: PlacedLine, first: PlacedLine, sections: Sequence[Section]) -> re.Match[str] | None:
-    """Return the heading and the text of the first abstract of a document's first pages."""
+    """Match the first abstract of a document's first pages on the line of its heading."""
     if item.page >= first.page + FRONT_PAGES or any(is_abstract_heading(part.heading) for part in sections):
         return None
     return RUN_IN_ABSTRACT.fullmatch(item.line.text)
 
 
 def paragraphs(lines: Sequence[PlacedLine], usage: Usage) -> list[str]:
-    """Join the lines of a section into paragraphs, which may go on in the next column."""
+    """Join the lines of a section into paragraphs, also across columns."""
     groups: list[list[Line]] = []
     for item in lines:
         if not groups or _begins_paragraph(item, groups[-1][-1]):
@@ -84,7 +84,7 @@ def paragraphs(lines: Sequence[PlacedLine], usage: Usage) -> list[str]:
 
 def _begins_paragraph(item: PlacedLine, last: Line) -> bool:
     if not SENTENCE_END.search(last.text):
-        # A figure's text, a formula: set apart by much.
+        # Figure text or a formula, far apart.
         return item.above is last and item.gap > 2 * WIDE_PITCH
     indented = item.line.left > item.column.left + INDENTATION * item.line.size
     if item.above is not last:

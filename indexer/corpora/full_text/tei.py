@@ -1,8 +1,7 @@
-"""A paper out of the TEI that GROBID answers with, as a record in Paper's keys.
+"""Conversion of GROBID's TEI response to a record in Paper's keys.
 
-The elements are those of GROBID's documentation, "TEI encoding of results". The answer comes from a server: a
-document type or entities in it are refused, and the names, keywords, sections and references read from it are
-limited in number.
+The elements are documented in GROBID's "TEI encoding of results". As the response is untrusted, document
+types and entities are rejected, and the numbers of names, keywords, sections and references are limited.
 """
 
 import re
@@ -28,7 +27,7 @@ from indexer.corpora.full_text.title_page.publication import ARXIV
 TEI = {"t": "http://www.tei-c.org/ns/1.0"}
 MOST_NAMES = 1_000
 MOST_SECTIONS = 10_000
-# Elements whose text is apart from the text around them; others stand within words.
+# Block elements, separated from surrounding text; other elements are within words.
 BLOCKS = {
     f"{{{TEI['t']}}}{name}" for name in ("div", "head", "p", "s", "lb", "list", "item", "note", "figure")
 }
@@ -36,14 +35,14 @@ YEAR = re.compile(r"(?:1[89]|20)\d\d")
 
 
 def record_of_tei(content: bytes) -> dict[str, Any]:
-    """Return a record without an id; what the TEI does not name is left out. Raises ValueError."""
+    """Return a record without an id; missing fields are omitted. Raises ValueError."""
     try:
         root = fromstring(content, forbid_dtd=True)
     except (ParseError, DefusedXmlException, LookupError) as error:
-        raise ValueError(f"its answer is no TEI ({type(error).__name__})") from None
+        raise ValueError(f"its response is not TEI ({type(error).__name__})") from None
     header = root.find("t:teiHeader", TEI)
     if header is None:
-        raise ValueError("its answer is no TEI (without a header)")
+        raise ValueError("its response is not TEI (without a header)")
     _set_blocks_apart(root)
     source = header.find(".//t:sourceDesc/t:biblStruct", TEI)
     terms = header.iterfind(".//t:keywords//t:term", TEI)
@@ -107,7 +106,7 @@ def _arxiv(text: str) -> str:
 
 
 def _body(root: Element) -> tuple[list[dict[str, Any]], str]:
-    """Return the headings with their levels, and the text with headings on lines of their own."""
+    """Return the headings with their levels, and the text with headings on separate lines."""
     sections: list[dict[str, Any]] = []
     parts: list[str] = []
     divisions = (

@@ -1,4 +1,4 @@
-"""Corpora in: `read_corpus` reads files, folders and archives of any known format as a stream of papers."""
+"""Corpus readers: `read_corpus` reads files, folders and archives of all formats as a stream of papers."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -43,10 +43,10 @@ READERS: dict[str, Reader] = {
     "markdown": read_markdown,
     "text": read_text,
 }
-FORMATS = (*READERS, "pdf")  # several PDFs are read at once, not one reader's stream
-# A file is a paper.
+FORMATS = (*READERS, "pdf")  # PDFs are parsed concurrently, not by a stream reader
+# Formats with one paper per file.
 DOCUMENT_FORMATS = frozenset({"pdf", "markdown", "text"})
-# The formats that rows of the hub may have.
+# Formats of rows on the hub.
 RENAMINGS: dict[str, Renaming] = {
     "miracl": miracl.named_as_paper,
     "beir": beir.named_as_paper,
@@ -56,7 +56,7 @@ RENAMINGS: dict[str, Renaming] = {
 
 
 class Corpus:
-    """Files to be read, each in its format. Each iteration reads them from the beginning."""
+    """Corpus files with their formats. Each iteration reads them from the beginning."""
 
     def __init__(
         self,
@@ -75,24 +75,24 @@ class Corpus:
         self._workers = workers
         self._complete = complete
         self._copies = copies_by_letter(files)
-        self._member_copies: dict[str, tuple[str, ...]] = {}  # of archives, as they are read
+        self._member_copies: dict[str, tuple[str, ...]] = {}  # copies in archives, collected while reading
         self._finished_bytes = 0
         self._open: CountedFile | None = None
         self._open_size = 0
 
     @property
     def format(self) -> str:
-        """The format of all files; several are joined by a comma."""
+        """The formats of the files, joined by commas."""
         return ", ".join(sorted(self.formats)) or OWN_FORMAT
 
     @property
     def unit(self) -> Unit:
-        """What a record is: a passage of an article, or a paper."""
+        """The kind of a record: a passage of an article, or a paper."""
         return "passage" if self.formats.keys() & PASSAGE_FORMATS else "paper"
 
     @property
     def bytes_read(self) -> int:
-        """The bytes read from disk by the last iteration, packed ones as packed."""
+        """The bytes read from disk by the last iteration, in compressed form for archives."""
         return self._finished_bytes + (min(self._open.consumed, self._open_size) if self._open else 0)
 
     def __iter__(self) -> Generator[Item, None, None]:
@@ -120,7 +120,7 @@ class Corpus:
                 yield from read(stream)
 
     def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | CorpusFile], None, None]:
-        """Yield (format, stream or file of the hub); a stream is closed when the next one is read."""
+        """Yield (format, stream or file of the hub); a stream is closed when the next one is requested."""
         for file in self._files:
             for stream in [file] if on_hub(file.name) else self._streams_of(file):
                 if isinstance(stream, Stream) and stream.copies:
@@ -153,21 +153,21 @@ def read_corpus(
     follow_links: bool = False,
     complete: Complete | None = None,
 ) -> Corpus:
-    """Find the files of a corpus and recognise their formats by their first records, unless one is given.
+    """Find the files of a corpus, and detect their formats by their first records unless one is given.
 
-    Paths are read in the order given, folders in sorted order, records before documents. Of folders and zip
-    archives only files that end like a corpus are read. Links out of a folder are followed only with
-    `follow_links`. `columns` maps fields of Paper to columns of tables, `workers` is the number of processes
-    for PDFs; `complete` replaces the record of a PDF, given its bytes.
+    Paths are read in the given order, folders in sorted order, records before documents. Folders and zip
+    archives are filtered by file endings. Links out of a folder are followed only with `follow_links`.
+    `columns` maps fields of Paper to columns of tables, `workers` is the number of processes for PDFs;
+    `complete` replaces the record of a PDF, given its bytes.
 
     Raises:
-        UnknownPath: a path that does not exist, or is empty.
-        UnknownFormat: no such format, none that can be recognised, passages beside papers, or `columns` that
-            do not fit.
-        LibraryMissing: PDFs, and what reads them is not installed.
+        UnknownPath: a path does not exist, or is empty.
+        UnknownFormat: unknown format, format not recognised, a mix of passages and papers, or `columns`
+            that do not fit.
+        LibraryMissing: the corpus has PDFs, and the PDF library is not installed.
     """
     if format is not None and format not in FORMATS:
-        raise UnknownFormat(f"no format is called {format!r}. There are {', '.join(FORMATS)}.")
+        raise UnknownFormat(f"unknown format {format!r}. The formats are {', '.join(FORMATS)}.")
     endings = ENDINGS if format is None else ENDINGS_OF_FORMAT[format]
     at_paths = [files_at(str(path), endings, follow_links=follow_links) for path in paths]
     found = [file for files_found, _ in at_paths for file in files_found]
@@ -179,10 +179,10 @@ def read_corpus(
     corpus = Corpus(files, LeftOut.joined([left_out for _, left_out in at_paths]), columns, workers, complete)
     tables = [file for file in files if file.format == "csv"]
     if columns and not tables:
-        raise UnknownFormat(f"columns of a table are named, and this corpus is {corpus.format}, not csv")
+        raise UnknownFormat(f"column names are given, but this corpus is {corpus.format}, not csv")
     for file in files:
         if on_hub(file.name) and file.format not in RENAMINGS:
-            raise UnknownFormat(f"from the hub rows of records are read: not {file.format}.")
+            raise UnknownFormat(f"only rows of records are read from the hub, not {file.format}.")
     if "pdf" in corpus.formats:
         try:
             check_pdf_library()
@@ -195,7 +195,7 @@ def read_corpus(
 
 
 def _formats_read(file: CorpusFile) -> list[str]:
-    """Return the file's format for each stream that has it, and for a file that holds nothing."""
+    """Return the formats of the file's streams, or of a file without content."""
     if file.problem or (file.problems and not file.formats):
         return []
     return [format_ for format_ in file.formats.values() if format_ == file.format] or [file.format]

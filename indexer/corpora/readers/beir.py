@@ -1,6 +1,6 @@
-"""BEIR's corpora: corpus.jsonl with _id, title, text and metadata, one passage each.
+"""BEIR corpora: corpus.jsonl with _id, title, text and metadata, one passage per line.
 
-The layout is that of Thakur et al., BEIR (NeurIPS 2021); queries.jsonl and qrels/ lie beside it.
+Layout: Thakur et al., BEIR (NeurIPS 2021); queries.jsonl and qrels/ are in the same folder.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,12 +12,12 @@ from indexer.corpora.readers.streams import Stream
 
 
 def read_beir(stream: Stream) -> Iterator[Item]:
-    """Read passages as they are: `_id` is the id, `text` the abstract; `metadata` is kept."""
+    """Read passages: `_id` is the id, `text` the abstract; `metadata` is kept."""
     return read_records(stream, named_as_paper)
 
 
 def named_as_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Name the keys of a BEIR record as Paper does."""
+    """Rename the keys of a BEIR record to Paper's."""
     if "_id" not in record:
         return record
     return {key: value for key, value in record.items() if key != "_id"} | {"id": record["_id"]}

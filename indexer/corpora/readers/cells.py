@@ -1,4 +1,4 @@
-"""What stands in one cell of a table or one field of a ScienceON record, made a value of Paper."""
+"""Conversion of a table cell or a field of a ScienceON record to a value of Paper."""
 
 import html
 import re
@@ -13,7 +13,7 @@ LANGUAGES: dict[str, Language] = {
 YEAR = re.compile(r"\s*(\d{4})(?:\d{2}){0,2}(?!\d)")
 
 SPACES = re.compile(r"\s+")
-# A tag is only what HTML knows, with attributes that have values: "p <0.05" and "a <b and c> d" are text.
+# Only known HTML tags, with attribute values: "p <0.05" and "a <b and c> d" are text.
 INLINE_TAGS = "a|abbr|b|big|cite|code|em|font|i|mark|q|s|small|span|strike|strong|sub|sup|tt|u|var"
 BLOCK_TAGS = "blockquote|br|center|dd|div|dl|dt|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|thead|tr|ul"
 ATTRIBUTES = r"""(?:\s++[\w:-]++\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>]++))*+\s*+"""
@@ -22,7 +22,7 @@ BLOCK_TAG = re.compile(rf"</?+(?:{BLOCK_TAGS}){ATTRIBUTES}/?+>", re.IGNORECASE)
 
 
 def without_markup(text: str) -> str:
-    """Remove HTML tags, also those written as entities, resolve entities, make one space of every run."""
+    """Remove HTML tags, including escaped ones, resolve entities, and collapse white space."""
     return SPACES.sub(" ", _without_tags(html.unescape(_without_tags(text)))).strip()
 
 
@@ -31,17 +31,17 @@ def _without_tags(text: str) -> str:
 
 
 def parts_of(text: str, separator: re.Pattern[str]) -> list[str]:
-    """Split a list written in one text; empty parts and repeated ones are left out."""
+    """Split a list in a text, without empty and repeated parts."""
     return list(dict.fromkeys(filter(None, (part.strip() for part in separator.split(text)))))
 
 
 def language_named(name: str) -> Language | None:
-    """Return the language that a name or code stands for, None for one that is not known."""
+    """Return the language of a name or code, None if it is unknown."""
     return LANGUAGES.get(name.strip().lower())
 
 
 def year_in(text: str) -> int | None:
-    """Return the year that a date begins with (2019, 2019-03, 20190301), None if it begins with none."""
+    """Return the year at the start of a date (2019, 2019-03, 20190301), None without one."""
     found = YEAR.match(text)
     year = int(found[1]) if found else 0
     return year if FIRST_YEAR <= year <= LAST_YEAR else None

@@ -1,6 +1,6 @@
-"""Copies of a paper (a.txt beside a.pdf): one is read where the paper's better file is refused.
+"""Copies of a paper (a.txt next to a.pdf): a copy is read if the paper's better file is refused.
 
-The text that OCR made of a scanned PDF often lies beside it.
+The OCR text of a scanned PDF is often stored next to it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ READERS = {"markdown": read_markdown, "text": read_text}
 
 
 def copies_by_letter(files: Sequence[CorpusFile]) -> dict[str, tuple[CorpusFile, ...]]:
-    """Map the names of files, as dead letters have them, to their copies, the best first."""
+    """Map file names, in the form of dead letters, to their copies, best first."""
     return {
         name_in_letters(file.name): tuple(CorpusFile(copy, root=file.root) for copy in file.copies)
         for file in files
@@ -26,7 +26,7 @@ def copies_by_letter(files: Sequence[CorpusFile]) -> dict[str, tuple[CorpusFile,
 
 
 def or_copy(item: Item, copies: Mapping[str, Sequence[CorpusFile]]) -> Iterator[Item]:
-    """Yield the item; in place of a refused document its best copy that is a paper, if there is one."""
+    """Yield the item, or the best valid copy of a refused document."""
     letters = [item]
     for copy in copies.get(item.file, ()) if isinstance(item, DeadLetter) else ():
         for read in _read(copy):
@@ -38,7 +38,7 @@ def or_copy(item: Item, copies: Mapping[str, Sequence[CorpusFile]]) -> Iterator[
 
 
 def naming_copies(item: Item, copies: Mapping[str, Sequence[str]]) -> Item:
-    """Return the item; a refused member of an archive names its copy, as members are read in their order."""
+    """Return the item; a refused archive member names its copy, as members cannot be read out of order."""
     if not isinstance(item, DeadLetter) or item.file not in copies:
         return item
     names = " and ".join(copies[item.file])
@@ -47,5 +47,5 @@ def naming_copies(item: Item, copies: Mapping[str, Sequence[str]]) -> Item:
 
 def _read(copy: CorpusFile) -> Iterator[Item]:
     for stream in streams_in(copy):
-        if reader := READERS.get(format_of(stream) or "text"):  # others hold records
+        if reader := READERS.get(format_of(stream) or "text"):  # other formats contain records
             yield from reader(stream)

@@ -1,4 +1,4 @@
-"""The files of a corpus with their formats, and what lies beside them and is not read."""
+"""The files of a corpus with their formats, and the files left out."""
 
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from indexer.corpora.readers.streams import CountedFile, Stream, open_streams, w
 from indexer.corpora.readers.walking import FoundFile, Walk, walk
 from indexer.errors import UnknownFormat
 
-ORDER = list(ENDINGS_OF_FORMAT)  # of reading
+ORDER = list(ENDINGS_OF_FORMAT)  # reading order
 SHOWN, SHOWN_ENDINGS = 3, 10  # names and endings in a report
 
 
@@ -31,28 +31,28 @@ SHOWN, SHOWN_ENDINGS = 3, 10  # names and endings in a report
 class CorpusFile:
     """A file, the members of one format in a zip archive, or a path of the hub.
 
-    `problem` is the reason why it cannot be read. `formats` and `problems` are those of its streams by name,
-    in an archive also of the members that other files of the corpus stand for.
+    `problem` is the reason why it cannot be read. `formats` and `problems` contain those of its streams by
+    name, in an archive also of members represented by other files of the corpus.
     """
 
     name: str
-    size: int = 0  # of an archive the share of its members
+    size: int = 0  # in an archive, the share of its members
     problem: str = ""
-    root: str = ""  # the folder or archive of the corpus that it is, or lies in
-    format: str = ""  # "" until it is recognised
-    endings: Collection[str] = ENDINGS  # of an archive's members
+    root: str = ""  # the folder or archive of the corpus, or the file itself
+    format: str = ""  # "" until it is detected
+    endings: Collection[str] = ENDINGS  # endings of an archive's members
     formats: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, UnknownFormat] = field(default_factory=dict)
-    copies: tuple[str, ...] = ()  # files that are the same paper, the best one first
-    is_first: bool = True  # of those of an archive: it tells what of the archive cannot be read
+    copies: tuple[str, ...] = ()  # files of the same paper, best first
+    is_first: bool = True  # the first part of an archive reports its unreadable members
 
     def holds(self, stream_name: str) -> bool:
-        """Check for a stream that is read with this file's format."""
+        """Check whether a stream is read with this file's format."""
         format_ = self.formats.get(stream_name)
         return self.is_first if format_ is None else format_ == self.format
 
     def streams(self, opened: CountedFile) -> Iterator[Stream | DeadLetter]:
-        """Yield what is read of the file, once it is open, and dead letters for what cannot be read."""
+        """Yield the streams of the opened file, and dead letters for unreadable parts."""
         for stream in open_streams(opened, self.name, self.endings, root=self.root):
             if isinstance(stream, Stream) and stream.name not in self.problems:
                 if self.holds(stream.name):
@@ -66,18 +66,18 @@ class CorpusFile:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What lies in the folders of a corpus and is not read."""
+    """Files in the folders of a corpus that are not read."""
 
     endings: Mapping[str, int] = field(default_factory=dict)  # files by ending, "" without one
-    first: Mapping[str, str] = field(default_factory=dict)  # a file of each ending
+    first: Mapping[str, str] = field(default_factory=dict)  # example of each ending
     copies: tuple[str, ...] = ()  # read only if the better file is refused
-    links: tuple[str, ...] = ()  # out of the folder, or to nothing
+    links: tuple[str, ...] = ()  # links out of the folder, or broken ones
     kernel: tuple[str, ...] = ()  # in kernel file systems
     special: tuple[str, ...] = ()  # FIFOs, sockets and devices
 
     @classmethod
     def of(cls, folder: Path, names: Iterable[str], copies: Iterable[str], walked: Walk) -> Self:
-        """Sum up the names below a folder that are no corpus files."""
+        """Summarise the names below a folder that are not corpus files."""
         endings, first = Counter[str](), dict[str, str]()
         for name in names:
             ending = PurePosixPath(name.removesuffix(".gz")).suffix.lower()
@@ -91,7 +91,7 @@ class LeftOut:
 
     @classmethod
     def joined(cls, several: Sequence[Self]) -> Self:
-        """Return what all of them name together."""
+        """Merge several summaries."""
         endings, first = Counter[str](), dict[str, str]()
         for one in several:
             endings.update(one.endings)
@@ -103,7 +103,7 @@ class LeftOut:
         return cls(endings, first, *named)
 
     def described(self) -> list[str]:
-        """Return a line each for the files, copies, links, folders and special files that were left out."""
+        """Format lines about files, copies, links, folders and special files that were left out."""
         files = [
             f"{count:,} {ending or 'without ending'} ({self.first[ending]})"
             for ending, count in Counter(self.endings).most_common()
@@ -111,7 +111,7 @@ class LeftOut:
         lines = {
             "not read": ", ".join(files[:SHOWN_ENDINGS]) + (", …" if len(files) > SHOWN_ENDINGS else ""),
             "copies, read only if the PDF or Markdown of the same name is refused": _first(self.copies),
-            "links out of the folder or to nothing, not followed (--follow-links)": _first(self.links),
+            "links out of the folder or broken, not followed (--follow-links)": _first(self.links),
             "kernel file systems (/proc, /sys), not read": _first(self.kernel),
             "not regular files, never read": _first(self.special),
         }
@@ -126,18 +126,18 @@ class LeftOut:
 
 
 def _first(names: Sequence[str]) -> str:
-    """Return the number of names and the first of them; "" without any."""
+    """Format the number of names and the first ones; "" for none."""
     more = ", …" if len(names) > SHOWN else ""
     return f"{len(names):,} ({', '.join(names[:SHOWN])}{more})" if names else ""
 
 
 def on_hub(name: str) -> bool:
-    """Check for a path that names rows of the Hugging Face hub."""
+    """Check whether a path names rows of the Hugging Face hub."""
     return name.startswith(hub.PREFIX)
 
 
 def files_at(path: str, endings: Collection[str], *, follow_links: bool) -> tuple[list[CorpusFile], LeftOut]:
-    """Return the files of a corpus at a path, and what lies beside them. Raises `UnknownPath`."""
+    """Return the corpus files at a path, and the files left out. Raises `UnknownPath`."""
     if not path:
         raise UnknownPath("a path is empty; the current folder is called .")
     if on_hub(path):
@@ -175,7 +175,7 @@ def _files_below(folder: Path, walked: Walk, endings: Collection[str]) -> tuple[
 
 
 def _opened_once(file: CorpusFile) -> CorpusFile:
-    """Return the file, with the reason if the system does not open it."""
+    """Return the file, with a problem if the system cannot open it."""
     if file.problem:
         return file
     try:
@@ -186,7 +186,7 @@ def _opened_once(file: CorpusFile) -> CorpusFile:
 
 
 def _each_once(files: Sequence[FoundFile]) -> Iterator[FoundFile]:
-    """Yield the files without links to files that are among them, and without second links to one file."""
+    """Yield each file once: without links to other files of the list, and without duplicate links."""
     there = {file.name for file in files if not file.target}
     for file in files:
         if file.target in there:
@@ -197,13 +197,13 @@ def _each_once(files: Sequence[FoundFile]) -> Iterator[FoundFile]:
 
 
 def recognise(files: Iterable[CorpusFile]) -> list[CorpusFile]:
-    """Return the files with the format of each, in the order of the formats; an archive once for each format.
+    """Detect the formats of files; return them in format order, an archive once per format.
 
-    A file without a record takes the format that its ending allows.
+    The format of a file without a record is derived from its ending.
 
     Raises:
-        UnknownFormat: some files hold passages, others papers; or no file has a known format. Beside others
-            a file or member of no known format is one with a problem.
+        UnknownFormat: some files contain passages, others papers; or no file has a known format. Among other
+            files, a file or member of unknown format becomes one with a problem.
     """
     recognised = [_recognised(file) for file in files]
     seen = list(
@@ -218,7 +218,7 @@ def recognise(files: Iterable[CorpusFile]) -> list[CorpusFile]:
 
 
 def _recognised(file: CorpusFile) -> CorpusFile:
-    """Return a file with the formats of its streams, "" where no record tells it; damage shows at reading."""
+    """Return a file with the formats of its streams, "" without a record; damage is reported on reading."""
     if file.problem:
         return file
     if on_hub(file.name):
@@ -236,7 +236,7 @@ def _recognised(file: CorpusFile) -> CorpusFile:
 
 
 def _by_format(file: CorpusFile, seen: Sequence[str]) -> Iterator[CorpusFile]:
-    """Yield a file for each format that it holds; one for a file that holds nothing."""
+    """Yield a file for each of its formats; one for a file without content."""
     formats = {name: format_ or _likely_format(name, seen) for name, format_ in file.formats.items()}
     counts = Counter(formats.values()) or Counter([_likely_format(file.name, seen)])
     for place, format_ in enumerate(sorted(counts, key=ORDER.index)):
@@ -245,7 +245,7 @@ def _by_format(file: CorpusFile, seen: Sequence[str]) -> Iterator[CorpusFile]:
 
 
 def _check_units(files: Iterable[CorpusFile]) -> None:
-    """Raise `UnknownFormat` if some files hold passages and others papers."""
+    """Raise `UnknownFormat` if some files contain passages and others papers."""
     first: dict[bool, tuple[str, str]] = {}
     for file in files:
         for name, format_ in file.formats.items():
@@ -254,13 +254,13 @@ def _check_units(files: Iterable[CorpusFile]) -> None:
     if len(first) > 1:
         (passages, passage_format), (papers, paper_format) = first[True], first[False]
         raise UnknownFormat(
-            f"{passages} is {passage_format}, {papers} is {paper_format}. An index holds passages or papers",
-            remedy=("name the files of one", Remedy.NAME_FORMAT),
+            f"{passages} is {passage_format}, {papers} is {paper_format}. An index contains one or the other",
+            remedy=("name the files of one kind", Remedy.NAME_FORMAT),
         )
 
 
 def _likely_format(name: str, seen: Sequence[str]) -> str:
-    """Return the format of a file that holds no record, from its ending and the formats of the others."""
+    """Return the format of a file without records, from its ending and the formats of the others."""
     ending = ending_of(name)
     by_ending = (format_ for format_, endings in FORMAT_OF_ENDINGS.items() if ending in endings)
     beside = (format_ for format_ in seen if not ending or ending in ENDINGS_OF_FORMAT[format_])
@@ -268,7 +268,7 @@ def _likely_format(name: str, seen: Sequence[str]) -> str:
 
 
 def streams_in(file: CorpusFile) -> Generator[Stream, None, None]:
-    """Yield what is read of a file and can be opened: itself, or members of an archive."""
+    """Yield the readable streams of a file: itself, or members of an archive."""
     try:
         opened = CountedFile(file.name)
     except OSError:

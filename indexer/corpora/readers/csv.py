@@ -1,4 +1,4 @@
-"""Tables: CSV and TSV with a header, one paper a row."""
+"""Tables: CSV and TSV with a header, one paper per row."""
 
 import csv
 import re
@@ -18,21 +18,21 @@ FIELDS = tuple(Paper.model_fields)
 ALIASES = {"_id": "id", "docid": "id", "text": "abstract", "contents": "abstract", "language": "lang"}
 LIST_FIELDS = frozenset({"authors", "keywords", "references"})
 BETWEEN_PARTS = re.compile(r"[;|]")
-# A column that Paper has no place for, because another one is that field already.
+# Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
 COUNT = re.compile(r"[0-9]{1,18}")
 
 
 def parse_columns(text: str) -> dict[str, str]:
-    """Parse `id=Number,title=Name` into {our field: their column}. Raises `InvalidCall`."""
+    """Parse `id=Number,title=Name` into {field of Paper: column}. Raises `InvalidCall`."""
     columns: dict[str, str] = {}
     for pair in text.split(","):
         field, equals, column = (part.strip() for part in pair.partition("="))
         field = ALIASES.get(field, field)
         if not equals or not column or field not in FIELDS:
             raise InvalidCall(
-                f"columns: {pair.strip()!r} is no FIELD=COLUMN. The fields are {', '.join(FIELDS)}; "
-                "several pairs are joined by commas."
+                f"columns: {pair.strip()!r} is not FIELD=COLUMN. The fields are {', '.join(FIELDS)}; "
+                "separate several pairs by commas."
             )
         if field in columns:
             raise InvalidCall(f"columns: {field} is given twice, as {columns[field]!r} and {column!r}.")
@@ -41,7 +41,7 @@ def parse_columns(text: str) -> dict[str, str]:
 
 
 def header_of(stream: Stream) -> list[str]:
-    """Return the names of a table's columns; none if the file is empty or begins with something else."""
+    """Return the column names of a table; none if the file is empty or has no header."""
     rows = _Rows(stream)
     try:
         return next(rows.cells, [])
@@ -50,10 +50,10 @@ def header_of(stream: Stream) -> list[str]:
 
 
 def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterator[Item]:
-    """Read the rows under a header; `columns` maps Paper's fields to the names of columns.
+    """Read the rows below a header; `columns` maps Paper's fields to column names.
 
-    Columns not mapped that are called like a field of Paper are that field; all others are kept under
-    their names. Empty cells are absent. Lists are split on `;` and `|`.
+    Unmapped columns with the name of a field of Paper are that field; other columns are kept under their
+    names. Empty cells are absent. Lists are split at `;` and `|`.
     """
     rows = _Rows(stream)
     header: list[str] | None = None
@@ -67,7 +67,7 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
         except StopIteration:
             return
         except csv.Error as error:
-            problem = f"no row of a table: {error}"
+            problem = f"not a row of a table: {error}"
         except _Unreadable as error:
             problem = str(error)
         if not problem and not any(cells):
@@ -88,13 +88,13 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
 
 
 class _Unreadable(Exception):
-    """A line that the table cannot be read over; the message is the reason."""
+    """A line after which the table cannot be read; the message is the reason."""
 
 
 class _Rows:
-    """Hands the lines of a stream to csv's reader and remembers where the row at hand began.
+    """Passes the lines of a stream to csv's reader, and stores the start of the current row.
 
-    What is no UTF-8 comes as lone surrogates, so that a row is refused as a row, whatever its lines.
+    Invalid UTF-8 is decoded to lone surrogates, so that a row is refused as a whole, regardless of its lines.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -129,7 +129,7 @@ class _Rows:
 
 
 def _delimiter(header: bytes) -> str:
-    """Return the delimiter that stands most often in the header, a comma when none does."""
+    """Return the most frequent delimiter of the header, a comma if there is none."""
     return max(DELIMITERS, key=lambda delimiter: header.count(delimiter.encode()))
 
 
@@ -154,7 +154,7 @@ def _is_utf8(cell: str) -> bool:
 
 
 def _fields_of(header: Sequence[str], columns: Mapping[str, str]) -> dict[int, str]:
-    """Tell which field of Paper each column of the header is, by its place."""
+    """Map the indices of the header's columns to fields of Paper."""
     fields = {header.index(column): field for field, column in columns.items() if column in header}
     for place, name in enumerate(header):
         field = ALIASES.get(name.lower(), name.lower())
@@ -172,7 +172,7 @@ def _record_of(cells: Sequence[str], header: Sequence[str], fields: Mapping[int,
         if place not in fields:
             record[SECOND_COLUMN + name if name in FIELDS or name in ALIASES else name] = text
         elif fields[place] == "lang" and language_named(text) is None:
-            # Told by the script then, and what the table says is kept.
+            # The language is detected by script then, and the cell's text is kept.
             record[SECOND_COLUMN + name] = text
         else:
             record[fields[place]] = _value(fields[place], text)
@@ -180,7 +180,7 @@ def _record_of(cells: Sequence[str], header: Sequence[str], fields: Mapping[int,
 
 
 def _value(field: str, text: str) -> Any:
-    """Make a value of a cell; one that cannot be made stays text, and Paper says what is wrong with it."""
+    """Convert a cell to a value; invalid text is unchanged, and reported by the validation of Paper."""
     if field in LIST_FIELDS:
         return parts_of(text, BETWEEN_PARTS)
     if field == "year":

@@ -1,4 +1,4 @@
-"""Which format a corpus file has, told by its ending and its first record."""
+"""Format detection of corpus files by ending and first record."""
 
 from collections.abc import Mapping
 from itertools import islice
@@ -28,18 +28,18 @@ FORMAT_OF_ENDINGS = {
 PASSAGE_FORMATS = frozenset({"miracl", "beir"})
 PDF_MAGIC = b"%PDF-"
 OWN_FORMAT = "jsonl"
-LINES_LOOKED_AT = 1000
+EXAMINED_LINES = 1000
 
 
 def format_of_record(record: Mapping[str, Any]) -> str:
-    """Name the format that has records of these keys."""
+    """Return the format of records with these keys."""
     return next((name for key, name in FORMAT_OF_KEY.items() if key in record), OWN_FORMAT)
 
 
 def format_of(stream: Stream) -> str | None:
-    """Name the format of a file, None where none of its first 1,000 lines is a record.
+    """Return the format of a file, None if none of its first 1,000 lines is a record.
 
-    Raises `UnknownFormat` for a file that neither its ending nor its beginning makes one of ours.
+    Raises `UnknownFormat` if ending and beginning of the file identify no format.
     """
     for format_, endings in FORMAT_OF_ENDINGS.items():
         if stream.ending in endings:
@@ -63,7 +63,7 @@ def format_of(stream: Stream) -> str | None:
             ".csv, .tsv, .pdf, .md or .txt, each also as .gz, or a .zip or folder of these",
             remedy=Remedy.NAME_FORMAT,
         )
-    for _, line, problem in islice(record_lines(stream), LINES_LOOKED_AT):
+    for _, line, problem in islice(record_lines(stream), EXAMINED_LINES):
         if problem:
             continue
         try:

@@ -1,4 +1,4 @@
-"""A corpus of documents: each file is one paper, whose id is its name."""
+"""Corpora of documents: one paper per file, with the file name as id."""
 
 from pathlib import PurePosixPath
 
@@ -11,11 +11,11 @@ TEXT_BYTES = 8 << 20
 
 
 class NoDocument(ValueError):
-    """The file is no paper; the message is the reason."""
+    """The file is not a paper; the message is the reason."""
 
 
 def document_id(stream: Stream) -> str:
-    """Return the file's name below the corpus's folder, without its ending; `_` for what no id has."""
+    """Return the file's name below the corpus folder without its ending, with `_` for invalid characters."""
     name = stream.name_in_corpus.removesuffix(".gz")
     path = PurePosixPath(name)
     stem = str(path.with_suffix("")) if path.suffix.lower() in ENDINGS else name
@@ -23,7 +23,7 @@ def document_id(stream: Stream) -> str:
 
 
 def read_whole(stream: Stream, most_bytes: int) -> bytes:
-    """Return all bytes of a file. Raises `NoDocument` where there are more, or it breaks off."""
+    """Return all bytes of a file. Raises `NoDocument` for larger or damaged files."""
     blocks: list[bytes] = []
     length = 0
     try:

@@ -1,4 +1,4 @@
-"""Which files of a folder, or members of a zip archive, belong to the corpus."""
+"""Selection of corpus files in a folder or zip archive."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -12,11 +12,11 @@ TABLE_ENDINGS = frozenset({".csv", ".tsv"})
 PDF_ENDINGS = frozenset({".pdf"})
 MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
 TEXT_ENDINGS = frozenset({".txt", ".text"})
-COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # of one paper, the best one first
+COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # endings of copies of a paper, best first
 RANK_OF_COPY = {ending: rank for rank, endings in enumerate(COPIES) for ending in endings}
 DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
 ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
-# In the order of reading: of two records with the same id the later one wins, a paper's own file.
+# In reading order: the later of two records with the same id wins, which is the paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
     "beir": JSON_ENDINGS,
@@ -32,33 +32,33 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
 NOTICE_NAME = re.compile(
     r"(?:README|LICEN[CS]E|COPYING|NOTICE|CHANGELOG|CONTRIBUTING)(?:[._-][a-z]{2})?", re.IGNORECASE
 )
-# Topics and judgements lie beside the corpus in BEIR's, MIRACL's and ir_datasets' layouts.
+# Topics and qrels are next to the corpus in the layouts of BEIR, MIRACL and ir_datasets.
 EVALUATION_NAME = re.compile(r"(?:topics|queries|questions|qrels|claims)(?:\..*)?", re.IGNORECASE)
 BEIR_CORPUS = ("corpus.jsonl", "corpus.jsonl.gz")
 BEIR_COMPANIONS = ("queries.jsonl", "queries.jsonl.gz", "qrels")
 
 
 def ending_of(name: str) -> str:
-    """Return the ending that tells the kind of file, in lower case and without `.gz`; '' if it is none."""
+    """Return the ending that determines the kind of file, lower-case and without `.gz`; '' for others."""
     ending = PurePosixPath(name.lower().removesuffix(".gz")).suffix
     return ending if ending in ENDINGS else ""
 
 
 def is_archive(name: str) -> bool:
-    """Tell whether the name is that of a zip archive."""
+    """Check whether a name is that of a zip archive."""
     return name.lower().endswith(".zip")
 
 
 def corpus_names(names: Iterable[str], endings: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
-    """Choose the corpus files among all names of one folder (relative, with `/`), in sorted order.
+    """Select the corpus files among the names of a folder (relative, with `/`), in sorted order.
 
-    Hidden ones and those of other endings are left out, and so are topics, queries, questions, qrels, claims,
-    and texts about the corpus such as README.md. Of a folder in BEIR's layout only the corpus is left. Of
-    copies of a paper, which have the same id, the best is chosen and maps to the others (a.pdf to a.txt).
+    Hidden files, other endings, topics, queries, questions, qrels, claims, and texts about the corpus such as
+    README.md are left out. Of a folder in BEIR's layout only the corpus is selected. Of copies of a paper,
+    which have the same id, the best is selected and mapped to the others (a.pdf to a.txt).
     """
     listing = sorted(names, key=lambda name: name.split("/"))
     chosen = [name for name in _without_beir_companions(listing) if _belongs(name, endings or ENDINGS)]
-    copies: dict[str, list[str]] = {}  # by the name without the ending
+    copies: dict[str, list[str]] = {}  # by name without ending
     for name in chosen:
         if ending_of(name) in RANK_OF_COPY:
             copies.setdefault(_stem(name), []).append(name)
@@ -80,7 +80,7 @@ def _belongs(name: str, endings: Collection[str]) -> bool:
 
 
 def _worse_copies(name: str, copies: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the copies of a worse kind, the best first; None if there is one of a better kind."""
+    """Return the worse copies, best first; None if there is a better copy."""
     if name not in copies:
         return ()
     rank = _rank(name)
@@ -98,7 +98,7 @@ def _stem(name: str) -> str:
 
 
 def _without_beir_companions(names: list[str]) -> list[str]:
-    """Drop what lies in a folder of BEIR's layout beside or below its corpus, and the packed copy of it."""
+    """Drop files next to or below the corpus in a folder of BEIR's layout, and its compressed copy."""
     present = set(names) | {str(parent) for name in names for parent in PurePosixPath(name).parents}
     corpus_of: dict[str, str] = {}
     for name in names:

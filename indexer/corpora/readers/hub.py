@@ -1,10 +1,10 @@
-"""Corpora of the Hugging Face hub, named `hub:OWNER/NAME/FOLDER`. Needs the optional extra `hub`.
+"""Corpora on the Hugging Face hub: `hub:OWNER/NAME/FOLDER`. Requires the optional extra `hub`.
 
-Only a path of this form opens a connection, through the library `datasets`, which is imported here only.
+Only such a path opens a connection, through the library `datasets`, which is only imported here.
 
-Each row becomes the JSON line that it stands for, and is read as a line of a file is. JSON lines are fetched
-as text: the library's reader of JSON guesses a type for each key (a date is no longer the string that stood
-there) and gives up the whole file for one line that does not fit.
+Each row is converted to a JSON line, and read like a line of a file. JSON lines are fetched as text, because
+the library's JSON reader guesses a type for each key (it changes dates) and rejects the whole file for one
+line that does not fit.
 """
 
 import json
@@ -21,7 +21,7 @@ from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 PREFIX = "hub:"
 ADDRESS = "hf://datasets"
 PARTS = 3
-LINES_LOOKED_AT = 1000
+EXAMINED_LINES = 1000
 
 
 def _as_line(row: Mapping[str, Any]) -> bytes:
@@ -31,14 +31,14 @@ def _as_line(row: Mapping[str, Any]) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of file: the loader of the library for it, and what makes a JSON line of a row."""
+    """A kind of file: the library's loader, and the conversion of a row to a JSON line."""
 
     loader: str
     line: Callable[[Mapping[str, Any]], bytes] = _as_line
     options: Mapping[str, str] = field(default_factory=dict)
 
 
-# By what the names of the files hold; of a folder the first kind that it has is read.
+# By patterns in file names; of a folder, the first kind with files is read.
 KINDS: dict[str, Kind] = {
     ".jsonl": Kind(
         "text",
@@ -51,7 +51,7 @@ KINDS: dict[str, Kind] = {
 
 
 def place_of(path: str) -> str:
-    """Return the address that `hub:OWNER/NAME/FOLDER` stands for. Raises `UnknownPath`."""
+    """Return the address of `hub:OWNER/NAME/FOLDER`. Raises `UnknownPath`."""
     parts = path.removeprefix(PREFIX).strip("/").split("/")
     if len(parts) < PARTS or not all(parts):
         raise UnknownPath(
@@ -62,10 +62,10 @@ def place_of(path: str) -> str:
 
 
 def lines_of(path: str, place: str) -> Iterator[bytes]:
-    """Stream the rows of a folder or file as JSON lines, files in the order of their names.
+    """Stream the rows of a folder or file as JSON lines, in the order of file names.
 
-    Columns that a row of Parquet or Arrow leaves empty are left out; dates and the like are written as text.
-    Raises `LibraryMissing` where the library is missing, `UnknownPath` where there is no first row.
+    Empty columns of Parquet or Arrow rows are omitted; dates and similar values are written as text. Raises
+    `LibraryMissing` if the library is not installed, `UnknownPath` if there is no row.
     """
     try:
         from datasets import config, load_dataset
@@ -75,7 +75,7 @@ def lines_of(path: str, place: str) -> Iterator[bytes]:
             f"{path}: reading from the hub needs the library `datasets`",
             remedy="install it with `make install-hub` (pip: the extra `hub`)",
         ) from None
-    config.HF_UPDATE_DOWNLOAD_COUNTS = False  # a request to an address that no path names
+    config.HF_UPDATE_DOWNLOAD_COUNTS = False  # avoids requests to other addresses
     try:
         system, _ = url_to_fs(place)
         kind, files = next(filter(lambda found: system.glob(found[1]), _patterns_of(place)))
@@ -93,8 +93,8 @@ def lines_of(path: str, place: str) -> Iterator[bytes]:
 
 
 def first_record(path: str, place: str) -> Mapping[str, Any]:
-    """Return the first record of the rows, an empty one where none of the first 1,000 is a record."""
-    for line in islice(lines_of(path, place), LINES_LOOKED_AT):
+    """Return the first record of the rows, an empty one if none of the first 1,000 rows is a record."""
+    for line in islice(lines_of(path, place), EXAMINED_LINES):
         try:
             return parse_record(line)
         except NoRecord:
@@ -103,15 +103,15 @@ def first_record(path: str, place: str) -> Mapping[str, Any]:
 
 
 def read_rows(path: str, place: str, renamed: Renaming) -> Iterator[Item]:
-    """Read a record a row, each with its keys `renamed`; where the stream breaks off is a dead letter."""
+    """Read one record per row, with its keys `renamed`; an interrupted stream is a dead letter."""
     lines = lines_of(path, place)
     for number in count(1):
         try:
             line = next(lines, None)
         except ResourceError:
             raise
-        except Exception as error:  # noqa: BLE001  (as above; the rows that came are kept)
-            yield dead_letter(path, number, f"the stream breaks off here: {_first_line(error)}")
+        except Exception as error:  # noqa: BLE001  (as above; earlier rows are kept)
+            yield dead_letter(path, number, f"the stream ends early here: {_first_line(error)}")
             return
         if line is None:
             return
@@ -127,7 +127,7 @@ def _item(path: str, number: int, line: bytes, renamed: Renaming) -> Item:
 
 
 def _patterns_of(place: str) -> list[tuple[Kind, str]]:
-    """Return the pattern of file names for each kind that may lie at the place."""
+    """Return the file name patterns of each possible kind at the place."""
     last = place.rpartition("/")[2]
     named = [(kind, place) for ending, kind in KINDS.items() if ending in last]
     return named or [(kind, f"{place}/*{ending}*") for ending, kind in KINDS.items()]

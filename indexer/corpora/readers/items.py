@@ -1,4 +1,4 @@
-"""What a reader yields: a paper, or a dead letter for what could not be read as one."""
+"""Items of a reader: papers, and dead letters for invalid records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ NESTING = 100
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """What was refused: `line` counts from 1, 0 is the whole file; `head` is how the refused line begins."""
+    """A refused record: `line` counts from 1, 0 is the whole file; `head` is its beginning."""
 
     file: str
     line: int
@@ -24,7 +24,7 @@ class DeadLetter:
 
     @property
     def described(self) -> str:
-        """Say what was refused and why."""
+        """Describe the record and the reason."""
         where = f"{self.file}, line {self.line}" if self.line else self.file
         return f"{where}: {self.reason}"
 
@@ -33,18 +33,18 @@ Item: TypeAlias = Paper | DeadLetter
 
 
 def dead_letter(file: str, line: int, reason: str, raw: bytes = b"") -> DeadLetter:
-    """Make a dead letter of a line's bytes: the first 200 are kept, what is no UTF-8 with backslashes."""
+    """Make a dead letter; the first 200 bytes are kept, with invalid UTF-8 as backslash escapes."""
     head = raw[:HEAD_BYTES].decode("utf-8", "backslashreplace")
     return DeadLetter(name_in_letters(file), line, reason[:REASON_CHARACTERS], head)
 
 
 def name_in_letters(file: str) -> str:
-    """Return the name of a file as dead letters have it: what is no UTF-8 with backslashes."""
+    """Return a file name in the form of dead letters, with invalid UTF-8 as backslash escapes."""
     return file.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Item:
-    """Make a Paper of a record in Paper's keys, or a dead letter that says what is wrong with it."""
+    """Validate a record in Paper's keys; return a Paper, or a dead letter with the error."""
     if nested_deeper(record, NESTING):
         return dead_letter(file, line, f"nested deeper than {NESTING} levels", raw)
     try:
@@ -54,7 +54,7 @@ def admitted(record: Mapping[str, Any], file: str, line: int, raw: bytes) -> Ite
 
 
 def nested_deeper(value: object, levels: int) -> bool:
-    """Tell whether `value` holds lists or mappings in each other, more than `levels` deep."""
+    """Check whether lists and mappings in `value` are nested more than `levels` deep."""
     layer: list[object] = [value]
     for _ in range(levels + 1):
         inner: list[object] = []

@@ -1,4 +1,4 @@
-"""JSON lines: one record a line, in Paper's own keys or those of a known corpus."""
+"""JSON lines: one record per line, with the keys of Paper or of a known corpus."""
 
 import json
 import math
@@ -10,27 +10,27 @@ from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.lines import BLANK_LINES, LINE_BYTES, numbered_lines
 from indexer.corpora.readers.streams import Stream
 
-# Gives the keys of a corpus Paper's names.
+# Renames the keys of a corpus to Paper's.
 Renaming: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 ARRAY = (
-    "one JSON array, which cannot be read piece by piece; make it JSON lines: jq -c '.[]' FILE > FILE.jsonl"
+    "one JSON array, which cannot be read in pieces; convert it to JSON lines: jq -c '.[]' FILE > FILE.jsonl"
 )
-LONGEST_NUMBER = 4_000  # digits; Python reads some more
+LONGEST_NUMBER = 4_000  # digits, slightly below Python's limit
 KIND_OF_VALUE = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a truth value"}
 
 
 class NoRecord(ValueError):
-    """The line holds no record; the message is the reason."""
+    """The line is not a record; the message is the reason."""
 
 
 def read_jsonl(stream: Stream) -> Iterator[Item]:
-    """Read records in Paper's keys and the aliases it knows."""
+    """Read records with Paper's keys and their aliases."""
     return read_records(stream, lambda record: record)
 
 
 def read_records(stream: Stream, renamed: Renaming) -> Iterator[Item]:
-    """Read a record a line, each with its keys `renamed`; what is none is a dead letter."""
+    """Read one record per line, with its keys `renamed`; invalid lines are dead letters."""
     for number, line, problem in record_lines(stream):
         if problem:
             yield dead_letter(stream.name, number, problem, line)
@@ -61,10 +61,10 @@ def parse_record(line: bytes) -> dict[str, Any]:
 
 
 def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the lines that are not blank, as `numbered_lines` does.
+    """Yield the non-blank lines, as `numbered_lines` does.
 
-    In a `.json` file that begins with a lone `{`, the lines down to a lone `}` count as one: objects
-    written with an indentation. One that begins with `[` is a single line with the problem told.
+    In a `.json` file that starts with a single `{`, the lines up to a single `}` count as one: indented
+    objects. A file that starts with `[` yields one line with the problem.
     """
     numbered = numbered_lines(stream, BLANK_LINES)
     lines = ((number, line.rstrip(), problem) for number, line, problem in numbered)
@@ -112,7 +112,7 @@ def _bounded(number: str) -> int:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON value")
+    raise ValueError(f"{name} is not a JSON value")
 
 
 DECODER = json.JSONDecoder(parse_float=_finite, parse_int=_bounded, parse_constant=_refuse_constant)

@@ -1,4 +1,4 @@
-"""Lines of a stream, numbered, none of them longer than what memory should hold."""
+"""Numbered lines of a stream, with bounded length."""
 
 import re
 from collections.abc import Iterator
@@ -15,11 +15,12 @@ BLANK_LINES = re.compile(rb"\s*\n")
 def numbered_lines(
     stream: Stream, blank: re.Pattern[bytes] = EMPTY_LINES
 ) -> Iterator[tuple[int, bytes, str]]:
-    """Yield (number from 1, line without its line feed, what is wrong with it or '').
+    """Yield (number from 1, line without its line feed, problem or '').
 
-    Lines in a row that match `blank` come as one, with the line feeds between them and the number of the
-    first: a packed file may hold hundreds of millions. Of a line over 64 MiB only the head is kept; where
-    the stream breaks off, the line begun is the last one. A byte order mark at the start is dropped.
+    Consecutive lines that match `blank` are yielded as one, with the line feeds between them and the number
+    of the first, as a compressed file may contain hundreds of millions. Of a line over 64 MiB only the head
+    is kept. If the stream ends early, the incomplete line is the last one. A byte order mark at the start is
+    dropped.
     """
     number = 0
     begun: list[bytes] = []
@@ -54,7 +55,7 @@ def numbered_lines(
 
 
 def _end_of_line(block: bytes, place: int, blank: re.Pattern[bytes]) -> int:
-    """Return the place of the line feed that ends the line, or the blank lines in a row; -1 without one."""
+    """Return the place of the line feed that ends a line or consecutive blank lines; -1 without one."""
     lines = blank.match(block, place)
     return lines.end() - 1 if lines else block.find(b"\n", place)
 

@@ -1,7 +1,7 @@
-"""Markdown: a file is a paper; what its front matter says of it comes first, its first heading is the title.
+"""Markdown: one paper per file, with fields in its front matter; the first heading is the default title.
 
-The front matter is read as lines `key: value`, with lists in brackets or a line a value, which is the part of
-YAML that such files use.
+The front matter is parsed as lines `key: value`, with lists in brackets or one value per line, the subset of
+YAML used in such files.
 """
 
 import re
@@ -37,12 +37,12 @@ def read_markdown(stream: Stream) -> Iterator[Item]:
 
 
 def markdown_record(text: str) -> dict[str, Any]:
-    """Return a record in Paper's keys; it has an id only where the front matter gives one."""
+    """Return a record in Paper's keys; its id is optional and taken from the front matter."""
     text = text.replace("\r\n", "\n")
     given: dict[str, Any] = {}
     if found := FRONT_MATTER.match(text):
         given, text = _front_matter(found["lines"]), text[found.end() :]
-    # Behind the last mark no comment ends, and each that begins there would be looked through for one.
+    # After the last end mark, unclosed comment starts would each be searched to the end.
     before, mark, behind = text.rpartition("-->")
     text = COMMENT.sub("", before + mark) + behind
     text = UNDERLINED.sub(lambda found: f"{'#' if found['line'][0] == '=' else '##'} {found['name']}", text)
@@ -53,7 +53,7 @@ def markdown_record(text: str) -> dict[str, Any]:
 
 
 def _link(found: re.Match[str]) -> str:
-    """Return the words of a link, and its address, which cleaning marks."""
+    """Return the text of a link, and its address, which cleaning replaces."""
     shown = found["target"].startswith(("http://", "https://")) and not found[0].startswith("!")
     return (
         f"{found['text']} {found['target']}" if shown and found["text"] != found["target"] else found["text"]
@@ -61,7 +61,7 @@ def _link(found: re.Match[str]) -> str:
 
 
 def _front_matter(lines: str) -> dict[str, Any]:
-    values: dict[str, list[list[str]]] = {}  # of each value its lines
+    values: dict[str, list[list[str]]] = {}  # lines of each value
     listed: set[str] = set()
     key = ""
     for line in lines.split("\n"):

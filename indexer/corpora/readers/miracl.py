@@ -1,6 +1,6 @@
-"""MIRACL's corpora: JSON lines with docid, title and text, one Wikipedia passage each.
+"""MIRACL corpora: JSON lines with docid, title and text, one Wikipedia passage per line.
 
-The layout is that of https://huggingface.co/datasets/miracl/miracl-corpus; a docid is ARTICLE#PASSAGE.
+Layout: https://huggingface.co/datasets/miracl/miracl-corpus; a docid is ARTICLE#PASSAGE.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,12 +12,12 @@ from indexer.corpora.readers.streams import Stream
 
 
 def read_miracl(stream: Stream) -> Iterator[Item]:
-    """Read passages as they are: `docid` is the id, `text` the abstract."""
+    """Read passages: `docid` is the id, `text` the abstract."""
     return read_records(stream, named_as_paper)
 
 
 def named_as_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Name the keys of a MIRACL record as Paper does."""
+    """Rename the keys of a MIRACL record to Paper's."""
     if "docid" not in record:
         return record
     return {key: value for key, value in record.items() if key != "docid"} | {"id": record["docid"]}

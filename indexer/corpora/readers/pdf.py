@@ -1,4 +1,4 @@
-"""PDF: a file is a paper; several are read at once, one a process (`indexer/corpora/full_text/`)."""
+"""PDF: one paper per file, parsed concurrently in processes (`indexer/corpora/full_text/`)."""
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
@@ -13,10 +13,10 @@ PDF_BYTES = 256 << 20
 
 
 def check_pdf_library() -> None:
-    """Raise `LibraryMissing` where the library that reads PDFs is not installed."""
+    """Raise `LibraryMissing` if the PDF library is not installed."""
     if find_spec("pypdfium2") is None:
         raise LibraryMissing(
-            "PDFs are read with the library pypdfium2, which is not installed",
+            "reading PDFs requires the library pypdfium2, which is not installed",
             remedy="install it with `make install-pdf` (pip: the extra `pdf`)",
         )
 
@@ -24,7 +24,7 @@ def check_pdf_library() -> None:
 def read_pdfs(
     streams: Iterable[Stream | DeadLetter], workers: int, complete: Complete | None = None
 ) -> Iterator[Item]:
-    """Yield a paper or a dead letter for each file, in their order."""
+    """Yield a paper or a dead letter for each file, in order."""
     with ParserPool(workers, complete=complete) as pool:
         for file, parsed in pool.parse_in_order(_documents(streams)):
             if isinstance(file, DeadLetter):

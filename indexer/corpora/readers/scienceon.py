@@ -1,7 +1,7 @@
 """ScienceON: saved responses of the search API (XML), or the same records as JSON lines.
 
-A response is MetaData with resultSummary/statusCode and recordList/record/item[@metaCode]. Values come with
-HTML tags, entities and runs of spaces in them.
+A response is MetaData with resultSummary/statusCode and recordList/record/item[@metaCode]. Values contain
+HTML tags, entities and repeated spaces.
 """
 
 import re
@@ -43,7 +43,7 @@ NESTING = 50
 
 
 def read_scienceon(stream: Stream) -> Iterator[Item]:
-    """Read a saved response, or JSON lines with the same keys, told apart by how the file begins."""
+    """Read a saved response, or JSON lines with the same keys, detected by the start of the file."""
     try:
         head = stream.peek()
     except Damaged as error:
@@ -56,7 +56,7 @@ def read_scienceon(stream: Stream) -> Iterator[Item]:
 
 
 def named_as_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Give a record Paper's keys and values; fields that Paper does not know keep their names."""
+    """Convert a record to Paper's keys and values; unknown fields keep their names."""
     cleaned = {
         name: without_markup(value) if isinstance(value, str) else value for name, value in record.items()
     }
@@ -82,11 +82,11 @@ def named_as_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 class _Refused(Exception):
-    """The response as a whole is none to read; the message is the reason."""
+    """The whole response is unreadable; the message is the reason."""
 
 
 class _Response:
-    """The parser's target: gathers the items of each record, and holds no tree."""
+    """Target of the XML parser: collects the items of each record without building a tree."""
 
     def __init__(self) -> None:
         self.path: list[str] = []
@@ -101,7 +101,7 @@ class _Response:
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.path.append(tag)
         if len(self.path) == 1 and tag != ROOT:
-            raise _Refused(f"no ScienceON response: its root is <{tag[:80]}>, not <{ROOT}>")
+            raise _Refused(f"not a ScienceON response: its root is <{tag[:80]}>, not <{ROOT}>")
         if len(self.path) > NESTING:
             raise _Refused(f"elements nested deeper than {NESTING} levels")
         if self.path == RECORD:
@@ -134,11 +134,11 @@ class _Response:
 
     def close(self) -> None:
         if not self.status:
-            raise _Refused(f"no ScienceON response: it has no {STATUS}")
+            raise _Refused(f"not a ScienceON response: it has no {STATUS}")
 
 
 def _read_response(stream: Stream, head: bytes) -> Iterator[Item]:
-    """Read the records of a response. Whole ones before a break are yielded, the rest is one dead letter."""
+    """Read the records of a response; after an error, the rest is one dead letter."""
     response = _Response()
     response.parser = parser = XMLParser(target=response, forbid_dtd=True)
     unfinished_bytes = 0
@@ -154,11 +154,11 @@ def _read_response(stream: Stream, head: bytes) -> Iterator[Item]:
             if unfinished_bytes > LINE_BYTES:
                 problem = f"a record of more than {LINE_BYTES} bytes"
         except DefusedXmlException:
-            problem = "XML with a DOCTYPE or entities of its own is refused"
+            problem = "XML with a DOCTYPE or custom entities is refused"
         except (_Refused, Damaged) as error:
             problem = str(error)
         except ParseError as error:
-            problem, line = f"XML is broken: {error}", error.position[0]
+            problem, line = f"invalid XML: {error}", error.position[0]
         except (ValueError, LookupError) as error:
             problem = f"XML in an encoding that cannot be read: {error}"
         for record_line, record in response.records:

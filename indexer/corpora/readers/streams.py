@@ -1,4 +1,4 @@
-"""Corpus files as streams of unpacked bytes: plain, gzip, or the members of a zip archive."""
+"""Corpus files as streams of decompressed bytes: plain, gzip, or members of a zip archive."""
 
 import gzip
 import io
@@ -17,15 +17,15 @@ from indexer.corpora.readers.folders import corpus_names, ending_of, is_archive
 from indexer.corpora.readers.items import DeadLetter, dead_letter
 
 BLOCK_BYTES = 1 << 18
-# Scholarly text packs to a third or a tenth; deflate goes to a thousandth with nothing but repetition.
-# Small archives may hold up to the fixed size whatever their ratio.
+# Scholarly text compresses to a third or a tenth; only repetition reaches deflate's limit of a thousandth.
+# Small archives may have up to the fixed size at any ratio.
 BOMB_BYTES = 256 << 20
 BOMB_RATIO = 200
 
 GZIP_MAGIC = b"\x1f\x8b"
 ZIP_MAGIC = b"PK\x03\x04"
 ENCRYPTED = 0x1
-# Everything that the decompressors and the zip directory are known to raise on damaged input.
+# Errors of the decompressors and the zip directory for damaged input.
 DAMAGE = (
     OSError,
     EOFError,
@@ -42,19 +42,19 @@ DAMAGE = (
 
 
 class Damaged(Exception):
-    """The bytes end here, though the file should go on; the message is the reason."""
+    """The data ends early; the message is the reason."""
 
 
 class Readable(Protocol):
-    """A binary file that can give what one read of the layer below brings."""
+    """A binary file with `read1`, a single read of the layer below."""
 
     def read1(self, size: int, /) -> bytes:
-        """Return at most `size` bytes, none at the end."""
+        """Return at most `size` bytes, b'' at the end."""
         ...
 
 
 class CountedFile(io.FileIO):
-    """A regular file on disk that counts the bytes read from it; opening anything else is an OSError."""
+    """A regular file that counts the bytes read; opening anything else raises OSError."""
 
     consumed = 0
 
@@ -62,14 +62,14 @@ class CountedFile(io.FileIO):
         super().__init__(name, opener=lambda path, _: open_descriptor(Path(path)))
 
     def readinto(self, buffer: Any) -> int | None:
-        """Read into the buffer and count."""
+        """Read into the buffer, and count the bytes."""
         count = super().readinto(buffer)
         self.consumed += count or 0
         return count
 
 
 class Stream:
-    """The unpacked bytes of one corpus file. Raises `Damaged` where they break off, once and for all."""
+    """The decompressed bytes of one corpus file. Raises `Damaged` once if they end early."""
 
     def __init__(
         self,
@@ -80,10 +80,10 @@ class Stream:
         root: str = "",
         copies: tuple[str, ...] = (),
     ) -> None:
-        """Take an open file; whoever opened it closes it. What is packed may not unpack without end.
+        """Wrap an open file, which the caller closes; the decompressed size is limited.
 
-        `root` is the folder or archive of the corpus that it lies in, `copies` are members of the archive
-        that are the same paper and not read.
+        `root` is the folder or archive of the corpus that contains it, `copies` are members of the archive
+        with the same paper, which are not read.
         """
         self.name = name
         self.copies = copies
@@ -95,25 +95,25 @@ class Stream:
 
     @property
     def ending(self) -> str:
-        """The ending that tells the kind of file, `.gz` left out; '' if it tells none."""
+        """The ending that determines the kind of file, without `.gz`; '' for others."""
         return ending_of(self.name)
 
     def read(self) -> bytes:
-        """Return the next block, b'' at the end."""
+        """Return the next block; b'' at the end."""
         if self._ahead:
             block, self._ahead = self._ahead, b""
             return block
         try:
             block = self._opened.read1(BLOCK_BYTES)
         except DAMAGE as error:
-            raise Damaged(f"the file breaks off here: {_reason(error)}") from None
+            raise Damaged(f"the file ends early here: {_reason(error)}") from None
         self._unpacked_bytes += len(block)
         if self._packed_bytes is not None and _is_bomb(self._unpacked_bytes, self._packed_bytes):
             raise Damaged(f"the file unpacks to more than {BOMB_RATIO} times its size; reading stops here")
         return block
 
     def peek(self) -> bytes:
-        """Return the next block and leave it to be read."""
+        """Return the next block without consuming it."""
         self._ahead = self.read()
         return self._ahead
 
@@ -121,9 +121,9 @@ class Stream:
 def open_streams(
     file: CountedFile, name: str, endings: Collection[str] | None, *, root: str = ""
 ) -> Iterator[Stream | DeadLetter]:
-    """Yield what an open file holds: itself, unpacked, or the corpus members of a zip archive in turn.
+    """Yield the streams of an open file: its decompressed content, or the corpus members of a zip archive.
 
-    A stream is good until the next one is asked for. An empty file holds nothing.
+    A stream is valid until the next one is requested. An empty file has no stream.
     """
     with io.BufferedReader(file, BLOCK_BYTES) as buffered:
         try:
@@ -180,7 +180,7 @@ def _members(
 
 
 def _why_refused(member: zipfile.ZipInfo) -> str:
-    """Say why a member is not opened. What it unpacks to can be told: zipfile reads no more than declared."""
+    """Describe why a member is not opened. Its declared size is reliable, as zipfile reads no more."""
     if member.flag_bits & ENCRYPTED:
         return "the member is encrypted"
     if is_archive(member.filename) or member.filename.lower().endswith(".gz"):
@@ -206,5 +206,5 @@ def _reason(error: BaseException) -> str:
 
 
 def why_not_opened(name: str, error: OSError) -> DeadLetter:
-    """Make the dead letter of a file that the system does not open."""
+    """Make the dead letter of a file that the system cannot open."""
     return dead_letter(name, 0, f"the file cannot be read: {_reason(error)}")

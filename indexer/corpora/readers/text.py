@@ -1,4 +1,4 @@
-"""Plain text: a file is a paper, its first line the title."""
+"""Plain text: one paper per file, with the title in the first line."""
 
 from collections.abc import Iterator
 

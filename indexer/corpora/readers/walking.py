@@ -1,7 +1,7 @@
 """The files below a folder of a corpus.
 
-Links are followed within the folder, and out of it only on request. Kernel file systems are never entered:
-their files have no end, or change what they describe.
+Links are followed within the folder, and out of it only on request. Kernel file systems are never entered, as
+their files may be endless, or have side effects.
 """
 
 import errno
@@ -18,15 +18,15 @@ KERNEL_FILE_SYSTEMS = frozenset(
     "securityfs sysfs tracefs".split()
 )
 MOUNTS = Path("/proc/self/mountinfo")
-MISSING_TARGET = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # of a link
+MISSING_TARGET = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})  # errors of broken links
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file by its name below the folder, with `/`.
+    """A file with its name below the folder, with `/`.
 
-    `target` is the file behind a link: relative to the folder, or absolute if it lies elsewhere. `problem` is
-    the reason why it cannot be read.
+    `target` is the target of a link: relative to the folder, or absolute if outside. `problem` is the reason
+    why it cannot be read.
     """
 
     name: str
@@ -37,34 +37,34 @@ class FoundFile:
 
 @dataclass(slots=True)
 class Walk:
-    """The files below a folder in any order, and what was not entered, by name below the folder."""
+    """The files below a folder in any order, and the skipped entries, by name below the folder."""
 
     files: list[FoundFile] = field(default_factory=list)
     unreadable: list[FoundFile] = field(default_factory=list)  # folders
-    links: list[str] = field(default_factory=list)  # out of the folder, or to nothing
+    links: list[str] = field(default_factory=list)  # links out of the folder, or broken ones
     kernel: list[str] = field(default_factory=list)  # in kernel file systems
     special: list[str] = field(default_factory=list)  # FIFOs, sockets and devices
 
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    name: str  # below the corpus's folder, "" for itself
-    path: Path  # without links
-    target: str = ""  # as of FoundFile
+    name: str  # below the corpus folder, "" for itself
+    path: Path  # with links resolved
+    target: str = ""  # as in FoundFile
 
 
 def walk(folder: Path, *, follow_links: bool = False) -> Walk:
-    """List the files below a folder, without hidden ones.
+    """List the non-hidden files below a folder.
 
-    A folder is entered once, by its own name rather than by a link. Links out of the folder are followed
-    with `follow_links` only.
+    A folder is entered once, by its own name rather than through a link. Links out of the folder are followed
+    only with `follow_links`.
     """
     found, root = Walk(), Path(os.path.realpath(folder))
     devices = kernel_devices(_mounts())
     entered: set[tuple[int, int]] = set()
     folders, links = [_Folder("", root)], list[str]()
     while folders or links:
-        # Links wait until everything has been entered by its own name.
+        # Links are followed after all folders have been entered by their own names.
         below = folders.pop() if folders else _behind_link(links.pop(), root)
         if below.target.startswith("/") and not follow_links:
             found.links.append(below.name)
@@ -81,7 +81,7 @@ def walk(folder: Path, *, follow_links: bool = False) -> Walk:
                 continue
             entered.add((status.st_dev, status.st_ino))
             with os.scandir(below.path) as entries:
-                # Sorted, so that of two links to one folder the same one is followed each time.
+                # Sorted, so that the choice between two links to one folder is deterministic.
                 listed = sorted(entries, key=lambda entry: entry.name, reverse=True)
         except OSError as error:
             if below.target and error.errno in MISSING_TARGET:
@@ -112,7 +112,7 @@ def _behind_link(name: str, root: Path) -> _Folder:
 def _sort_entries(
     entries: "list[os.DirEntry[str]]", below: _Folder, found: Walk, folders: list[_Folder], links: list[str]
 ) -> None:
-    """Add the files of a folder to what was found, and its folders and links to what is to be entered."""
+    """Add the files of a folder to the result, and its folders and links to the queue."""
     for entry in entries:
         if is_hidden(entry.name):
             continue
@@ -132,7 +132,7 @@ def _sort_entries(
 
 
 def is_hidden(name: str) -> bool:
-    """Check for the name of a file or folder that belongs to no corpus."""
+    """Check for a hidden or irrelevant name of a file or folder."""
     return name.startswith((".", "__MACOSX"))
 
 

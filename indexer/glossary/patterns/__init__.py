@@ -1,1 +1,1 @@
-"""Patterns of texts that give a term in both languages, or with its abbreviation."""
+"""Text patterns that contain a term in both languages, or with its abbreviation."""

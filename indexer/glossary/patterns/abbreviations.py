@@ -29,16 +29,16 @@ SEEN_BEFORE = 120
 FEWEST_CAPITALS = 2
 LONGEST_SHORT_FORM = 10
 LONGEST_LONG_FORM = 80
-LETTERS_OF_ONE_WORD = 2.5  # of a long form of one word, for each letter of the abbreviation
+LETTERS_OF_ONE_WORD = 2.5  # letters of a one-word long form per letter of the abbreviation
 MOST_LONG_FORMS = 3
-LEAST_SHARE = 1 / 3  # of the papers with the most frequent long form
+LEAST_SHARE = 1 / 3  # share of the papers with the most frequent long form
 LONGEST_TOKENS = 12
 FEWEST_PAPERS = 2
-ORDINARY = 20  # times as many passages as papers give the abbreviation
+ORDINARY = 20  # ratio of passages with the word to papers with the abbreviation
 
 
 class Expanded(NamedTuple):
-    """An abbreviation and its long form, as written in one place; `exact` if its letters are initials."""
+    """An occurrence of an abbreviation with its long form; `exact` if its letters are initials."""
 
     short: str
     long: str
@@ -47,10 +47,10 @@ class Expanded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Abbreviation:
-    """A short and a long form that are one term, with their tokens in the index's analysis.
+    """A short and a long form of one term, with their tokens in the index's analysis.
 
-    `count` is the number of papers that give both. `ordinary`: in small letters the short form is a word of
-    the corpus (CAN, can) with another meaning.
+    `count` is the number of papers with both forms. `ordinary` means that the lower-case short form is a word
+    of the corpus with another meaning (CAN, can).
     """
 
     short: str
@@ -62,7 +62,7 @@ class Abbreviation:
 
 
 def expanded_abbreviations(text: str) -> Iterator[Expanded]:
-    """Yield the abbreviations in `text` that have their long form in brackets or in front of them."""
+    """Yield the abbreviations in `text` with the long form in brackets or before them."""
     if "(" not in text and "（" not in text:
         return
     for bracket in BRACKET.finditer(text):
@@ -88,7 +88,7 @@ def expanded_abbreviations(text: str) -> Iterator[Expanded]:
 
 
 def is_short_form(word: str) -> bool:
-    """Return True if a word is an abbreviation: at most ten letters and digits, at least two capitals."""
+    """Check for an abbreviation: at most ten letters and digits, at least two capitals."""
     capitals = sum(letter.isupper() for letter in word)
     return (
         capitals >= FEWEST_CAPITALS
@@ -99,7 +99,7 @@ def is_short_form(word: str) -> bool:
 
 
 def _expanded(short: str, text: str, *, whole: bool = False) -> Expanded | None:
-    """Return `short` with its long form, the last words of `text`; all of its words with `whole`."""
+    """Return `short` with its long form at the end of `text`; `whole` requires all of its words."""
     singular = short[:-1] if short[-1] == "s" and short[-2].isupper() else short
     words = text.replace("--", " ").split() if WORDS.match(text) else []
     most = min(len(singular) + 5, 2 * len(singular))
@@ -135,9 +135,9 @@ def _last_with_letters(short: str, text: str) -> str | None:
 
 
 def is_believed_form(found: Expanded, papers: int, words: "Counter[str]") -> bool:
-    """Return True if one paper gives an abbreviation by initials, or two papers give another one.
+    """Check for one paper with an abbreviation by initials, or two papers with any other.
 
-    In the second case the long form must not be an ordinary word, which is in many more papers (treatment).
+    In the second case the long form must not be a common word, which is in many more papers (treatment).
     """
     ordinary = words[found.long.lower()] > ORDINARY * papers
     return found.exact or (papers >= FEWEST_PAPERS and not ordinary)
@@ -148,7 +148,7 @@ def choose_long_forms(
 ) -> list[Abbreviation]:
     """Return the abbreviations with their most frequent long forms, given the papers of each.
 
-    Long forms with the same tokens are one form, which is shown as most papers write it. `words` counts the
+    Long forms with the same tokens are one form, in its most frequent spelling. `words` counts the
     lower-case words of the corpus.
     """
     by_short: dict[str, dict[tuple[str, ...], Counter[str]]] = {}

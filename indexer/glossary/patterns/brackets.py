@@ -1,4 +1,4 @@
-"""Terms given in the other language in a bracket: 지식 그래프(knowledge graph), Asian dust (황사)."""
+"""Translations in brackets: 지식 그래프(knowledge graph), Asian dust (황사)."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -19,9 +19,9 @@ BROKEN_LINE = re.compile(r"[가-힣A-Za-z,]\n[가-힣a-z]")
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An English term and candidates for its Korean, the likeliest first; `sure` if one paper is enough.
+    """An English term and candidates for its Korean term, likeliest first; `sure` if one paper suffices.
 
-    `rough`: the lines of the text are broken, as on scanned pages, so letters may be misread.
+    `rough` means that the lines of the text are broken, as on scanned pages, and letters may be misread.
     """
 
     candidates: tuple[str, ...]
@@ -31,7 +31,7 @@ class Mention:
 
 
 class PassageTexts(NamedTuple):
-    """The parts of a passage to mine; `keywords` are the Korean keywords of the paper, without spaces."""
+    """The mined texts of a passage; `keywords` are the paper's Korean keywords, without spaces."""
 
     title: str
     text: str
@@ -40,7 +40,7 @@ class PassageTexts(NamedTuple):
 
 
 class PassageMentions(NamedTuple):
-    """The terms that the brackets of a passage explain."""
+    """The terms explained by the brackets of a passage."""
 
     title: tuple[Mention, ...] = ()
     text: tuple[Mention, ...] = ()
@@ -49,7 +49,7 @@ class PassageMentions(NamedTuple):
 
 
 def passage_mentions(texts: PassageTexts, analyzer: Analyzer) -> PassageMentions:
-    """Return the terms that the brackets of a passage explain."""
+    """Return the terms explained by the brackets of a passage."""
     title, text, title2, keywords = texts
     return PassageMentions(
         tuple(bracket_mentions(title, analyzer, keywords)),
@@ -60,7 +60,7 @@ def passage_mentions(texts: PassageTexts, analyzer: Analyzer) -> PassageMentions
 
 
 def bracket_mentions(text: str, analyzer: Analyzer, keywords: Collection[str] = ()) -> Iterator[Mention]:
-    """Yield the terms that the brackets of `text` explain; `keywords` as in `PassageTexts`."""
+    """Yield the terms explained by the brackets of `text`; `keywords` as in `PassageTexts`."""
     if text.isascii() or ("(" not in text and "（" not in text):
         return
     rough = "\n" in text and BROKEN_LINE.search(text) is not None
@@ -78,7 +78,7 @@ def bracket_mentions(text: str, analyzer: Analyzer, keywords: Collection[str] = 
 def _terms(
     before: str, inside: str, after: str, analyzer: Analyzer, keywords: Collection[str]
 ) -> Iterator[tuple[tuple[str, ...], str, bool]]:
-    """Yield the Korean candidates and the English of a bracket, and whether one paper is enough."""
+    """Yield the Korean candidates and the English term of a bracket, and whether one paper suffices."""
     if HANGUL.match(inside.lstrip(" '\"‘“")) and not HANGUL.search(before[-1:]):
         found = english_side(before, inside, analyzer)
         if found is not None:

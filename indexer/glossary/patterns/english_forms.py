@@ -17,7 +17,7 @@ from indexer.glossary.patterns.english_terms import (
 
 LONGEST_INSIDE = 200
 MOST_FULL_FORMS = 2  # three are an enumeration
-# A bracket with one of these is no translation.
+# A bracket with one of these is not a translation.
 REFUSED = re.compile(
     r"[=<>≤≥±%$€₩@#{}\\|_*^]|https?:|www\."
     r"|et al|\bvs\b|\be\.g|\bi\.e|\bcf\.|\bspp?\.|\bfeat\.|\b(?:fig|table|eq|ref)s?\b"
@@ -25,7 +25,7 @@ REFUSED = re.compile(
     re.IGNORECASE,
 )
 ENUMERATED = re.compile(r".*(?:등|외|따위)\s*", re.DOTALL)
-# A bare year behind a name is a citation; life dates have a range or a 년.
+# A single year after a name is a citation; life dates have a range or a 년.
 CITED_YEAR = re.compile(r"(?:1[89]|20)\d\d[a-z]?")
 CITED_YEAR_AT_END = re.compile(r"[A-Za-z.]\s+(?:1[89]|20)\d\d[a-z]?$")
 LIFE_DATES = re.compile(r"\s+\d{3,4}\s*[-–~〜∼].*$")
@@ -39,7 +39,7 @@ ARTICLE = re.compile(r"(?:the|a|an)\s+(?=\S)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class EnglishForms:
-    """The forms of one term in a bracket; `doubtful` if the bracket may be something else.
+    """The forms of one term in a bracket; `doubtful` if the bracket may not be a translation.
 
     An enumeration is doubtful, and so is an abbreviation of two letters without a full form.
     """
@@ -50,7 +50,7 @@ class EnglishForms:
 
 
 def english_forms(inside: str) -> EnglishForms:
-    """Read the text between two brackets."""
+    """Parse the text between two brackets."""
     if len(inside) > LONGEST_INSIDE or not LATIN.search(inside) or REFUSED.search(inside):
         return EnglishForms()
     parts = [part.strip(QUOTES) for part in re.split(r"[,;，；]", inside)]
@@ -77,7 +77,7 @@ def _only_abbreviation(short: list[str]) -> EnglishForms:
 
 
 def _is_aside(part: str) -> bool:
-    """Return True if a bracket starts with Korean words, which its English words explain."""
+    """Check whether a bracket starts with Korean words, which its English words explain."""
     return HANGUL.search(part) is not None and LABEL.match(part) is None and ":" not in part
 
 
@@ -97,6 +97,6 @@ def _forms_of_part(part: str) -> list[str]:
 
 
 def _abbreviates(short: str, full: str) -> bool:
-    """Return True if `full` contains the letters of `short` in order."""
+    """Check whether `full` contains the letters of `short` in order."""
     rest = iter(full.lower())
     return all(letter in rest for letter in short.lower() if letter.isalpha())

@@ -1,4 +1,4 @@
-"""The English term in front of a Korean bracket: Asian dust (황사), LLM(대규모 언어 모델)."""
+"""English terms before a Korean bracket: Asian dust (황사), LLM(대규모 언어 모델)."""
 
 import math
 import re
@@ -23,7 +23,7 @@ MOST_KOREAN_WORDS = 6
 MOST_ENGLISH_WORDS = 8
 # One or two words are accepted for a Korean term of any length.
 FEWEST_WORDS = 2
-# Share of the expected length, if a preposition in front may have cut the term: struggle for existence.
+# Share of the expected length if a preposition before may have shortened the term: struggle for existence.
 COMPLETE = 0.7
 JOINING = frozenset("of for from in to".split())
 KOREAN_TERM = re.compile(r"[가-힣A-Za-z0-9][가-힣A-Za-z0-9 -]*[가-힣]|[가-힣]")
@@ -44,7 +44,7 @@ VERB_LIKE = re.compile(r".{2,}(?:ed|ly)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class EnglishSide:
-    """A Korean term in a bracket and the English in front of it; `sure` if one paper is enough."""
+    """A Korean term in a bracket and the English term before it; `sure` if one paper suffices."""
 
     korean: str
     english: str
@@ -52,7 +52,7 @@ class EnglishSide:
 
 
 def english_side(before: str, inside: str, analyzer: Analyzer) -> EnglishSide | None:
-    """Return the English term in front of a Korean bracket; None if there is none."""
+    """Return the English term before a Korean bracket; None if there is none."""
     korean, _, more = inside[: LONGEST_INSIDE + 1].partition(",")
     korean = korean.strip(QUOTES)
     if len(korean) > LONGEST_INSIDE or not _is_korean_term(korean) or HANGUL.search(more):
@@ -74,7 +74,7 @@ def english_side(before: str, inside: str, analyzer: Analyzer) -> EnglishSide | 
 
 
 def _words(before: str) -> list[str]:
-    """Return the Latin words in front of a bracket, without one that is cut off or joined to Hangul."""
+    """Return the Latin words before a bracket, without a truncated word or one joined to Hangul."""
     window = before[-WINDOW:].rstrip(QUOTES)
     run = RUN.search(window)
     if run is None:
@@ -85,7 +85,7 @@ def _words(before: str) -> list[str]:
 
 
 def _taken(words: list[str], korean: str, analyzer: Analyzer) -> tuple[list[str], bool]:
-    """Return the words of the term (one word of the same sound, a name or a phrase), and if it is sure."""
+    """Return the words of the term (a transcribed word, a name or a phrase), and whether it is sure."""
     if sounds_alike(korean, words[-1]):
         return words[-1:], True
     name = _name(words)
@@ -93,7 +93,7 @@ def _taken(words: list[str], korean: str, analyzer: Analyzer) -> tuple[list[str]
 
 
 def _is_transcribed(korean: str, english: list[str]) -> bool:
-    """Return True if each Korean word sounds like an English one: 조지 뷰캠프, George D. Beauchamp."""
+    """Check whether each Korean word sounds like an English one: 조지 뷰캠프, George D. Beauchamp."""
     return all(any(sounds_like(word, name) for name in english) for word in korean.split())
 
 
@@ -109,7 +109,7 @@ def _is_korean_term(korean: str) -> bool:
 
 
 def _phrase(words: list[str], korean: str, analyzer: Analyzer) -> tuple[list[str], bool]:
-    """Return the words after the last border; if they are too many, the last ones of the Korean's length."""
+    """Return the words after the last boundary; if they are too many, the last ones by the Korean length."""
     span: list[str] = []
     border = ""
     for word in reversed(words):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from indexer.glossary.pairs import LATIN
 
 MOST_WORDS = 8
-LONGEST_CODE = 2  # in small letters, of a language or a unit
+LONGEST_CODE = 2  # letters of a lower-case language code or unit
 SHORTEST_ABBREVIATION, LONGEST_ABBREVIATION = 2, 10
 SHAPE = re.compile(r"(?!.* ['’])[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9₀-₉ .'’&–-]*(?<![-–&])")
 # Letters and digits in one word: CO2, LiFePO4, H1N1; covid-19, PM2.5, GPT-4; 5G, 5-HT. One letter and a
@@ -52,7 +52,7 @@ MEASURE = re.compile(rf"\d[\d.,]*\s*(?i:{UNITS}|m|g|l|s|v|w)(?![a-z]).*")  # 32 
 
 
 def is_english_term(form: str) -> bool:
-    """Return False for numbers, units, dates, single letters, markup and long texts."""
+    """Check for a term: no number, unit, date, single letter, markup or long text."""
     letters = len(LATIN.findall(form))
     words = form.split()
     is_formula = FORMULA.fullmatch(form) is not None
@@ -72,7 +72,7 @@ def is_english_term(form: str) -> bool:
 
 
 def is_abbreviation(form: str) -> bool:
-    """Return True for an abbreviation (LLM, eGFR, H2S), False for a word."""
+    """Check for an abbreviation (LLM, eGFR, H2S) rather than a word."""
     if not 1 < len(form) <= LONGEST_ABBREVIATION or " " in form:
         return False
     capitals = sum(letter.isupper() for letter in form)
@@ -80,7 +80,7 @@ def is_abbreviation(form: str) -> bool:
 
 
 def is_grammatical(form: str) -> bool:
-    """Return True if a term starts or ends with a function word: to split, I know, book off."""
+    """Check whether a term starts or ends with a function word: to split, I know, book off."""
     words = form.split()
     ends = {word.lower() for word in (words[0], words[-1]) if not is_abbreviation(word)}
     return not GRAMMATICAL_WORDS.isdisjoint(ends) and LATIN_PHRASE.fullmatch(form) is None
@@ -98,7 +98,7 @@ def content_words(form: str) -> list[str]:
 
 
 def is_proper(words: Sequence[str]) -> bool:
-    """Return True if words are a name; its particles are in lower case: de, d’Ortous."""
+    """Check whether words are a name, with lower-case particles: de, d’Ortous."""
     return all(word[0].isupper() or word[1:2] in "’'" or word in NAME_PARTICLES for word in words)
 
 

@@ -1,7 +1,8 @@
 """Abbreviations by initials: each letter starts a word or a part of a word of the long form.
 
-LLM is large language model, MZ is monozygotic, Conv is convolutional. Schwartz & Hearst (Pacific Symposium on
-Biocomputing 8, 2003) match a letter anywhere within a word, which also gives errors such as treatment, TNT.
+Examples: LLM, large language model; MZ, monozygotic; Conv, convolutional. Schwartz & Hearst (Pacific
+Symposium on Biocomputing 8, 2003) match a letter anywhere within a word, which also matches errors such as
+treatment, TNT.
 """
 
 import re
@@ -13,12 +14,12 @@ from typing import Self
 from indexer.glossary.patterns.english_terms import FUNCTION_WORDS, GRAMMATICAL_WORDS
 
 VOWELS = frozenset("aeiouyàáâäèéêëìíîïòóôöùúûü")
-LEAST_OF_PART = 2  # letters of a word before a part, and after its first letter
+LEAST_OF_PART = 2  # letters of a word before a part and after the part's first letter
 FEWEST_TO_STRETCH = 4  # letters, one of which may be within a word: dimethyl sulfoxide, DMSO
 MOST_SKIPPED = 2  # words without a letter; function words are not counted
 # Costs of a word without a letter, a letter within a word, the start of a part, the next letter in a row.
 SKIPPED, WITHIN, PART, NEXT = 1_000, 100, 2, 1
-# Words with one of these are a part of a sentence.
+# Words that mark a part of a sentence.
 CLAUSE_WORDS = frozenset(
     "am is are was were be been being can could may might will would has have had do does did we our it its "
     "they their i which that who this these those".split()
@@ -26,14 +27,14 @@ CLAUSE_WORDS = frozenset(
 # The digits of a chemical formula match no word: carbon dioxide, CO2.
 FORMULA = re.compile(r"(?=.*\d)(?:(?:Cl|Br|Li|Na|Mg|Ca|Fe|Al|Si|Ti|Mn|Cu|Zn|Pb|[HCNOSPFK])\d*){2,}")
 NAME_OF_FORMULA = re.compile("[a-z]+ [a-z]+")
-# After no letter or digit; a capital after a small letter; a digit after a letter, or a letter after a digit.
+# Part starts: not after a letter or digit; a capital after a small letter; between digits and letters.
 WORD_START = re.compile(r"(?<![^\W_])[^\W_]|(?<=[a-zà-öø-ÿ])[A-ZÀ-ÖØ-Þ]|(?<=\d)[^\W\d_]|(?<=[^\W\d_])\d")
 # A long form starts after a space or a slash; a number may precede its first letter: 5-azacytidine.
 FORM_START = re.compile(r"(?:(?<=\s)|(?<=/)|^)(?:[\d,']+-)*([^\W_])")
 
 
 def initial_form(short: str, text: str) -> str | None:
-    """Return the last words of a text with the initials `short`: the fewest words that skip the fewest."""
+    """Return the last words of a text with the initials `short`: as few words and skips as possible."""
     letters = "".join(filter(str.isalnum, short.lower()))
     if not _hold(text.lower(), filter(str.isalpha, letters)):
         return None
@@ -52,7 +53,7 @@ def initial_form(short: str, text: str) -> str | None:
 
 
 def _ends(text: str, letter: str) -> Iterator[str]:
-    """Yield the ends of a text that start with a letter, the shortest first."""
+    """Yield the ends of a text that start with a letter, shortest first."""
     for found in reversed(list(FORM_START.finditer(text))):
         words = text[found.start() :]
         fits = letter in {words[0].lower(), found.group(1).lower()}
@@ -77,7 +78,7 @@ def initials_cost(letters: str, text: str, *, stretched: bool = False) -> int | 
 
 
 def _hold(text: str, letters: Iterable[str]) -> bool:
-    """Return True if a text contains letters in order; a fast check before the slow one."""
+    """Check whether a text contains letters in order; a fast check before the slow one."""
     place = -1
     return all((place := text.find(letter, place + 1)) >= 0 for letter in letters)
 
@@ -109,7 +110,7 @@ class _Row:
         return cls(lowered, numbers, list(accumulate(starts, max)), [0, *accumulate(costs)])
 
     def step(self, last: int, place: int, *, in_row: bool, stretch: bool) -> int | None:
-        """Return the cost of a letter at `place` after one at `last`; `in_row` if no letter was left out."""
+        """Return the cost of a letter at `place` after one at `last`; `in_row` if no letter was skipped."""
         word, here = self.words[last + 1], self.words[place + 1]
         start = self.starts[place + 1]
         between = self.skipped[here] - self.skipped[word + 1] if here > word else 0
@@ -126,7 +127,7 @@ def _least_cost(row: _Row, letters: str, *, stretch: bool) -> int | None:
     known: dict[tuple[int, int, bool, bool], int | None] = {}
 
     def least(index: int, last: int, in_row: bool, stretch: bool) -> int | None:
-        """Return the least cost of the letters from `index` on; the one before is at `last`."""
+        """Return the least cost of the letters from `index` on; `last` is the previous letter's place."""
         if index == len(letters):
             return row.skipped[-1] - row.skipped[row.words[last + 1] + 1]
         key = index, last, in_row, stretch
@@ -147,7 +148,7 @@ def _least_cost(row: _Row, letters: str, *, stretch: bool) -> int | None:
 
 
 def _starts_part(text: str, start: int, place: int) -> bool:
-    """Return True if a part of a word may start here: z of monozygotic, the first a of osteoarthritis."""
+    """Check whether a part of a word may start here: z of monozygotic, the first a of osteoarthritis."""
     stop = place + 1
     while stop < len(text) and text[stop].isalpha():
         stop += 1

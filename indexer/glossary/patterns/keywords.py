@@ -1,4 +1,4 @@
-"""Keyword lists that give every term in both languages."""
+"""Keyword lists that contain every term in both languages."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ LONGEST_LIST = 60
 
 
 def keyword_pairs(keywords: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (Korean, English) where the list's order tells what belongs together, else nothing.
+    """Return the pairs (Korean, English) of a list with a recognisable order, otherwise nothing.
 
-    It tells so where the languages alternate, or where all of one stand before as many of the other.
+    The languages alternate, or all terms of one language precede the same number of the other.
     """
     keywords = [keyword.strip() for keyword in keywords if keyword.strip()]
     languages = [term_language(keyword) for keyword in keywords]

@@ -1,7 +1,7 @@
-"""The words in front of a bracket that may belong to a Korean term, back to a border or a particle.
+"""Words before a bracket that may belong to a Korean term, back to a boundary or a particle.
 
 … 질문과 두 단계 이내로 연결된 초록만 검색증강생성(retrieval-augmented generation)
-^ a word with a particle or an ending is no part of the term
+^ a word with a particle or an ending is not part of the term
 """
 
 import re
@@ -25,7 +25,7 @@ CLOSED = frozenset(")）]】%" + "".join(CLOSING))
 STRAIGHT_QUOTES = "\"'"
 OPENING = " \t\n\r([{（【‘“「『《〈<,:"
 LINE_ENDS = "\n\r"
-# Suffixes that belong to a noun although the tagger drops them.
+# Suffixes of nouns that the tagger drops.
 NOUN_SUFFIXES = frozenset(
     "적 성 화 형 식 용 들 별 상 계 류 권 률 율 력 제 질 학 자 법 기 체 물 감 씨 님 풍 급 당 군".split()
 )
@@ -34,7 +34,7 @@ VERBAL_TAILS = frozenset(
     "은 는 이 가 을 를 의 에 와 과 도 만 로 나 며 고 다 지 야 요 서 면 게 랑 니 자 한 된 인".split()
 )
 GENITIVE, VERBAL_END = "의", "다"
-CONNECTIVE_TAILS = frozenset("면 며 니 게 서 야 요".split())  # of verbs alone
+CONNECTIVE_TAILS = frozenset("면 며 니 게 서 야 요".split())  # of verbs only
 CLEAR_ENDING = re.compile(".+(?:는|를|에서|으로|에게|까지|부터|하여|하고|며|지만|한다|였다|했다)")
 # Analyzers that keep the particles of Korean words, and the endings of such words.
 LEAVE_PARTICLES = frozenset({"english"})
@@ -57,7 +57,7 @@ Behind = Literal["", "modifier", "joined"]
 
 
 class Span(NamedTuple):
-    """The text between the last border and a bracket; `broken` if its first word may start a line above."""
+    """The text between the last boundary and a bracket; `broken` if a line break may split its first word."""
 
     text: str
     border: str = ""
@@ -66,10 +66,10 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words in front of a bracket that may be part of the term, the last one first.
+    """The words before a bracket that may be part of the term, last word first.
 
-    `starts` are their offsets, `morphemes` their numbers of tokens. `behind` is the kind of the word in front
-    of them: a modifier (an adverb, a word with an adnominal ending), or a joined word (by 의, 와 or 과; a
+    `starts` are their offsets, `morphemes` their numbers of tokens. `behind` is the kind of the preceding
+    word: a modifier (an adverb, a word with an adnominal ending) or a joined word (by 의, 와 or 과; a
     number).
     """
 
@@ -80,7 +80,7 @@ class Words:
 
 
 def span_before(before: str) -> Span:
-    """Return the text in front of a bracket, back to the last border."""
+    """Return the text before a bracket, back to the last boundary."""
     window = before[-WINDOW:]
     borders = list(BORDER.finditer(window))
     if not borders:
@@ -88,19 +88,19 @@ def span_before(before: str) -> Span:
     border = borders[-1].group()
     front, text = window[: borders[-1].start()], window[borders[-1].end() :]
     closed = border in CLOSED and not (border in STRAIGHT_QUOTES and _opens_quote(front))
-    if closed and not text[:1].isspace():  # a particle goes with what is closed
+    if closed and not text[:1].isspace():  # a particle belongs to the closed quote or bracket
         text = text.partition(" ")[2]
     return Span(text.strip(), border, border in LINE_ENDS and front[-1:].isalnum())
 
 
 def _opens_quote(front: str) -> bool:
-    """Return True if a straight quote after `front` is an opening one; several in a row are one."""
+    """Check whether a straight quote after `front` is an opening one; several in a row are one."""
     front = front.rstrip(STRAIGHT_QUOTES)
     return not front or front[-1] in OPENING
 
 
 def words_before(text: str, english: str, analyzer: Analyzer) -> Words | None:
-    """Return the words at the end that may be part of the term; None if the last word is no noun."""
+    """Return the words at the end that may be part of the term; None if the last word is not a noun."""
     tokens = analyzer.analyze(text)
     keeps_particles = analyzer.name in LEAVE_PARTICLES
     joined = JOINED.search(english) is not None
@@ -152,13 +152,13 @@ def words_before(text: str, english: str, analyzer: Analyzer) -> Words | None:
 
 
 def ends_as_noun(text: str, analyzer: Analyzer) -> bool:
-    """Return True if the last word of a text is a noun, not a verb or a noun with a particle."""
+    """Check whether the last word of a text is a noun, not a verb or a noun with a particle."""
     surface = text.rpartition(" ")[2]
     return _is_noun(surface, text, analyzer.analyze(text), analyzer)
 
 
 def _is_noun(surface: str, text: str, tokens: Sequence[Token], analyzer: Analyzer) -> bool:
-    """Return True if the last word of `text` is a noun, in its context or with an object particle."""
+    """Check whether the last word of `text` is a noun, in its context or with an object particle."""
     if surface.endswith(VERBAL_END) and _final(surface[-2:-1]) in PAST_OR_PRESENT:
         return False
     last = tokens[-1] if tokens else None
@@ -173,16 +173,16 @@ def _is_noun(surface: str, text: str, tokens: Sequence[Token], analyzer: Analyze
 
 
 def _is_inflected(text: str, token: Token) -> bool:
-    """Return True if a token is the stem of a verb, which differs from the word in the text."""
+    """Check whether a token is the stem of a verb, which differs from the word in the text."""
     surface = text[token[2] : token[3]]
     return HANGUL.search(surface) is not None and surface != token[0]
 
 
 def _is_adnominal(surface: str, tail: str) -> bool:
-    """Return True for a verb with ㄴ or ㄹ (지각된, 어려운, 줄일), False for a noun with 은, 을 or 만."""
+    """Check for a verb with ㄴ or ㄹ (지각된, 어려운, 줄일), not a noun with 은, 을 or 만."""
     return _final(surface[-1]) in {FINAL_N, FINAL_R} and tail not in CLOSING_PARTICLES
 
 
 def _final(syllable: str) -> int:
-    """Return the index of the final consonant of a syllable in the order of Unicode; 0 for none."""
+    """Return the Unicode index of a syllable's final consonant; 0 for none."""
     return (ord(syllable) - FIRST_SYLLABLE) % FINALS if syllable else 0

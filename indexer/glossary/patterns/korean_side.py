@@ -1,8 +1,8 @@
-"""The Korean term in front of a bracket.
+"""Korean terms before a bracket.
 
-`korean_context` gives the words that may be part of the term. The term starts at the word that sounds like
-the first English word, or else has about as many syllables as the length of the English suggests. A keyword
-of the paper takes precedence.
+`korean_context` returns the words that may be part of the term. The term starts at the word that sounds like
+the first English word; otherwise its number of syllables is estimated from the length of the English. A
+keyword of the paper takes precedence.
 """
 
 import math
@@ -34,13 +34,13 @@ from indexer.glossary.transliteration import SOUNDS_ALIKE, SOUNDS_MUCH_ALIKE, SO
 LONGEST_QUOTED = 40
 # Measured on lists of keywords in both languages.
 LETTERS_PER_SYLLABLE = 3.4
-LETTERS_PER_SPOKEN_SYLLABLE = 2.2  # of a name that is written as it sounds
+LETTERS_PER_SPOKEN_SYLLABLE = 2.2  # of a transcribed name
 SYLLABLES_PER_INITIAL = 2
-SAME_NUMBER = 0.1  # bonus for as many Korean as English words, in the logarithm of the ratio of lengths
-CLEARLY_BETTER = 0.1  # advantage of a longer term, in the same logarithm, that makes a shorter one doubtful
-COMPLETE = 0.6  # of the expected syllables, if the word in front may be a part of the term
-PLAUSIBLE = 0.4  # of the expected syllables otherwise
-QUOTED = 2.5  # largest ratio of a quoted term's syllables to the expected ones, and of these to those
+SAME_NUMBER = 0.1  # bonus for equal numbers of words, in the log ratio of lengths
+CLEARLY_BETTER = 0.1  # advantage of a longer term, in the log ratio, that makes a shorter one doubtful
+COMPLETE = 0.6  # share of the expected syllables if the previous word may be part of the term
+PLAUSIBLE = 0.4  # share of the expected syllables otherwise
+QUOTED = 2.5  # largest ratio, either way, of a quoted term's syllables to the expected number
 SHORTEST_FOR_INITIALS, LONGEST_FOR_INITIALS = 0.75, 1.5
 LONGEST_FOR_ONE_SYLLABLE = 7
 NATIVE = -20  # foreignness of a word that sounds like an abbreviation by chance (고려, COLA)
@@ -48,7 +48,7 @@ NATIVE = -20  # foreignness of a word that sounds like an abbreviation by chance
 
 @dataclass(frozen=True, slots=True)
 class KoreanSide:
-    """Candidates for the term, the likeliest first; `sure` if one paper is enough."""
+    """Candidates for the term, likeliest first; `sure` if one paper suffices."""
 
     candidates: tuple[str, ...]
     sure: bool = True
@@ -83,13 +83,13 @@ def korean_side(
 
 
 def fits_initials(syllables: int, abbreviation: str, *, shortest: float = SHORTEST_FOR_INITIALS) -> bool:
-    """Return True if a Korean term has about as many syllables as the letters of an abbreviation suggest."""
+    """Check whether the syllables of a Korean term fit the letters of an abbreviation."""
     expected = SYLLABLES_PER_INITIAL * sum(letter.isalpha() for letter in abbreviation)
     return shortest * expected <= syllables <= LONGEST_FOR_INITIALS * expected
 
 
 def sounds_alike(korean: str, english: str) -> bool:
-    """Return True if a term transcribes the English: 산살바도르, San Salvador."""
+    """Check whether a term transcribes the English: 산살바도르, San Salvador."""
     korean = korean.replace(" ", "")
     alike = sounds_like(korean, "".join(english_words(english)), SOUNDS_THE_SAME)
     return alike and not (is_abbreviation(english) and foreignness(korean) < NATIVE)
@@ -153,7 +153,7 @@ def _best_start(text: str, words: Words, english: str) -> KoreanSide:
 
 
 def _costs(surfaces: Sequence[str], targets: Sequence[str], expected: float) -> Iterator[float]:
-    """Yield the distance of each start's length from the expected one, without words of the same sound."""
+    """Yield the deviation of each start's length from the expected one, without transcribed words."""
     syllables = 0
     unmatched = list(targets)
     for count, surface in enumerate(surfaces, 1):
@@ -190,13 +190,13 @@ def _spoken(surfaces: Sequence[str], english: str) -> int:
 
 
 def _shares_name(surface: str, targets: Sequence[str]) -> bool:
-    """Return True if a word shares a Latin word or a number with the English: SGLT2, K, 제2형 and 2."""
+    """Check whether a word shares a Latin word or a number with the English: SGLT2, K, 제2형 and 2."""
     written = {found.lower() for found in re.findall(r"[A-Za-z][A-Za-z0-9]*|\d+", surface)}
     return not written.isdisjoint(target.lower().strip(".") for target in targets)
 
 
 def _is_name_in_part(words: Words, best: int, targets: Sequence[str]) -> bool:
-    """Return True if a term transcribes only some words of the English: 다윈 (Charles Darwin)."""
+    """Check whether a term transcribes only some words of the English: 다윈 (Charles Darwin)."""
     surfaces = words.surfaces[: best + 1]
     if len(surfaces) >= len(targets):
         return False
@@ -207,9 +207,9 @@ def _is_name_in_part(words: Words, best: int, targets: Sequence[str]) -> bool:
 
 
 def _is_cut_off(words: Words, best: int, targets: Sequence[str]) -> bool:
-    """Return True if a term has fewer parts than the English, and the word in front may be one of them.
+    """Check whether a term has fewer parts than the English, and the previous word may be one of them.
 
-    대역 of 보호 대역 (guard band) and 흐름 of 교통의 흐름 (traffic flow) are such terms.
+    Examples: 대역 of 보호 대역 (guard band), 흐름 of 교통의 흐름 (traffic flow).
     """
     preceded = best + 1 < len(words.surfaces) or words.behind == "joined"
     return preceded and sum(words.morphemes[: best + 1]) < len(targets)

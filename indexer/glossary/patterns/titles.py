@@ -1,8 +1,7 @@
-"""Words and phrases that go together in papers with a title in both languages.
+"""Words and phrases associated in papers with a title in both languages.
 
-Phrases of up to three words that are in enough titles are counted, and those that belong to each other more
-than to anything else are linked: competitive linking (Melamed, Computational Linguistics 26:2, 2000) by
-Dice's coefficient.
+Frequent phrases of up to three words are counted, and phrases with the strongest mutual association are
+linked: competitive linking (Melamed, Computational Linguistics 26:2, 2000) by Dice's coefficient.
 """
 
 from collections import Counter
@@ -33,7 +32,7 @@ class TitlePair:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A Korean and an English phrase, as they stand in the titles of `papers`."""
+    """A Korean and an English phrase, as written in the titles of `papers`."""
 
     korean: str
     english: str
@@ -41,7 +40,7 @@ class Link:
 
 
 def title_links(titles: Sequence[TitlePair], analyzer: Analyzer) -> list[Link]:
-    """Return the phrases that are each other's best counterpart in at least five papers' titles."""
+    """Return the phrases that are mutually best counterparts in at least five papers' titles."""
     korean = _frequent([_phrases(title.korean, analyzer, korean=True) for title in titles])
     english = _frequent([_phrases(title.english, analyzer, korean=False) for title in titles])
     korean_counts = Counter(phrase for phrases in korean for phrase in phrases)
@@ -59,7 +58,7 @@ def title_links(titles: Sequence[TitlePair], analyzer: Analyzer) -> list[Link]:
 
 
 def _phrases(title: str, analyzer: Analyzer, *, korean: bool) -> dict[Phrase, str]:
-    """Return the runs of words without a gap between them: nouns on the Korean side."""
+    """Return the runs of words without a gap; on the Korean side nouns only."""
     runs: list[list[Token]] = [[]]
     for token in analyzer.analyze(title):
         surface = title[token[2] : token[3]]
@@ -90,7 +89,7 @@ def _frequent(titles: list[dict[Phrase, str]]) -> list[dict[Phrase, str]]:
 
 
 def _competitive_links(dice: dict[tuple[Phrase, Phrase], float]) -> Iterator[tuple[Phrase, Phrase]]:
-    """Link each phrase at most once: the best pair first, of equals the longer."""
+    """Link each phrase at most once, best pairs first and longer ones among equals."""
     taken: tuple[set[Phrase], set[Phrase]] = (set(), set())
     for left, right in sorted(dice, key=lambda pair: (-dice[pair], -len(pair[0]) - len(pair[1]), pair)):
         if left not in taken[0] and right not in taken[1]:
@@ -105,7 +104,7 @@ def _links(
     english: list[dict[Phrase, str]],
     linked: set[tuple[Phrase, Phrase]],
 ) -> Iterator[Link]:
-    """Give each link as its phrases are written most often."""
+    """Return the links in the most frequent spelling of their phrases."""
     counterpart = dict(linked)
     papers: dict[tuple[Phrase, Phrase], list[int]] = {}
     written: dict[tuple[Phrase, Phrase], Counter[tuple[str, str]]] = {}

@@ -1,1 +1,1 @@
-"""An Elasticsearch cluster: how it is reached, what an index in it is made of, and its versions there."""
+"""Elasticsearch clusters: connection, index definition, and versions of an index."""

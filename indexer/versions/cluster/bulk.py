@@ -1,4 +1,4 @@
-"""Many documents in few requests."""
+"""Bulk requests."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
@@ -18,15 +18,15 @@ from indexer.versions.cluster.connection import (
 async def send_in_bulk(
     cluster: Cluster, actions: Sequence[dict[str, Any]], *, at_once: int
 ) -> AsyncIterator[dict[str, Any]]:
-    """Send actions of the client's bulk helper; yield the answers to those that the cluster refuses.
+    """Send actions with the client's bulk helper; yield the results of refused actions.
 
-    Those that come back as passing failures are sent again, with growing pauses, for as long as the settings
-    have patience. What is to be deleted or updated and is not there is no refusal.
+    Transient failures are retried with growing pauses, up to `patience_s`. Deleting or updating a missing
+    document is not a refusal.
 
     Args:
-        cluster: where to.
-        actions: `delete` and `update` by `_op_type`, without one documents that are written.
-        at_once: actions of a request, at most.
+        cluster: the cluster.
+        actions: `delete` and `update` by `_op_type`; without it, documents to write.
+        at_once: maximal number of actions per request.
     """
     settings = cluster.settings
     results = async_streaming_bulk(

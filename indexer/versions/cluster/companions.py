@@ -1,8 +1,7 @@
-"""Files kept with a version (glossary, citation graph, lexicon), in pieces in the cluster.
+"""Companion files of a version (glossary, citation graph, lexicon), stored in pieces in the cluster.
 
-Every machine that searches fetches copies.
+Machines that search download copies. The `_meta` of a version contains a note of each file.
 
-A version notes each in its `_meta` under a name of its own.
 """
 
 import base64
@@ -25,20 +24,20 @@ BODY = {
 }
 
 
-# Under which key a version notes each file, and what stands behind its index's name in the ids of the pieces.
-NOTED_AS = {GLOSSARY: "glossary", CITATIONS: "citations", LEXICON: "lexicon"}
+# The key of each file in a version's `_meta`, and the suffix of the index name in the ids of its pieces.
+NOTE_KEYS = {GLOSSARY: "glossary", CITATIONS: "citations", LEXICON: "lexicon"}
 ID_SUFFIXES = {GLOSSARY: "", CITATIONS: "/citations", LEXICON: "/lexicon"}
 
 
 class CompanionNote(TypedDict):
-    """What a version remembers of a file that is kept with it."""
+    """A version's note of a companion file."""
 
     pieces: int
     sha256: str
 
 
 class Companion(NamedTuple):
-    """One of the files that are kept with a version, which its index in the cluster names."""
+    """A companion file of a version; the version's index in the cluster names it."""
 
     version: str
     name: str
@@ -52,12 +51,12 @@ class Companion(NamedTuple):
 
 
 def notes_of(meta: Mapping[str, Any]) -> dict[str, CompanionNote]:
-    """Return what a version's `_meta` notes of each of its files."""
-    return {name: meta[key] for name, key in NOTED_AS.items() if meta.get(key)}
+    """Return the notes of companion files in a version's `_meta`."""
+    return {name: meta[key] for name, key in NOTE_KEYS.items() if meta.get(key)}
 
 
 async def upload(client: AsyncElasticsearch, index: str, kept: Companion, path: Path) -> CompanionNote:
-    """Write a file into `index`; pieces of it that stand there of the same version are replaced."""
+    """Write a file into `index`, replacing existing pieces of the same version."""
     digest = hashlib.sha256()
     pieces = 0
     with path.open("rb") as file:
@@ -73,12 +72,12 @@ async def upload(client: AsyncElasticsearch, index: str, kept: Companion, path: 
 async def download(
     client: AsyncElasticsearch, index: str, kept: Companion, note: CompanionNote, size: int, path: Path
 ) -> None:
-    """Write a version's file to `path`, whole or not at all; IndexDamaged where the cluster's is not whole.
+    """Write a version's file to `path` atomically; IndexDamaged if the cluster's copy is incomplete.
 
-    No more than `size` bytes are taken, as many as were written.
+    At most `size` bytes are read, the size that was uploaded.
     """
     digest, left = hashlib.sha256(), size
-    changed = IndexDamaged(f"the {kept} in the cluster is not what was written", remedy=Remedy.REBUILD)
+    changed = IndexDamaged(f"the {kept} in the cluster is damaged", remedy=Remedy.REBUILD)
     path.parent.mkdir(parents=True, exist_ok=True)
     passing = temporary_path(path)
     try:

@@ -1,11 +1,11 @@
-"""A cluster reached through the official asynchronous client, and what it answers when it cannot.
+"""Connection to a cluster through the official asynchronous client, and conversion of its errors.
 
-The client belongs to the event loop that it was first used in, and an index may be used from several: a
-command runs one for each question. So the client has a loop of its own, in a thread.
+The client belongs to the event loop of its first use, but an index may be used from several loops: a command
+runs one for each question. The client therefore has its own loop, in a thread.
 
-Who tries again: the client's transport, up to three times, on another node where there is one, what failed
-to connect or was answered with 429, 502, 503 or 504. Bulk requests are left out of that; `send_in_bulk`
-tries those again, by document.
+Retries: the client's transport retries failed connections and the statuses 429, 502, 503 and 504 up to three
+times, on another node if there is one. It does not retry bulk requests; `send_in_bulk` retries these by
+document.
 """
 
 import asyncio
@@ -44,19 +44,19 @@ from indexer.versions.cluster.node import (
 Result = TypeVar("Result")
 
 TRANSPORT_RETRIES = 3
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0  # between tries that end with patience
-TRANSIENT = (429, 502, 503, 504)  # answers that another try may better
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 8.0  # pauses between retries up to `patience_s`
+TRANSIENT = (429, 502, 503, 504)  # statuses for which a retry may succeed
 BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, OVERLOADED = 400, 401, 403, 404, 429
 STARTING = (502, 503, 504)
 growing_pauses = partial(backoff.growing_pauses, FIRST_PAUSE_S, LONGEST_PAUSE_S)
-SET_URL = "set SHRAG_ELASTICSEARCH__URL to where it is"
-LASTING = (AnswerTooLong, CertificateRefused, PlainServer)  # time does not mend them
-SPEAK_TLS = "begin SHRAG_ELASTICSEARCH__URL with https:// if it speaks TLS"
+SET_URL = "set SHRAG_ELASTICSEARCH__URL to its address"
+PERMANENT_ERRORS = (AnswerTooLong, CertificateRefused, PlainServer)  # errors without a retry
+SPEAK_TLS = "use https:// in SHRAG_ELASTICSEARCH__URL if it speaks TLS"
 OF_NORI = ("nori_tokenizer", "nori_part_of_speech", "nori_readingform")
 
 
 def pauses_within(patience_s: float) -> int:
-    """Return how many of the growing pauses fit into so many seconds."""
+    """Return the number of growing pauses within a time limit."""
     return sum(1 for _ in takewhile(lambda spent: spent <= patience_s, accumulate(growing_pauses())))
 
 
@@ -64,7 +64,7 @@ class Cluster:
     """A connection to a cluster; a context manager that closes it."""
 
     def __init__(self, settings: ElasticsearchSettings) -> None:
-        """Make the client; nothing is asked yet."""
+        """Create the client without sending a request."""
         self.settings = settings
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True, name="elasticsearch")
@@ -73,8 +73,8 @@ class Cluster:
             self.client = self.run(_make_client(settings))
         except (ValueError, TypeError, OSError) as error:
             raise InvalidCall(
-                f"no connection can be made with the settings SHRAG_ELASTICSEARCH__… ({_said(error)})",
-                remedy="look at …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS",
+                f"no connection is possible with the settings SHRAG_ELASTICSEARCH__… ({_describe(error)})",
+                remedy="check …__URL, …__USER, …__PASSWORD, …__API_KEY and …__CA_CERTS",
             ) from error
         finally:
             if not hasattr(self, "client"):
@@ -89,22 +89,22 @@ class Cluster:
         self.close()
 
     def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Wait for a coroutine of the client, from a thread without a loop.
+        """Run a coroutine of the client from a thread without an event loop.
 
         Raises:
-            EngineUnreachable: no server answers, or not in time.
-            EngineRefused: it answers, and will not.
+            EngineUnreachable: no server answers in time.
+            EngineRefused: the server refuses the request.
         """
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
-            with describing_errors(self.settings):
+            with map_client_errors(self.settings):
                 return future.result()
         except KeyboardInterrupt:
             future.cancel()
             raise
 
     def run_patiently(self, ask: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
-        """Wait as `run`, and ask again up to `patience_s` while the cluster is gone or still starting."""
+        """Like `run`, with retries up to `patience_s` while the cluster is unreachable or starting."""
         deadline, pauses = time.monotonic() + self.settings.patience_s, growing_pauses()
         while True:
             try:
@@ -116,23 +116,23 @@ class Cluster:
             time.sleep(pause)
 
     def start(self, coroutine: Coroutine[Any, Any, Result]) -> Future[Result]:
-        """Begin a coroutine of the client, and return its future; errors stay those of the client."""
+        """Start a coroutine of the client, and return its future; client errors are not converted."""
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     async def call(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
-        """Wait for a coroutine of the client, from any loop; raises as `run`."""
-        with describing_errors(self.settings):
+        """Run a coroutine of the client from any loop; raises as `run`."""
+        with map_client_errors(self.settings):
             return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, self._loop))
 
     def close(self) -> None:
-        """Close the connections and end the loop; may be called again."""
+        """Close the connections and stop the loop; can be called repeatedly."""
         if self._loop.is_closed():
             return
         asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
         self._stop()
 
     async def _end(self) -> None:
-        """Give up what is under way, which nobody waits for any more, and close the connections."""
+        """Cancel pending requests, which nobody awaits any more, and close the connections."""
         under_way = asyncio.all_tasks() - {asyncio.current_task()}
         for task in under_way:
             task.cancel()
@@ -153,7 +153,7 @@ async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
         given = f"{settings.user or 'elastic'}:{settings.password.get_secret_value()}"
         options["basic_auth"] = base64.b64encode(given.encode()).decode(
             "ascii"
-        )  # the client takes ASCII only
+        )  # the client accepts ASCII only
     if settings.ca_certs:
         options["ca_certs"] = str(settings.ca_certs)
     return AsyncElasticsearch(
@@ -163,23 +163,23 @@ async def _make_client(settings: ElasticsearchSettings) -> AsyncElasticsearch:
         retry_on_status=TRANSIENT,
         serializer=OrjsonSerializer(),
         node_class=bounded_node(settings.answer_bytes),
-        http_compress=False,  # servers stand near, and compressing takes longer than sending
+        http_compress=False,  # on a local network, compressing takes longer than sending
         **options,
     )
 
 
 def is_transient(error: BaseException | None) -> bool:
-    """Tell whether an error of the client may be that of a server which is being restarted, or is busy.
+    """Check whether a client error may be caused by a restarting or busy server.
 
-    A server that has not yet read who its users are answers 401.
+    A server that has not loaded its users yet answers 401.
     """
     if isinstance(error, ApiError):
         return error.status_code in {UNAUTHORIZED, *TRANSIENT}
-    return isinstance(error, TransportError) and not isinstance(error, LASTING)
+    return isinstance(error, TransportError) and not isinstance(error, PERMANENT_ERRORS)
 
 
 def is_denied(error: BaseException | None) -> bool:
-    """Tell whether an error of the client says that this user or key lacks a right."""
+    """Check whether a client error means that this user or key lacks a right."""
     return (
         isinstance(error, ApiError)
         and error.status_code == FORBIDDEN
@@ -188,8 +188,8 @@ def is_denied(error: BaseException | None) -> bool:
 
 
 @contextmanager
-def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
-    """Turn what the client raises into EngineUnreachable or EngineRefused, with what mends it."""
+def map_client_errors(settings: ElasticsearchSettings) -> Iterator[None]:
+    """Convert client errors to EngineUnreachable or EngineRefused with remedies."""
     url = settings.url
     try:
         yield
@@ -200,66 +200,66 @@ def describing_errors(settings: ElasticsearchSettings) -> Iterator[None]:
         ) from error
     except CertificateRefused as error:
         raise EngineUnreachable(
-            f"the certificate of what answers at {url} is refused ({_said(error)})",
+            f"the certificate of the server at {url} is rejected ({_describe(error)})",
             remedy=(
-                "name the authority that signed it in SHRAG_ELASTICSEARCH__CA_CERTS",
-                "write the host in SHRAG_ELASTICSEARCH__URL as the certificate names it",
+                "set SHRAG_ELASTICSEARCH__CA_CERTS to its certificate authority",
+                "use the host name of the certificate in SHRAG_ELASTICSEARCH__URL",
             ),
         ) from error
     except PlainServer as error:
         raise EngineUnreachable(
-            f"what answers at {url} does not speak TLS ({_said(error)})",
-            remedy="begin SHRAG_ELASTICSEARCH__URL with http:// if it is to have none, or name its TLS port",
+            f"the server at {url} does not speak TLS ({_describe(error)})",
+            remedy="use http:// in SHRAG_ELASTICSEARCH__URL if it needs no TLS, or set its TLS port",
         ) from error
     except AnswerTooLong as error:
         raise EngineRefused(
-            f"what answers at {url} sends {_said(error)} in one answer",
+            f"the server at {url} sends {_describe(error)} in one response",
             remedy=(
-                "look at the proxy before Elasticsearch, if there is one",
-                "ask for less at once",
+                "check the proxy before Elasticsearch, if there is one",
+                "request less at a time",
                 "raise SHRAG_ELASTICSEARCH__ANSWER_BYTES",
             ),
         ) from error
     except UnsupportedProductError as error:
-        raise EngineRefused(f"what answers at {url} is no Elasticsearch", remedy=SET_URL) from error
+        raise EngineRefused(f"the server at {url} is not Elasticsearch", remedy=SET_URL) from error
     except ApiError as error:
         if PRODUCT not in error.meta.headers and error.status_code not in (UNAUTHORIZED, FORBIDDEN):
             raise EngineRefused(
-                f"what answers {error.status_code} at {url} does not say that it is Elasticsearch",
-                remedy=("look at the proxy before it", SET_URL, "try again if it was just started"),
+                f"the server at {url} answers {error.status_code} and does not identify as Elasticsearch",
+                remedy=("check the proxy before it", SET_URL, "try again if it was just started"),
             ) from error
         what, remedy = _refusal(error)
         raise EngineRefused(f"Elasticsearch at {url} {what}", remedy=remedy) from error
     except SerializationError as error:
         raise EngineRefused(
-            f"what answers at {url} cannot be read ({_said(error)})",
-            remedy=("if a proxy stands before Elasticsearch, look there", SET_URL),
+            f"the response of {url} cannot be read ({_describe(error)})",
+            remedy=("check the proxy before Elasticsearch, if there is one", SET_URL),
         ) from error
     except TransportError as error:
         hung_up = isinstance(error, BrokenOff) and "http://" in url
         raise EngineUnreachable(
-            f"no Elasticsearch answers at {url} ({_said(error)})",
+            f"no Elasticsearch answers at {url} ({_describe(error)})",
             remedy=("start it", SET_URL, *((SPEAK_TLS,) if hung_up else ())),
         ) from error
 
 
 def _refusal(error: ApiError) -> tuple[str, str | tuple[str, ...]]:
-    """Return what the cluster did, and what mends it."""
+    """Return a description of the cluster's refusal, and its remedies."""
     kind, reason = reason_of(error)
     if error.status_code == UNAUTHORIZED:
         return "does not accept these credentials", (
             "set SHRAG_ELASTICSEARCH__USER and …__PASSWORD",
-            "…__API_KEY (a key may have expired; a server just started knows nobody for some seconds)",
+            "…__API_KEY (a key may have expired; a server that just started needs some seconds)",
         )
     if kind == "cluster_block_exception" and error.status_code not in STARTING:
-        return f"takes no writing ({reason})", (
-            "most often its disk is nearly full: free some",
-            "raise the watermark, and give the same command again",
+        return f"is read-only ({reason})", (
+            "usually its disk is nearly full: free some space",
+            "raise the watermark, and repeat the command",
         )
     if error.status_code == FORBIDDEN:
-        return f"denies this user or key a right that is needed: {reason}", ()
+        return f"denies this user or key a required right: {reason}", ()
     if error.status_code == OVERLOADED:
-        return "is overloaded and turned the request away", "try again when it is less busy"
+        return "is overloaded and rejected the request", "try again when it is less busy"
     if kind == "search_phase_execution_exception" or error.status_code in TRANSIENT:
         return (
             f"is not ready ({reason}): shards are missing (a red cluster) or still starting",
@@ -274,13 +274,13 @@ def _refusal(error: ApiError) -> tuple[str, str | tuple[str, ...]]:
 
 
 def reason_of(error: ApiError) -> tuple[str, str]:
-    """Return the kind and the reason of an answer that is no success."""
+    """Return the type and the reason of an error response."""
     kind, reason = cause_in(error.body.get("error") if isinstance(error.body, dict) else None)
     return kind, reason or one_line(str(error.message or error.status_code))
 
 
 def cause_in(said: Any) -> tuple[str, str]:
-    """Return kind and reason of what a cluster says of a failure, the innermost; the reason is one line."""
+    """Return type and reason of the innermost cause in an error; the reason is one line."""
     cause = said if isinstance(said, dict) else {"reason": said}
     for root in cause.get("root_cause") or ():
         cause = root
@@ -289,5 +289,5 @@ def cause_in(said: Any) -> tuple[str, str]:
     return str(cause.get("type", "")), one_line(str(cause.get("reason") or ""))
 
 
-def _said(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     return one_line(str(getattr(error, "message", error))) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Copies on this machine of the files that are kept with versions in a cluster: searching reads them."""
+"""Local copies of the companion files of versions in a cluster, read by searches."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -11,12 +11,12 @@ from indexer.versions.store.build_folder import COMPANIONS, BuildFolder, is_vers
 
 
 def copy_path(folder: Path, name: str, note: CompanionNote) -> Path:
-    """Return where the copy of a file lies below the folder of its version."""
+    """Return the path of a copy below the folder of its version."""
     return folder / f"{note['sha256'][:16]}-{name}"
 
 
 def is_whole(path: Path, note: CompanionNote) -> bool:
-    """Tell whether a copy is there, every byte of it."""
+    """Check whether a complete copy exists, by its checksum."""
     try:
         return sum_file(path).sha256 == note["sha256"]
     except OSError:
@@ -24,7 +24,7 @@ def is_whole(path: Path, note: CompanionNote) -> bool:
 
 
 def remove_old_copies(local: BuildFolder, fetched: Path, there: Collection[int]) -> None:
-    """Remove earlier copies of a file, and all of versions that are not `there` any more; nothing else."""
+    """Remove earlier copies of a file, and all copies of versions not in `there`; nothing else."""
     for folder in filter(is_version, local.versions.iterdir()):
         if folder == fetched.parent:
             remove_copies(folder, fetched, name=fetched.name.partition("-")[2])
@@ -33,7 +33,7 @@ def remove_old_copies(local: BuildFolder, fetched: Path, there: Collection[int])
 
 
 def remove_copies(folder: Path, kept: Path | None = None, *, name: str = "") -> None:
-    """Remove copies of a version's files, or of one of them, and the folder where nothing else lies in it."""
+    """Remove copies of all files of a version or of one, and the folder if it is empty then."""
     with suppress(OSError):
         for copied in [name] if name else COMPANIONS:
             for copy in folder.glob(f"*-{copied}"):
@@ -43,14 +43,14 @@ def remove_copies(folder: Path, kept: Path | None = None, *, name: str = "") -> 
 
 
 @contextmanager
-def describing_copy_errors(index: str, what: str, folder: Path) -> Iterator[None]:
-    """Turn what the system refuses while a file is fetched into IndexNotWritten with the next step."""
+def map_copy_errors(index: str, what: str, folder: Path) -> Iterator[None]:
+    """Convert system errors while a file is downloaded to IndexNotWritten with the next step."""
     try:
         yield
     except OSError as error:
         raise IndexNotWritten(
             f"the {what} of index {index!r} cannot be copied to {folder} ({error.strerror or error}), and "
             "searching needs a copy",
-            remedy=("free the disk", "set SHRAG_HOME to a folder that can be written"),
+            remedy=("free disk space", "set SHRAG_HOME to a writable folder"),
             index=index,
         ) from error

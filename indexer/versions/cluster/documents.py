@@ -1,4 +1,4 @@
-"""A stored passage as a document of the cluster, and back."""
+"""Conversion of stored passages to documents of the cluster, and back."""
 
 import hashlib
 from base64 import b64decode, b64encode
@@ -7,22 +7,22 @@ from typing import Any
 from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
 from indexer.files.schema import EXACT_FIELDS, REFERENCES, StoredPassage
 
-LONGEST_ID = 512  # bytes that a document's id may have
+LONGEST_ID = 512  # bytes, the cluster's limit of a document id
 KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record", "sequence")
-STACKED, SPACE = "\x1f", "\x1e"  # before each term of a position; in a term, for a space
+STACKED, SPACE = "\x1f", "\x1e"  # prefix of each term at a position; replacement of a space in a term
 
 
 def document_id(passage_id: str) -> str:
-    """Return the id of a passage's document: the passage's own, or a hash of one that is too long."""
+    """Return the document id of a passage: its own id, or a hash of one that is too long."""
     if len(passage_id.encode()) <= LONGEST_ID:
         return passage_id
     return hashlib.sha256(passage_id.encode()).hexdigest()
 
 
 def to_document(passage: StoredPassage, tokens: PassageTokens, row: bytes, sequence: int) -> dict[str, Any]:
-    """Make the document of a passage: lines of terms to search, texts and offsets to read, its row.
+    """Make the document of a passage: lines of terms to search, stored texts and offsets, and its row.
 
-    Empty fields are left out.
+    Empty fields are omitted.
     """
     text, title, title2 = tokens.text, tokens.title, tokens.title2
     values = {
@@ -47,7 +47,7 @@ def row_of(source: dict[str, Any]) -> bytes:
 
 
 def from_document(source: dict[str, Any]) -> StoredPassage:
-    """Make the stored passage of a document's source."""
+    """Decode the stored passage in a document's source."""
     values = {name: source[name] for name in KEPT if name in source}
     title, text = source["given"]
     of_text, of_title, *title2 = source["tokens"]
@@ -60,10 +60,10 @@ def from_document(source: dict[str, Any]) -> StoredPassage:
 
 
 def line_of(packed: PackedTokens) -> str:
-    """Write terms as the cluster takes them apart: a word a position, GAP where it has no term.
+    """Format terms for the cluster's tokenizer: a word per position, GAP for a position without a term.
 
-    Where that could be misread, as of several terms on a position, each stands behind STACKED, with SPACE for
-    a space in it.
+    Where this is ambiguous, for example with several terms at a position, each term has the prefix STACKED,
+    and spaces in it are replaced by SPACE.
     """
     if not packed.positions:
         return packed.terms
@@ -74,7 +74,7 @@ def line_of(packed: PackedTokens) -> str:
 
 
 def packed_of(line: str, offsets: str) -> PackedTokens:
-    """Return the tokens whose terms `line_of` wrote."""
+    """Parse the tokens of a line made by `line_of`."""
     if STACKED not in line:
         return PackedTokens(line, "", offsets)
     terms, positions = [], []

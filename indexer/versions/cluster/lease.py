@@ -1,7 +1,7 @@
-"""Who may write to an index: one holder at a time, over all machines, by a document that is kept fresh.
+"""Write leases: one holder per index across all machines, by a document that is renewed.
 
-The holder is known by a name kept beside its build, so that the same command, given again after a kill, need
-not wait until its own lease runs out. Machines' clocks should agree to within some seconds.
+The name of the holder is stored next to its build, so that a repeated command after a kill does not wait for
+its own lease to expire. The clocks of the machines should agree within some seconds.
 """
 
 import socket
@@ -19,17 +19,17 @@ from base.files.durable import write_durably
 from indexer.errors import EngineRefused, EngineUnreachable, IndexBusy
 from indexer.versions.cluster.connection import Cluster
 
-LASTS_S = 120
-RENEWED_EVERY_S = 30
-LOOKED_BEFORE_S = 30  # before its end, a lease that was not renewed is looked at
-HOLDER = "holder"  # the file with this place's name
+LEASE_S = 120
+RENEWAL_INTERVAL_S = 30
+CHECK_BEFORE_EXPIRY_S = 30  # an unrenewed lease is checked this long before it expires
+HOLDER = "holder"  # the file with the name of the holder
 
 
 class Lease:
-    """A lease that is held; `check` and `check_if_old` tell whether it still is."""
+    """A lease held by this process; `check` and `check_if_old` verify that it still is."""
 
     def __init__(self, cluster: Cluster, index: str, key: str, holder: str) -> None:
-        """Name what is held; nothing is asked yet."""
+        """Create a lease without sending a request."""
         self._cluster = cluster
         self._index = index
         self._key = key
@@ -39,45 +39,47 @@ class Lease:
         self._thread = threading.Thread(target=self._renew, daemon=True, name="lease")
 
     def take(self, name: str) -> None:
-        """Take the lease and keep it fresh; IndexBusy where another holds it."""
-        self._write(name, anew=True)
+        """Acquire the lease and renew it regularly; IndexBusy if another process holds it."""
+        self._write(name, acquire=True)
         self._thread.start()
 
     def check(self, name: str) -> None:
-        """Raise IndexBusy if another has taken it since: this process must have slept for long."""
-        self._write(name, anew=False)
+        """Raise IndexBusy if another process has acquired it, after this one was suspended for long."""
+        self._write(name, acquire=False)
 
     def check_if_old(self, name: str) -> None:
-        """Check if the lease is about to run out unnoticed; costs nothing while it is fresh."""
-        if time.time() > self._until - LOOKED_BEFORE_S:
+        """Check the lease only if it was not renewed recently."""
+        if time.time() > self._until - CHECK_BEFORE_EXPIRY_S:
             self.check(name)
 
     def release(self) -> None:
-        """Give it back; a cluster that is gone forgets it by itself."""
+        """Release the lease; on an unreachable cluster it expires."""
         self._ended.set()
         self._thread.join()
         with suppress(EngineUnreachable, EngineRefused):
             self._cluster.run(_release(self._cluster.client, self._index, self._key, self._holder))
 
-    def _write(self, name: str, *, anew: bool) -> None:
-        until = int(time.time()) + LASTS_S
+    def _write(self, name: str, *, acquire: bool) -> None:
+        until = int(time.time()) + LEASE_S
         document = {"holder": self._holder, "until": until}
-        self._cluster.run(_write(self._cluster.client, self._index, self._key, document, name, anew=anew))
+        self._cluster.run(
+            _write(self._cluster.client, self._index, self._key, document, name, acquire=acquire)
+        )
         self._until = until
 
     def _renew(self) -> None:
-        while not self._ended.wait(RENEWED_EVERY_S):
+        while not self._ended.wait(RENEWAL_INTERVAL_S):
             try:
-                self._write(self._key, anew=False)
+                self._write(self._key, acquire=False)
             except (EngineUnreachable, EngineRefused):
-                continue  # perhaps only now; `check` decides
+                continue  # possibly temporary; `check` decides
             except IndexBusy:
                 return
 
 
 @contextmanager
 def held_lease(cluster: Cluster, index: str, key: str, name: str, place: Path) -> Iterator[Lease]:
-    """Hold the lease of the index called `name`, as the holder that `place` remembers."""
+    """Hold the lease of the index `name` under the holder name stored at `place`."""
     lease = Lease(cluster, index, key, holder_at(place))
     lease.take(name)
     try:
@@ -87,7 +89,7 @@ def held_lease(cluster: Cluster, index: str, key: str, name: str, place: Path) -
 
 
 def holder_at(place: Path) -> str:
-    """Return the name under which a place holds leases; it is made when first asked for, and kept."""
+    """Return the holder name stored at a place; it is created at the first call."""
     path = place / HOLDER
     if not path.exists():
         write_durably(path, f"{socket.gethostname()}-{uuid.uuid4().hex}\n")
@@ -95,27 +97,28 @@ def holder_at(place: Path) -> str:
 
 
 async def _write(
-    client: AsyncElasticsearch, index: str, key: str, document: dict[str, Any], name: str, *, anew: bool
+    client: AsyncElasticsearch, index: str, key: str, document: dict[str, Any], name: str, *, acquire: bool
 ) -> None:
-    """Write the lease; nobody else's change comes between.
+    """Write the lease with optimistic concurrency control.
 
-    It is taken `anew` if it is free, run out, or one's own; renewed only if it is still one's own.
+    With `acquire` it is acquired if it is free, expired, or already this holder's; otherwise only this
+    holder's lease is renewed.
     """
     found = await _found(client, index, key)
     if found is None:
-        if not anew:
+        if not acquire:
             raise _lost(name)
         condition: dict[str, Any] = {"op_type": "create"}
     else:
-        _refuse_if_others(found["_source"], document["holder"], name, anew=anew)
+        _refuse_if_others(found["_source"], document["holder"], name, acquire=acquire)
         condition = {"if_seq_no": found["_seq_no"], "if_primary_term": found["_primary_term"]}
     try:
         await client.index(index=index, id=key, document=document, **condition)
-    except ConflictError:  # somebody was faster: another holder, or this one's own other thread or first try
+    except ConflictError:  # another write came first: another holder, another thread, or the first attempt
         found = await _found(client, index, key)
         if found is None or found["_source"]["holder"] != document["holder"]:
             raise IndexBusy(
-                f"another process has just begun to write to index {name!r}",
+                f"another process has just started writing to index {name!r}",
                 remedy="wait for it, then try again",
                 index=name,
             ) from None
@@ -128,25 +131,25 @@ async def _found(client: AsyncElasticsearch, index: str, key: str) -> Any:
         return None
 
 
-def _refuse_if_others(lease: dict[str, Any], holder: str, name: str, *, anew: bool) -> None:
+def _refuse_if_others(lease: dict[str, Any], holder: str, name: str, *, acquire: bool) -> None:
     other, left = lease["holder"], lease["until"] - int(time.time())
     if other == holder:
         return
-    if not anew:
+    if not acquire:
         raise _lost(name)
     if left > 0:
         raise IndexBusy(
             f"another process, on {other.rpartition('-')[0]}, is writing to index {name!r}",
-            remedy=f"wait for it, then try again (if it was killed, its hold ends in {left} s)",
+            remedy=f"wait for it, then try again (if it was killed, its lease expires in {left} s)",
             index=name,
         )
 
 
 def _lost(name: str) -> IndexBusy:
     return IndexBusy(
-        f"this process stood still for so long that another took over index {name!r}; what it had not "
-        "published is given up",
-        remedy="give the same command again",
+        f"this process was suspended for so long that another took over index {name!r}; its unpublished "
+        "work is lost",
+        remedy="repeat the command",
         index=name,
     )
 

@@ -1,4 +1,4 @@
-"""An index in a cluster while it is filled: made, started from another, brought into its final form."""
+"""An index in a cluster during loading: creation, cloning, and merging."""
 
 import asyncio
 import time
@@ -19,12 +19,12 @@ from indexer.versions.cluster.mapping import WHILE_LOADING, index_body
 from indexer.versions.fingerprint import fixed_texts
 
 READY_WITHIN_S = 60
-ANSWERED_WITHIN_S = 10
-FLUSHED_EVERY_S = 3.0
-ASKED_EVERY_S = 0.2
-MOST_TERMS_COMPARED = 200  # of a user's dictionary
+ANSWER_LIMIT_S = 10
+FLUSH_INTERVAL_S = 3.0
+QUERY_INTERVAL_S = 0.2
+MOST_TERMS_COMPARED = 200  # of a user dictionary
 LONGEST_SHOWN = 200  # characters of a text
-IDLE_LOOKS = 25  # at a cluster that merges nothing, until it is believed to be done
+IDLE_POLLS = 25  # polls without a running merge until the cluster counts as done
 
 
 async def create_for_loading(
@@ -36,22 +36,22 @@ async def create_for_loading(
     meta: dict[str, Any],
     dictionary: UserDictionary | None = None,
 ) -> None:
-    """Make an empty index, and see that the cluster reads text as this machine does.
+    """Create an empty index, and check that the cluster's analysis agrees with this machine's.
 
-    `meta` is kept with its mapping, from the first moment on.
+    `meta` is part of its mapping from the start.
 
     Raises:
-        IndexMismatch: the cluster's analysis makes other tokens of the fixed texts.
+        IndexMismatch: the cluster's analysis produces other tokens for the fixed texts.
     """
     body = index_body(analyzer, decompound, shards=shards, meta=meta, dictionary=dictionary)
     await create_placed(client, index, body)
     differing = await first_difference(client, index, analyzer, decompound, dictionary)
     if differing:
         await client.indices.delete(index=index)
-        plugin = "the plugin analysis-nori should be that of Elasticsearch 9"
-        term = "a term of the dictionary is the cause: try without those in this text"
+        plugin = "the plugin analysis-nori must be the one for Elasticsearch 9"
+        term = "a dictionary term is the cause: try without the terms in this text"
         raise IndexMismatch(
-            f"the cluster reads text otherwise than this machine: other tokens for {differing!r}",
+            f"the cluster analyses text differently from this machine: other tokens for {differing!r}",
             remedy=(plugin, term) if dictionary else plugin,
         )
 
@@ -63,9 +63,9 @@ async def first_difference(
     decompound: Decompound,
     dictionary: UserDictionary | None,
 ) -> str | None:
-    """Return the first of the fixed texts, or of the user's words, that the cluster makes other tokens of.
+    """Return the first of the fixed texts or user words with different tokens in the cluster.
 
-    Both ways are compared: how it reads texts, and how it takes apart the lines of terms that are sent.
+    Compares the analysis of texts and the tokenization of the lines of terms.
     """
     chain = make_analyzer(analyzer, decompound, dictionary)
     texts = fixed_texts()
@@ -87,7 +87,7 @@ async def first_difference(
 
 
 def _by_text(texts: Sequence[str], tokens: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Part the tokens of an answer, whose offsets go on from text to text, with one between two of them."""
+    """Split the tokens of a response by text; offsets continue across texts, with a gap of one."""
     waiting, ends = deque(tokens), 0
     for text in texts:
         ends += len(text.encode("utf-16-le")) // 2 + 1
@@ -98,13 +98,13 @@ def _by_text(texts: Sequence[str], tokens: Iterable[dict[str, Any]]) -> Iterator
 
 
 def _relative(tokens: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Return tokens with positions behind the first, as those of an answer go on from text to text."""
+    """Return tokens with positions relative to the first one, as positions continue across texts."""
     listed = list(tokens)
     return [(term, position - listed[0][1]) for term, position in listed]
 
 
 def _joined(texts: Iterable[Sequence[Token]]) -> list[Token]:
-    """Return the tokens of all texts, each at the positions behind the one before."""
+    """Return the tokens of all texts with positions continuing from text to text."""
     joined: list[Token] = []
     for tokens in texts:
         behind = joined[-1][1] + 1 if joined else 0
@@ -113,9 +113,9 @@ def _joined(texts: Iterable[Sequence[Token]]) -> list[Token]:
 
 
 async def start_from(client: AsyncElasticsearch, base: str, index: str, meta: dict[str, Any]) -> None:
-    """Make an index from the passages of a published one, by hard links, open for writing.
+    """Clone a published index by hard links, open for writing.
 
-    Until `meta` stands in its mapping, that of the published one does.
+    Its mapping has the `meta` of the published index until it is replaced by `meta`.
     """
     made = await _patient(client).indices.clone(
         index=base,
@@ -123,19 +123,19 @@ async def start_from(client: AsyncElasticsearch, base: str, index: str, meta: di
         timeout=f"{READY_WITHIN_S}s",
         settings={"index": {"blocks.write": None, "auto_expand_replicas": False, **WHILE_LOADING}},
     )
-    await _require_placed(client, index, made)
+    await _require_allocated(client, index, made)
     await client.indices.put_mapping(index=index, meta=meta)
 
 
 async def create_placed(client: AsyncElasticsearch, index: str, body: dict[str, Any]) -> None:
-    """Make an index, and wait until its shards are on nodes; EngineRefused where none takes them."""
+    """Create an index, and wait for the allocation of its shards; EngineRefused if that fails."""
     made = await _patient(client).indices.create(index=index, **body, timeout=f"{READY_WITHIN_S}s")
-    await _require_placed(client, index, made)
+    await _require_allocated(client, index, made)
 
 
 async def is_placed(client: AsyncElasticsearch, index: str, within_s: float) -> bool:
-    """Wait until all of an index is on nodes that run; tell whether it is."""
-    patient = client.options(ignore_status=408, request_timeout=within_s + ANSWERED_WITHIN_S)
+    """Wait for the allocation of all shards; return whether it succeeded."""
+    patient = client.options(ignore_status=408, request_timeout=within_s + ANSWER_LIMIT_S)
     health = await patient.cluster.health(
         index=index, wait_for_status="yellow", timeout=f"{int(1000 * within_s)}ms"
     )
@@ -143,25 +143,24 @@ async def is_placed(client: AsyncElasticsearch, index: str, within_s: float) -> 
 
 
 def _patient(client: AsyncElasticsearch) -> AsyncElasticsearch:
-    return client.options(request_timeout=READY_WITHIN_S + ANSWERED_WITHIN_S)
+    return client.options(request_timeout=READY_WITHIN_S + ANSWER_LIMIT_S)
 
 
-async def _require_placed(client: AsyncElasticsearch, index: str, made: ObjectApiResponse[Any]) -> None:
-    """Take back an index whose shards found no node."""
+async def _require_allocated(client: AsyncElasticsearch, index: str, made: ObjectApiResponse[Any]) -> None:
+    """Delete an index whose shards were not allocated."""
     if not made["shards_acknowledged"]:
         await client.indices.delete(index=index)
         raise EngineRefused(
-            f"the cluster gives index {index} no place within {READY_WITHIN_S} s",
-            remedy="see GET /_cluster/allocation/explain (often a disk is nearly full), then give the same "
-            "command again",
+            f"the cluster allocated no shards of index {index} within {READY_WITHIN_S} s",
+            remedy="see GET /_cluster/allocation/explain (often a full disk), then repeat the command",
         )
 
 
 async def merge(client: AsyncElasticsearch, index: str, *, settle_s: float) -> None:
-    """Merge to one segment a shard, so that deleted passages count no more in BM25's statistics.
+    """Merge each shard to one segment, so that BM25 statistics exclude deleted passages.
 
-    The cluster holds deleted passages back for copies of the shard, and lets go of them every 30 seconds;
-    that is waited for, at most so many seconds from the end of the first merge on.
+    The cluster retains deleted passages for replicas of the shard, and releases them every 30 seconds. The
+    function waits for this up to `settle_s` seconds after the first merge.
     """
     deadline = None
     while True:
@@ -171,17 +170,17 @@ async def merge(client: AsyncElasticsearch, index: str, *, settle_s: float) -> N
         deadline = deadline or time.monotonic() + settle_s
         if not stats["docs"]["deleted"] or time.monotonic() > deadline:
             return
-        await asyncio.sleep(FLUSHED_EVERY_S)
+        await asyncio.sleep(FLUSH_INTERVAL_S)
 
 
 async def _merged(client: AsyncElasticsearch, index: str) -> dict[str, Any]:
-    """Wait while the cluster merges; return the statistics then."""
+    """Wait for running merges, and return the statistics."""
     idle = 0
     while True:
         await client.indices.refresh(index=index)
         answer = await client.indices.stats(index=index, metric="segments,merge,docs")
         total: dict[str, Any] = answer["_all"]["primaries"]
         idle = 0 if total["merges"]["current"] else idle + 1
-        if idle > IDLE_LOOKS or total["segments"]["count"] <= answer["_shards"]["successful"]:
+        if idle > IDLE_POLLS or total["segments"]["count"] <= answer["_shards"]["successful"]:
             return total
-        await asyncio.sleep(ASKED_EVERY_S)
+        await asyncio.sleep(QUERY_INTERVAL_S)

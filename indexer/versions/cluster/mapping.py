@@ -1,7 +1,7 @@
-"""What an index in a cluster is made of: analyzers after the embedded chain, and the fields of the schema.
+"""Settings and mapping of an index in a cluster: analyzers equivalent to the embedded chain, and the schema.
 
-Pure functions: each returns a body of the REST API, and nothing in it is left to a default that changes
-from version to version.
+Pure functions that return bodies of the REST API. All options are explicit, as defaults change between
+versions.
 """
 
 from dataclasses import dataclass
@@ -14,17 +14,17 @@ from indexer.files.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS,
 from indexer.settings import StorageType, VectorIndex
 from indexer.versions.cluster.documents import SPACE, STACKED
 
-# Until a version is published it stands on one node, and nobody searches it.
+# Until a version is published it has no replicas and no searches.
 WHILE_LOADING = {"number_of_replicas": 0, "refresh_interval": "-1"}
 REFRESH_INTERVAL = "1s"
-# The longest token that the cluster's tokenizer can be told; as a rule it cuts at 255 letters.
+# The maximal token length of the cluster's tokenizer; its default is 255 letters.
 LINES = {"type": "char_group", "tokenize_on_chars": [" "], "max_token_length": 1 << 20}
 STORED_FIELDS = ("record", "title2", "given", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
 class VectorField:
-    """How the vectors of passages are kept."""
+    """Storage of the vectors of passages."""
 
     dimensions: int
     index: VectorIndex = "flat"
@@ -34,10 +34,10 @@ class VectorField:
 def analysis(
     analyzer: str, decompound: Decompound, dictionary: UserDictionary | None = None
 ) -> dict[str, Any]:
-    """Return `settings.analysis`: the chain that texts are read by, and what takes lines of terms apart.
+    """Return `settings.analysis`: the chain for texts, and the tokenizer for lines of terms.
 
-    The former is named as the embedded one. What is indexed was analysed by that already; the cluster's is
-    for the queries of other tools, such as a `match` on the text.
+    The chain has the name of the embedded one. Indexed text is already analysed; the cluster's chain serves
+    queries of other tools, such as a `match` on the text.
     """
     if analyzer == "english":
         chain = {"tokenizer": "standard", "filter": ["possessive", "lowercase", "stop", "english_stemmer"]}
@@ -77,12 +77,12 @@ def index_body(
     meta: dict[str, Any],
     dictionary: UserDictionary | None = None,
 ) -> dict[str, Any]:
-    """Return the body that creates an index for loading; `meta` is kept with its mapping."""
+    """Return the body that creates an index for loading, with `meta` in its mapping."""
     index: dict[str, Any] = {
         "number_of_shards": shards,
         **WHILE_LOADING,
         "similarity": {"default": {"type": "BM25", "k1": BM25_K1, "b": BM25_B}},
-        # A vector stays out of what is read back, and outlasts a partial update.
+        # Vectors are excluded from _source, and survive partial updates.
         "mapping": {"exclude_source_vectors": True},
     }
     properties: dict[str, Any] = {
@@ -104,7 +104,7 @@ def index_body(
 
 
 def vector_field(vectors: VectorField) -> dict[str, Any]:
-    """Return the mapping of the vectors: compared exactly, or found through a graph and compared again."""
+    """Return the mapping of the vectors: exhaustive search, or graph search with re-scoring."""
     options: dict[str, Any] = {"type": "flat"}
     if vectors.index == "hnsw":
         options = {"type": "hnsw", "m": 16, "ef_construction": 100}
@@ -121,7 +121,7 @@ def vector_field(vectors: VectorField) -> dict[str, Any]:
 
 
 def published_settings(replicas: str) -> dict[str, Any]:
-    """Return the settings of a version that answers: copies as asked, and no more writing."""
+    """Return the settings of a published version: replicas, and read-only."""
     copies = {"auto_expand_replicas": replicas} if "-" in replicas else {"number_of_replicas": int(replicas)}
     return {"index": {**copies, "refresh_interval": REFRESH_INTERVAL, "blocks.write": True}}
 

@@ -1,15 +1,15 @@
-"""How things are called in a cluster.
+"""Names of indexes and aliases in a cluster.
 
-| name | what |
+| name | content |
 |---|---|
 | PREFIX-NAME@000001 | an index: one version of the index NAME, or the one being built |
-| PREFIX-NAME | an alias: the version that answers |
+| PREFIX-NAME | an alias of the current version |
 | PREFIX.glossaries | the glossaries and citation graphs of all versions, in pieces |
-| PREFIX.leases | who is writing to which index |
-| PREFIX.readers | who keeps which version open |
+| PREFIX.leases | write leases of the indexes |
+| PREFIX.readers | readers of versions |
 
-An index's name in a cluster has no capitals and at most 255 bytes; capitals are written with a hash behind.
-A name alone makes no index ours: what SHRAG made says so in its mapping's `_meta`.
+An index's name in a cluster has no capitals and at most 255 bytes; names with capitals get a hash as suffix.
+A matching name is not sufficient: indexes created by SHRAG are marked in the `_meta` of their mapping.
 """
 
 import hashlib
@@ -18,11 +18,11 @@ from typing import Any
 
 from indexer.versions.store.build_folder import NAME
 
-PUBLISHING = "publishing"  # in what a version says of itself until the alias stands on it
+PUBLISHING = "publishing"  # in a version's `_meta` until the alias points to it
 
 
 def alias_of(prefix: str, name: str) -> str:
-    """Name the alias of an index."""
+    """Return the alias of an index."""
     small = name.lower()
     if small == name:
         return f"{prefix}-{name}"
@@ -30,7 +30,7 @@ def alias_of(prefix: str, name: str) -> str:
 
 
 def index_of(prefix: str, name: str, version: int) -> str:
-    """Name the index that holds a version."""
+    """Return the name of a version's index."""
     return f"{alias_of(prefix, name)}@{version:06}"
 
 
@@ -40,12 +40,12 @@ def every_index(prefix: str, name: str = "") -> str:
 
 
 def belongs_to(index: str, alias: str) -> bool:
-    """Tell whether an index holds a version of what the alias names."""
+    """Check whether an index is named as a version of the alias's index."""
     return version_of(index, alias) is not None
 
 
 def version_of(index: str, alias: str) -> int | None:
-    """Return the version that an index holds of what the alias names; None where it is called otherwise."""
+    """Return the version number in an index's name; None if the name does not match the alias."""
     number = index.removeprefix(f"{alias}@")
     if not (number.isascii() and number.isdigit()):
         return None
@@ -53,20 +53,20 @@ def version_of(index: str, alias: str) -> int | None:
 
 
 def is_version(prefix: str, index: str) -> bool:
-    """Tell whether an index is called as a version of any index."""
+    """Check whether an index is named as a version of any index."""
     return index.startswith(f"{prefix}-") and belongs_to(index, index.rpartition("@")[0])
 
 
 def is_ours(meta: Mapping[str, Any]) -> bool:
-    """Tell by its mapping's `_meta` whether SHRAG made an index: it is published, or being built."""
+    """Check by the `_meta` whether SHRAG created an index: it is published, or being built."""
     return "manifest" in meta or "built_by" in meta
 
 
 def is_published(meta: Mapping[str, Any], version: int) -> bool:
-    """Tell by its mapping's `_meta` whether an index is a published version that may answer.
+    """Check by the `_meta` whether an index is a published version.
 
-    One that was cloned, and not marked anew when the process was killed, still says what the other said. One
-    whose process was killed before the alias stood on it never answered.
+    A clone whose process was killed before it was marked still has the `_meta` of its source. A version whose
+    process was killed before the alias pointed to it was never published.
     """
     if "manifest" not in meta or meta.get("superseded") or meta.get(PUBLISHING):
         return False
@@ -75,9 +75,9 @@ def is_published(meta: Mapping[str, Any], version: int) -> bool:
 
 
 def name_in(prefix: str, index: str, meta: Mapping[str, Any], aliases: Collection[str]) -> str | None:
-    """Return whose published version an index of the cluster is, by its `_meta`; None where it is nobody's.
+    """Return the name whose published version an index is, by its `_meta`; None if it is not one.
 
-    Where the manifest is broken, its alias names it.
+    If the manifest is damaged, its alias determines the name.
     """
     manifest = meta.get("manifest")
     name = manifest.get("name") if isinstance(manifest, dict) else None
@@ -85,21 +85,21 @@ def name_in(prefix: str, index: str, meta: Mapping[str, Any], aliases: Collectio
         name = next(iter(aliases), "").removeprefix(f"{prefix}-")
     alias = alias_of(prefix, name)
     version = version_of(index, alias)
-    if version is None or not is_ours(meta) or not NAME.fullmatch(name):  # perhaps of a longer prefix
+    if version is None or not is_ours(meta) or not NAME.fullmatch(name):  # possibly of a longer prefix
         return None
     return name if alias in aliases or is_published(meta, version) else None
 
 
 def glossaries(prefix: str) -> str:
-    """Name the index of glossaries and citation graphs."""
+    """Return the index of glossaries and citation graphs."""
     return f"{prefix}.glossaries"
 
 
 def leases(prefix: str) -> str:
-    """Name the index of leases."""
+    """Return the index of leases."""
     return f"{prefix}.leases"
 
 
 def readers(prefix: str) -> str:
-    """Name the index of those who keep a version open."""
+    """Return the index of readers."""
     return f"{prefix}.readers"

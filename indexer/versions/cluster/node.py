@@ -1,7 +1,7 @@
-"""One server of a cluster: its name is checked, its answers have a limit, and nowhere else is asked for it.
+"""A node of a cluster with a verified host name, a limit on responses, and no redirects.
 
-The client's own node does not compare a certificate with an address that is a number, reads answers of any
-length, and follows redirections to anywhere.
+The client's default node does not verify certificates of numeric addresses, reads responses of any length,
+and follows all redirects.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import aiohttp
 from elastic_transport import (
     AiohttpHttpNode,
     ApiResponseMeta,
-    ConnectionError,  # noqa: A004 - the transport tries again after this one
+    ConnectionError,  # noqa: A004 - the transport retries after this one
     ConnectionTimeout,
     HttpHeaders,
     NodeConfig,
@@ -22,35 +22,35 @@ from elastic_transport._node import NodeApiResponse
 from elastic_transport.client_utils import DEFAULT, DefaultType
 from elasticsearch import UnsupportedProductError
 
-PRODUCT = "x-elastic-product"  # a header of every answer of Elasticsearch
-FROM_BETWEEN = (401, 403, 407, 413, 429, 502, 503, 504)  # a proxy before the cluster may answer so
-OTHERS_BYTES = 1_000_000  # of an answer from between
-BYTES_OF_A_VALUE = 16  # so many bytes of a long answer for each value of its JSON, at least
-SHORT = 4_000_000  # bytes whose values need no counting
-CONNECT_S = 5.0  # a server that is switched off does not even refuse
+PRODUCT = "x-elastic-product"  # a header of every response of Elasticsearch
+PROXY_STATUSES = (401, 403, 407, 413, 429, 502, 503, 504)  # statuses of proxies before the cluster
+PROXY_BYTES = 1_000_000  # limit of a proxy's response
+BYTES_OF_A_VALUE = 16  # minimal bytes per JSON value in a long response
+SHORT = 4_000_000  # bytes; values of smaller responses are not counted
+CONNECT_S = 5.0  # a server that is switched off does not refuse connections
 
 
 class AnswerTooLong(TransportError):
-    """An answer of more bytes, or of more values, than are read into memory."""
+    """A response with more bytes, or more values, than are read into memory."""
 
 
 class CertificateRefused(TlsError):
-    """A certificate of an authority that is not trusted, or of another server."""
+    """A certificate of an untrusted authority, or of another server."""
 
 
 class PlainServer(TlsError):
-    """What answers does not speak TLS, or not with this client."""
+    """The server does not speak TLS, or no version supported by this client."""
 
 
 class BrokenOff(ConnectionError):
-    """A connection that was taken, and ended before an answer."""
+    """A connection that was accepted, and closed before a response."""
 
 
 def bounded_node(longest: int) -> type[AiohttpHttpNode]:
-    """Return the class of nodes whose answers have at most `longest` bytes."""
+    """Return a class of nodes with responses of at most `longest` bytes."""
 
     class Node(_BoundedNode):
-        """A node of one connection's settings; the client makes its nodes from a class."""
+        """A node with the limit; the client creates its nodes from a class."""
 
         longest_answer = longest
 
@@ -73,15 +73,15 @@ class _BoundedNode(AiohttpHttpNode):
         headers: HttpHeaders | None = None,
         request_timeout: DefaultType | float | None = DEFAULT,
     ) -> NodeApiResponse:
-        """Send a request and read its answer.
+        """Send a request and read its response.
 
         Raises:
-            AnswerTooLong: it has more bytes than `longest_answer`, or very many values.
-            UnsupportedProductError: what answers is no Elasticsearch.
-            CertificateRefused: the server's certificate is not trusted, or not its own.
-            PlainServer: it speaks no TLS.
-            ConnectionTimeout: it does not answer in time.
-            ConnectionError: it cannot be reached, or (BrokenOff) hangs up.
+            AnswerTooLong: the response has more bytes than `longest_answer`, or too many values.
+            UnsupportedProductError: the server is not Elasticsearch.
+            CertificateRefused: the server's certificate is untrusted, or belongs to another server.
+            PlainServer: the server does not speak TLS.
+            ConnectionTimeout: the server does not answer in time.
+            ConnectionError: the server is unreachable, or (BrokenOff) closes the connection.
         """
         if self.session is None:
             self._create_aiohttp_session()
@@ -101,11 +101,11 @@ class _BoundedNode(AiohttpHttpNode):
                 meta = ApiResponseMeta(
                     response.status, "1.1", HttpHeaders(response.headers), loop.time() - begun, self.config
                 )
-                if PRODUCT not in meta.headers and meta.status not in FROM_BETWEEN:
+                if PRODUCT not in meta.headers and meta.status not in PROXY_STATUSES:
                     raise UnsupportedProductError(f"it answers {meta.status}", meta=meta, body=None)
                 content = await self._content(response)
-        except aiohttp.ConnectionTimeoutError as error:  # nothing was sent: another node may be asked
-            raise ConnectionError("it takes no connection", errors=(error,)) from None
+        except aiohttp.ConnectionTimeoutError as error:  # nothing was sent, so another node can be tried
+            raise ConnectionError("it accepts no connection", errors=(error,)) from None
         except TimeoutError as error:
             raise ConnectionTimeout("no answer in time", errors=(error,)) from None
         except aiohttp.ClientConnectorCertificateError as error:
@@ -119,8 +119,8 @@ class _BoundedNode(AiohttpHttpNode):
         return NodeApiResponse(meta, content)
 
     async def _content(self, response: aiohttp.ClientResponse) -> bytes:
-        """Read the body, unpacked, up to the limit."""
-        longest = self.longest_answer if PRODUCT in response.headers else OTHERS_BYTES
+        """Read the decompressed body up to the limit."""
+        longest = self.longest_answer if PRODUCT in response.headers else PROXY_BYTES
         content = bytearray()
         async for part in response.content.iter_any():
             content += part

@@ -1,4 +1,4 @@
-"""All documents of an index, a page at a time; a shard that does not answer is an error, never fewer."""
+"""Reading all documents of an index in pages; a shard that does not answer is an error."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -15,15 +15,15 @@ from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.documents import from_document
 from indexer.versions.cluster.node import AnswerTooLong
 
-PAGE = 2_000  # documents read at a time
+PAGE = 2_000  # documents per page
 
 
 async def page_of(
     client: AsyncElasticsearch, index: str, *, after: list[Any] | None, **search: Any
 ) -> list[dict[str, Any]]:
-    """Return the hits of a search behind those whose last was sorted as `after`; none at the end.
+    """Return the page of hits after the sort values `after`; empty at the end.
 
-    EngineRefused where they are not behind those: there would be no end.
+    Raises EngineRefused if the hits are not after them, as paging would not end.
     """
     size = PAGE
     while True:
@@ -44,8 +44,8 @@ async def page_of(
             hits: list[dict[str, Any]] = answer["hits"]["hits"]
             if hits and after is not None and hits[-1]["sort"] <= after:
                 raise EngineRefused(
-                    f"what answers for {index} sends again what it sent before",
-                    remedy="look at the proxy before Elasticsearch, if there is one",
+                    f"the server repeats a page of {index}",
+                    remedy="check the proxy before Elasticsearch, if there is one",
                 )
             return hits
 
@@ -55,13 +55,13 @@ def passages_of_version(cluster: Cluster, index: str, most: int) -> Iterator[Sto
     for number, passage in enumerate(passages_of_index(cluster, index)):
         if number == most:
             raise IndexDamaged(
-                f"{index} holds more than the {most:,} passages that were written", remedy=Remedy.REBUILD
+                f"{index} contains more than the {most:,} passages written", remedy=Remedy.REBUILD
             )
         yield passage
 
 
 def passages_of_index(cluster: Cluster, index: str, **search: Any) -> Iterator[StoredPassage]:
-    """Yield the passages of an index that a search finds, or all, in corpus order."""
+    """Yield the passages of an index, or those matching a search, in corpus order."""
     for _, record in groupby(_sources(cluster, index, search), key=lambda source: source["sequence"]):
         yield from sorted(map(from_document, record), key=place_in_paper)
 
@@ -76,21 +76,21 @@ def _sources(cluster: Cluster, index: str, search: dict[str, Any]) -> Iterator[d
 
 
 def refresh(cluster: Cluster, index: str) -> None:
-    """Let searches see what was written."""
+    """Make written documents visible to searches."""
     cluster.run_patiently(lambda: cluster.client.indices.refresh(index=index))
 
 
 def count(
     cluster: Cluster, index: str, query: dict[str, Any] | None = None, *, just_written: bool = True
 ) -> int:
-    """Return how many documents a query finds, or all there are.
+    """Return the number of documents that match a query, or of all.
 
-    Those just written are included unless `just_written` is false, which takes no right but to read.
+    Recently written documents are included unless `just_written` is false, which requires only read rights.
     """
     if just_written:
         refresh(cluster, index)
     every: dict[str, Any] = {"match_all": {}}
-    # Not the count API, which leaves out a shard that does not answer and says so in passing.
+    # Not the count API, which skips shards that do not answer.
     ask = partial(
         cluster.client.search,
         index=index,

@@ -1,9 +1,9 @@
-"""Backup and restore of all indexes of a prefix: snapshots in a folder that all servers of a cluster mount.
+"""Backup and restore of all indexes of a prefix: snapshots in a folder mounted by all servers of a cluster.
 
-A snapshot holds SHRAG's indexes of the prefix with their aliases, glossaries and citation graphs, but not
-who is writing or reading just now. A restore makes them what they were: what is there is deleted first, and
-that must be confirmed. Indexes that others called alike are neither saved nor touched. The folder is a
-repository of the type `fs`, called PREFIX-backups in the cluster.
+A snapshot contains SHRAG's indexes of the prefix with their aliases, glossaries and citation graphs, but not
+the leases and readers. A restore deletes the current indexes first, which must be confirmed. Indexes of other
+programs with similar names are neither saved nor changed. The folder is a repository of the type `fs`, named
+PREFIX-backups in the cluster.
 """
 
 import re
@@ -25,28 +25,29 @@ from indexer.versions.cluster.names import glossaries, is_ours, is_version, leas
 
 POLL_S = 0.5
 WHOLE: dict[str, Any] = {"include_global_state": False, "partial": False}
-# What the server says of a repository or a snapshot, and what becomes of it; `{reason}` is in its own words.
+# Server errors about repositories and snapshots, and the errors raised for them; `{reason}` is the server's
+# message.
 REFUSALS: dict[str, tuple[type[ResourceError], str]] = {
     "already_in_use|already exists|same name": (
         InvalidCall,
-        "the name {name!r} is taken; give another, or none",
+        "the name {name!r} is already used; give another name, or none",
     ),
-    "invalid_snapshot_name": (InvalidCall, "{name!r} cannot be a snapshot's name: {reason}"),
-    "concurrent_snapshot": (IndexBusy, "another backup or restore is under way ({reason}); wait for its end"),
+    "invalid_snapshot_name": (InvalidCall, "{name!r} is not a valid snapshot name: {reason}"),
+    "concurrent_snapshot": (IndexBusy, "another backup or restore is running ({reason}); wait for its end"),
     r"path\.repo": (
         EngineRefused,
-        "the servers may not write there ({reason}); set path.repo on every node to a folder that all mount",
+        "the servers cannot write there ({reason}); set path.repo on every node to a folder mounted by all",
     ),
     "repository|access_denied": (
         EngineRefused,
-        "the repository {repository} cannot be used ({reason}); its folder must be writable on every node",
+        "the repository {repository} is not usable ({reason}); its folder must be writable on every node",
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One backup; `state` is SUCCESS where it is whole."""
+    """A snapshot; `state` is SUCCESS if it is complete."""
 
     name: str
     state: str
@@ -59,29 +60,33 @@ class Snapshot:
 def backup(
     cluster: Cluster, prefix: str, name: str = "", *, location: str = "", progress: Progress = no_progress
 ) -> Snapshot:
-    """Take a snapshot of all indexes of the prefix and wait until it is whole.
+    """Create a snapshot of all indexes of the prefix, and wait for its completion.
 
     Args:
-        cluster: where the indexes are.
-        prefix: of their names.
-        name: of the snapshot; the date and time (UTC) where none is given.
-        location: a folder within the servers' `path.repo`; as registered before, or the prefix.
-        progress: gets the counts of shards.
+        cluster: the cluster.
+        prefix: prefix of the index names.
+        name: name of the snapshot; default: the date and time (UTC).
+        location: a folder within the servers' `path.repo`; default: the registered one, or the prefix.
+        progress: receives the counts of shards.
 
     Raises:
-        InvalidCall: the name is taken or no name.
-        UnknownIndex: there is nothing to back up.
-        EngineRefused: the repository cannot be used.
-        IndexNotWritten: shards failed; what was written is taken away again.
+        InvalidCall: the name is already used or invalid.
+        UnknownIndex: there is no index to back up.
+        EngineRefused: the repository is not usable.
+        IndexNotWritten: shards failed; the incomplete snapshot is deleted.
     """
     name = name or f"{datetime.now(UTC):%Y%m%d-%H%M%S}"
     one: dict[str, Any] = {"repository": _repository(prefix), "snapshot": name}
     api, ours = cluster.client.snapshot, present(cluster, prefix)
     if not ours:
         raise UnknownIndex(f"no index of the prefix {prefix!r} in the cluster: there is nothing to back up")
-    with _explained(prefix, name):
+    with _map_snapshot_errors(prefix, name):
         _register(cluster, prefix, location)
-        body = {"indices": ",".join(ours), "ignore_unavailable": True, **WHOLE}  # one may be cleared away now
+        body = {
+            "indices": ",".join(ours),
+            "ignore_unavailable": True,
+            **WHOLE,
+        }  # an index may be pruned concurrently
         cluster.run(api.create(**one, body=body))
     while True:
         [found] = cluster.run(api.get(**one))["snapshots"]
@@ -95,23 +100,23 @@ def backup(
         failures = found.get("failures") or [{}]
         why = one_line(str(found.get("reason") or failures[0].get("reason", "")))
         raise IndexNotWritten(
-            f"the snapshot {name!r} is {found['state'].lower()} and is deleted again "
+            f"the snapshot {name!r} is {found['state'].lower()} and was deleted "
             f"({why}); see GET /_cluster/health for missing "
-            "shards, and the disk of the repository, then take it again"
+            "shards, and the disk of the repository, then repeat the backup"
         )
     return _snapshot(found)
 
 
 def list_snapshots(cluster: Cluster, prefix: str, *, location: str = "") -> list[Snapshot]:
-    """Return the snapshots, the oldest first."""
-    with _explained(prefix):
+    """Return the snapshots, oldest first."""
+    with _map_snapshot_errors(prefix):
         _register(cluster, prefix, location)
         every: dict[str, Any] = {"repository": _repository(prefix), "snapshot": "*", "sort": "start_time"}
         return [_snapshot(found) for found in cluster.run(cluster.client.snapshot.get(**every))["snapshots"]]
 
 
 def last_snapshot(cluster: Cluster, prefix: str) -> Snapshot | None:
-    """Return the last whole snapshot; None where there is none or no folder for them is registered.
+    """Return the last complete snapshot; None if there is none, or no registered repository.
 
     Raises `EngineRefused` and `EngineUnreachable`.
     """
@@ -127,12 +132,12 @@ def last_snapshot(cluster: Cluster, prefix: str) -> Snapshot | None:
 
 
 def present(cluster: Cluster, prefix: str) -> list[str]:
-    """Return what a restore replaces: the indices of the prefix that are there."""
-    return sorted(index for index, ours in _called_alike(cluster, prefix).items() if ours)
+    """Return the current indices of the prefix, which a restore replaces."""
+    return sorted(index for index, ours in _similarly_named(cluster, prefix).items() if ours)
 
 
-def _called_alike(cluster: Cluster, prefix: str) -> dict[str, bool]:
-    """Return the indices that are called as a restore calls them, and of each whether it is ours."""
+def _similarly_named(cluster: Cluster, prefix: str) -> dict[str, bool]:
+    """Return the indices with names that a restore uses, and whether SHRAG created each."""
     which: dict[str, Any] = {"expand_wildcards": "all", "allow_no_indices": True, "ignore_unavailable": True}
     asked = cluster.client.indices.get_mapping(index=[f"{prefix}-*@*", glossaries(prefix)], **which)
     return {
@@ -146,7 +151,7 @@ def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "
     """Return a snapshot that can be restored.
 
     Raises:
-        InvalidCall: there is none of this name, it is not whole, or holds nothing of the prefix.
+        InvalidCall: the snapshot does not exist, is incomplete, or contains nothing of the prefix.
     """
     there = {found.name: found for found in list_snapshots(cluster, prefix, location=location)}
     if name not in there:
@@ -154,11 +159,11 @@ def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "
         raise InvalidCall(f"no snapshot {name!r} in the repository {_repository(prefix)}; there are: {known}")
     found = there[name]
     if found.state != "SUCCESS":
-        raise InvalidCall(f"the snapshot {name!r} is {found.state.lower()}, not whole; restore another")
+        raise InvalidCall(f"the snapshot {name!r} is {found.state.lower()}, not complete; restore another")
     if not _of_prefix(prefix, found.indices):
         raise InvalidCall(
-            f"the snapshot {name!r} holds no index of the prefix {prefix!r} but {', '.join(found.indices)}; "
-            "set SHRAG_ELASTICSEARCH__PREFIX to the one it was taken of"
+            f"the snapshot {name!r} contains no index of the prefix {prefix!r}: {', '.join(found.indices)}; "
+            "set SHRAG_ELASTICSEARCH__PREFIX to the prefix of the snapshot"
         )
     return found
 
@@ -166,38 +171,38 @@ def find_snapshot(cluster: Cluster, prefix: str, name: str, *, location: str = "
 def restore(
     cluster: Cluster, prefix: str, found: Snapshot, there: Sequence[str], progress: Progress = no_progress
 ) -> None:
-    """Make the indexes of the prefix what they were when the snapshot `find_snapshot` gave was taken.
+    """Restore the indexes of the prefix from a snapshot returned by `find_snapshot`.
 
     Args:
-        cluster: where the indexes are.
-        prefix: of their names.
+        cluster: the cluster.
+        prefix: prefix of the index names.
         found: the snapshot.
-        there: what `present` gave, and somebody agreed to lose: it is deleted first.
-        progress: gets the counts of shards.
+        there: the result of `present`, confirmed by the user; these indices are deleted first.
+        progress: receives the counts of shards.
 
     Raises:
-        IndexBusy: somebody writes to one of them.
-        IndexNotWritten: another's index bears the name of one of them, and nothing is deleted; or a shard
-            could not be restored, and the same call may be made again.
+        IndexBusy: another process is writing to one of them.
+        IndexNotWritten: a foreign index has the name of one of them, and nothing was deleted; or a shard
+            could not be restored, and the call can be repeated.
     """
     _refuse_while_written(cluster, prefix)
-    wanted, alike = _of_prefix(prefix, found.indices), _called_alike(cluster, prefix)
+    wanted, alike = _of_prefix(prefix, found.indices), _similarly_named(cluster, prefix)
     if foreign := [index for index in wanted if not alike.get(index, True)]:
         raise IndexNotWritten(
-            f"nothing is restored or deleted: SHRAG did not make {', '.join(foreign)}, which has the name "
-            f"of what {found.name!r} holds; take it away"
+            f"nothing was restored or deleted: SHRAG did not create {', '.join(foreign)}, which has a name "
+            f"in the snapshot {found.name!r}; remove or rename it"
         )
-    for index in there:  # each its own request: many names make too long an address
+    for index in there:  # one request each, as the address with all names may be too long
         cluster.run(cluster.client.indices.delete(index=index, ignore_unavailable=True))
     body = {"indices": ",".join(wanted), "include_aliases": True, **WHOLE}
-    with _explained(prefix, found.name):
+    with _map_snapshot_errors(prefix, found.name):
         api = cluster.client.snapshot
         cluster.run(api.restore(repository=_repository(prefix), snapshot=found.name, body=body))
     _wait_until_restored(cluster, prefix, progress)
 
 
 def _refuse_while_written(cluster: Cluster, prefix: str) -> None:
-    """Raise IndexBusy where somebody writes to an index of the prefix."""
+    """Raise IndexBusy if another process is writing to an index of the prefix."""
     where: dict[str, Any] = {"index": leases(prefix), "ignore_unavailable": True}
     now = int(time.time())
     cluster.run(cluster.client.indices.refresh(**where))
@@ -206,12 +211,12 @@ def _refuse_while_written(cluster: Cluster, prefix: str) -> None:
         holder, until = hit["_source"]["holder"].rpartition("-")[0], hit["_source"]["until"]
         raise IndexBusy(
             f"a process on {holder} is writing to {hit['_id']}; nothing was deleted: wait for it, then try "
-            f"again (if it was killed, its hold ends in {until - now} s)"
+            f"again (if it was killed, its lease expires in {until - now} s)"
         )
 
 
 def _wait_until_restored(cluster: Cluster, prefix: str, progress: Progress) -> None:
-    """Wait for all primary shards, as long as they move; copies of them may follow."""
+    """Wait for all primary shards while there is progress; replicas may follow."""
     last_move, before, api = time.monotonic(), -1, cluster.client.cluster
     while True:
         health = cluster.run(api.health(index=_patterns(prefix), level="indices", expand_wildcards="all"))
@@ -228,21 +233,20 @@ def _wait_until_restored(cluster: Cluster, prefix: str, progress: Progress) -> N
         elif time.monotonic() - last_move > cluster.settings.patience_s:
             missing = ", ".join(name for name, (active, wanted) in shards.items() if active < wanted)
             raise IndexNotWritten(
-                f"not restored: {missing} ({_why_unassigned(cluster)}); mend that and give the same "
-                "command again"
+                f"not restored: {missing} ({_why_unassigned(cluster)}); fix the cause and repeat the command"
             )
         time.sleep(POLL_S)
 
 
 def _why_unassigned(cluster: Cluster) -> str:
-    """Return what the cluster says of the first shard that has no place."""
+    """Return the cluster's explanation for the first unassigned shard."""
     explanation = cluster.run(cluster.client.options(ignore_status=400).cluster.allocation_explain())
     details = explanation.get("unassigned_info", {}).get("details") or explanation.get("allocate_explanation")
     return str(details).splitlines()[0][:300] if details else "unassigned"
 
 
 def _register(cluster: Cluster, prefix: str, location: str) -> None:
-    """Register the folder where that was not done; who may only take snapshots can use a registered one."""
+    """Register the repository unless it is registered, so that a key for snapshots only can use it."""
     repository, api = _repository(prefix), cluster.client.snapshot
     try:
         known = cluster.run(api.get_repository(name=repository))[repository]["settings"]["location"]
@@ -256,8 +260,8 @@ def _register(cluster: Cluster, prefix: str, location: str) -> None:
 
 
 @contextmanager
-def _explained(prefix: str, name: str = "") -> Iterator[None]:
-    """Turn what the server says of repositories and snapshots into one line with the next step."""
+def _map_snapshot_errors(prefix: str, name: str = "") -> Iterator[None]:
+    """Convert server errors about repositories and snapshots to one-line errors with the next step."""
     try:
         yield
     except EngineRefused as error:
@@ -276,7 +280,7 @@ def _repository(prefix: str) -> str:
 
 
 def _patterns(prefix: str) -> list[str]:
-    """Return what a restore may have to wait for, as the API selects indices."""
+    """Return index patterns for the shards that a restore waits for."""
     return [f"{prefix}-*", f"{prefix}.*", f"-{leases(prefix)}"]
 
 

@@ -1,7 +1,7 @@
-"""Vectors of passages in a cluster: which passages have none, and how those that were encoded get there.
+"""Vectors of passages in a cluster: finding passages without a vector, and uploading vectors.
 
-A version that starts from another is a clone of it, and holds its vectors already. Others are sent as partial
-updates of the documents, which keep what else a document holds.
+A version based on another is a clone with its vectors. Other vectors are sent as partial updates, which keep
+the other fields of a document.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ WITHOUT = {"bool": {"must_not": [WITH]}}
 
 
 def prepare(cluster: Cluster, index: str, fingerprint: VectorFingerprint) -> None:
-    """Give an index the field for vectors, which one that has the same field does not notice."""
+    """Add the vector field to an index; without effect if the index already has it."""
     field = VectorField(fingerprint.dimensions, cluster.settings.vector_index, fingerprint.storage)
     properties = {FIELD: vector_field(field)}
     cluster.run_patiently(lambda: cluster.client.indices.put_mapping(index=index, properties=properties))
@@ -33,9 +33,9 @@ def prepare(cluster: Cluster, index: str, fingerprint: VectorFingerprint) -> Non
 def place(
     cluster: Cluster, index: str, sources: Sequence[VectorStore], still_held: Callable[[], None]
 ) -> None:
-    """Send the vectors of all passages that have none there, from the first source that has each.
+    """Upload the vectors of all passages without one, each from the first source that has it.
 
-    `still_held` raises where this process may no longer write.
+    `still_held` raises if this process has lost its lease.
     """
     if not sources:
         return
@@ -59,7 +59,7 @@ async def _send(cluster: Cluster, index: str, updates: Sequence[tuple[str, list[
     """Send partial updates.
 
     Raises:
-        EngineRefused: the cluster will not take one.
+        EngineRefused: the cluster refuses a vector.
     """
     actions = [
         {"_op_type": "update", "_index": index, "_id": name, "doc": {FIELD: vector}}
@@ -67,7 +67,7 @@ async def _send(cluster: Cluster, index: str, updates: Sequence[tuple[str, list[
     ]
     async for answer in send_in_bulk(cluster, actions, at_once=PAGE):
         raise EngineRefused(
-            f"Elasticsearch at {cluster.settings.url} takes no vector of passage {answer['_id']!r} "
+            f"Elasticsearch at {cluster.settings.url} refuses the vector of passage {answer['_id']!r} "
             f"({answer['status']}: {cause_in(answer.get('error'))[1]}); nothing was "
-            "published, and what was encoded is kept: mend the cause and give the same command again"
+            "published, and the encoded vectors are kept: fix the cause and repeat the command"
         )

@@ -1,4 +1,4 @@
-"""Stores of the versions of an index: one protocol, a file an engine; `engines.py` opens them."""
+"""Stores of index versions: one protocol and a module per engine; `engines.py` opens them."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -11,13 +11,13 @@ from base.progress import Progress, no_progress
 from indexer.analysis import Decompound, UserDictionary
 from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, UnknownIndex
-from indexer.files.damage import describing_write_errors
+from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.settings import EngineName
 from indexer.versions.manifest import Manifest
 from indexer.versions.store.build_folder import BuildFolder
 
-if TYPE_CHECKING:  # a search needs none of them
+if TYPE_CHECKING:  # not needed for searching
     from indexer.corpora.readers import DeadLetter
     from indexer.vectors.store import VectorStore
     from indexer.versions.writers import Writer
@@ -25,11 +25,11 @@ if TYPE_CHECKING:  # a search needs none of them
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an engine does itself."""
+    """Capabilities of an engine."""
 
-    holds_vectors: bool  # with the passages, for good: those of another encoder need a rebuild
-    snapshots: bool  # it takes and restores backups
-    local: bool  # its versions are files: to look at the pointer, or to hold a version, asks no server
+    holds_vectors: bool  # stored with the passages; another encoder requires a rebuild
+    snapshots: bool  # supports backup and restore
+    local: bool  # versions are files: reading the pointer or holding a version needs no server
 
 
 CAPABILITIES: dict[EngineName, Capabilities] = {
@@ -40,7 +40,7 @@ CAPABILITIES: dict[EngineName, Capabilities] = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where an engine finds a version."""
+    """Location of a version."""
 
     index: str  # a folder, or an index in a cluster
     shards: int = 1
@@ -48,29 +48,29 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """Which version answers; another one also where it is of the same number, but of an index made anew."""
+    """Identity of the current version; differs for a re-created index with the same version number."""
 
     version: int
     mark: str
 
 
 def ignore_refusal(_: "DeadLetter") -> None:
-    """Take no note of a passage that the engine refuses."""
+    """Ignore a passage refused by the engine."""
 
 
 class IndexStore(Protocol):
-    """The versions of one index, of which one answers; a context manager that closes connections.
+    """The versions of one index, one of which is current; a context manager that closes connections.
 
-    What changes an index wants `writing()` to be held, but `rollback` and `delete`, which hold it themselves.
-    A published version never changes; one that is cleared away while it is read is a
+    Methods that change an index require `writing()`, except `rollback` and `delete`, which acquire it
+    themselves. A published version never changes; a version that is pruned while it is read raises
     FileNotFoundError or VersionGone.
     """
 
     name: str
     engine: EngineName
     capabilities: Capabilities
-    local: BuildFolder  # what lies on this machine
-    place: str  # where its indexes are, for a message
+    local: BuildFolder  # files on this machine
+    place: str  # location of its indexes, for messages
 
     def __enter__(self) -> Self:
         """Return the store."""
@@ -81,14 +81,14 @@ class IndexStore(Protocol):
         return
 
     def current(self) -> int | None:
-        """Return the number of the version that answers, None before the first.
+        """Return the number of the current version, None before the first.
 
         Raises:
-            IndexDamaged: there are versions, and nothing says which of them answers.
+            IndexDamaged: there are versions, but no record of the current one.
         """
 
     def lost_pointer(self, reason: str) -> IndexDamaged:
-        """Return the error of an index of which nothing says which version answers; nothing is cleared."""
+        """Return the error for an index without a record of its current version; nothing is removed."""
         versions = self.versions()
         there = f"its versions: {', '.join(map(str, versions))}" if versions else "no version is left"
         return IndexDamaged(
@@ -98,27 +98,27 @@ class IndexStore(Protocol):
         )
 
     def pointer(self) -> Pointer | None:
-        """Return what changes when another version answers or the index is made anew; None without one."""
+        """Return the identity of the current version, to detect changes; None without one."""
 
     def holding(self, version: int) -> AbstractContextManager[None]:
-        """Keep a version from being cleared away while it is read, at most until the process ends.
+        """Keep a version from being pruned while it is read, at most until the process ends.
 
-        It is held for certain where `pointer` has not changed by then. Who may not write to a cluster cannot
-        hold it.
+        The version is reliably held if `pointer` is unchanged afterwards. Without write permission for a
+        cluster, it cannot be held.
 
         Raises:
-            FileNotFoundError: it was cleared away.
+            FileNotFoundError: the version was pruned.
         """
 
     def require_current(self) -> int:
-        """Return the number of the version that answers; UnknownIndex before the first."""
+        """Return the number of the current version; UnknownIndex before the first."""
         version = self.current()
         if version is None:
             raise self.unknown()
         return version
 
     def unknown(self) -> UnknownIndex:
-        """Return the error that says that there is no such index, and which there are."""
+        """Return the error for an unknown index, with the names of existing ones."""
         there: list[str] = []
         with suppress(ResourceError, OSError):
             there = self.all_names()
@@ -127,24 +127,23 @@ class IndexStore(Protocol):
         )
 
     def all_names(self) -> list[str]:
-        """Name the indexes of the same place that have a published version, damaged ones too, in order."""
+        """Return the names of the published indexes at this location, including damaged ones, in order."""
 
     def versions(self) -> list[int]:
-        """List the published versions in order, also where nothing says which of them answers."""
+        """List the published versions in order, even without a record of the current one."""
 
     def next_version(self) -> int:
-        """Return the number after the highest ever published here."""
+        """Return the number after the highest published one."""
 
     def manifest(self) -> Manifest:
-        """Read the manifest of the version that answers.
+        """Read the manifest of the current version.
 
-        A version may be cleared away between the look at its number and the look at its manifest; then
-        another answers, whose manifest is read.
+        If the version is pruned before its manifest is read, the manifest of its successor is read.
 
         Raises:
-            UnknownIndex: nothing was published.
-            IndexDamaged: it cannot be read.
-            IndexMismatch: it is of an older or newer format.
+            UnknownIndex: no version was published.
+            IndexDamaged: the manifest is unreadable.
+            IndexMismatch: the format is older or newer.
         """
         while True:
             version = self.require_current()
@@ -158,31 +157,31 @@ class IndexStore(Protocol):
         """Read the manifest of any version; raises as `manifest`."""
 
     def address(self, manifest: Manifest) -> Address:
-        """Return where the engine finds a version."""
+        """Return the location of a version."""
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
         """Yield every passage of a version in corpus order.
 
         Raises:
-            VersionGone: it was cleared away.
-            IndexDamaged: a passage is broken.
+            VersionGone: the version was pruned.
+            IndexDamaged: a passage is damaged.
         """
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
-        """Return one of the files that are kept with a version (`build_folder.COMPANIONS`).
+        """Return the path of a companion file of a version (`build_folder.COMPANIONS`).
 
         Raises:
-            FileNotFoundError: it is missing. Versions of earlier releases have no citation graph; the
-                manifest lists the files that there are.
+            FileNotFoundError: the file is missing. Versions of earlier releases have no citation graph; the
+                manifest lists the existing files.
         """
 
     def dictionary(self, manifest: Manifest) -> UserDictionary | None:
-        """Return the user's dictionary of a version; IndexDamaged where it cannot be read or is another."""
+        """Return the user dictionary of a version; IndexDamaged if it is unreadable or has another hash."""
         if not manifest.dictionary:
             return None
         try:
             dictionary = self.read_dictionary(manifest.version)
-            reason = "it is not the one that the index was built with"
+            reason = "the index was built with another one"
         except (InvalidCall, OSError) as error:
             dictionary, reason = None, str(error)
         if dictionary is None or dictionary.hash != manifest.dictionary:
@@ -194,45 +193,45 @@ class IndexStore(Protocol):
         return dictionary
 
     def read_dictionary(self, version: int) -> UserDictionary:
-        """Read the user's dictionary of a version that has one; InvalidCall where its lines are wrong."""
+        """Read the user dictionary of a version; InvalidCall for invalid lines."""
 
     def vectors(self, manifest: Manifest) -> "VectorStore | None":
-        """Open the vectors of a version; None where it has none, or the engine holds them."""
+        """Open the vectors of a version; None if it has none, or if the engine stores them."""
 
     def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
-        """Compare what lies there with the manifest: all sizes, and some of the bytes or every one.
+        """Compare the files with the manifest: all sizes, and the checksums of small files or of all.
 
-        Who only reads can do with some. What is made from a version needs every one: it gets sums of its own,
-        and nobody would notice later.
+        Partial checks suffice for reading. A version derived from this one needs a full check, as it gets new
+        checksums that would hide damage.
 
         Raises:
             IndexDamaged: a file is missing or differs.
         """
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
-        """Compare every byte of a version with its manifest; return what differs, a line each."""
+        """Compare every byte of a version with its manifest; return one line per difference."""
 
     def held(self) -> AbstractContextManager[None]:
-        """Keep all others from writing; IndexBusy at once where another process does."""
+        """Acquire the exclusive right to write; IndexBusy immediately if another process has it."""
 
     def recover(self) -> None:
-        """Mend what a killed process left half done; the index is held."""
+        """Complete or undo the unfinished operations of a killed process; the index is locked."""
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the index for writing, and mend what a killed process left half done.
+        """Lock the index for writing, and recover from a killed process.
 
         Raises:
-            IndexBusy: another process holds it.
-            IndexDamaged: nothing says which version answers.
+            IndexBusy: another process has locked it.
+            IndexDamaged: there is no record of the current version.
         """
         with self.held():
-            with describing_write_errors(self.name):
+            with map_write_errors(self.name):
                 self.recover()
             yield
 
     def can_resume(self) -> bool:
-        """Tell whether what an unfinished build wrote is still there."""
+        """Check whether the data of an unfinished build is still present."""
 
     def start_building(
         self,
@@ -241,34 +240,34 @@ class IndexStore(Protocol):
         decompound: Decompound,
         dictionary: UserDictionary | None = None,
     ) -> None:
-        """Begin a build anew: from the passages of a version, or from empty with an analysis."""
+        """Start a new build: from the passages of a version, or empty with an analysis."""
 
     def writer(
         self, unit: Unit, base: Manifest | None, refuse: "Callable[[DeadLetter], None]" = ignore_refusal
     ) -> "Writer":
-        """Open the build for writing; `refuse` is called with passages that the engine will not take."""
+        """Open the build for writing; `refuse` is called for passages refused by the engine."""
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
-        """Make the finished build a version that answers, and clear away all but the last `keep`.
+        """Publish the finished build as the current version, and prune all but the last `keep` versions.
 
-        Versions that were rolled back from are cleared away too. One that is held is no more listed, and
-        cleared away by the next `writing` that finds it free. Return the manifest with its files' sums.
+        Versions abandoned by a rollback are pruned too. A version held by a reader is no longer listed, and
+        removed by a later `writing` when it is free. Return the manifest with the files' checksums.
         """
 
     def discard_building(self) -> None:
-        """Remove the unfinished build, and the index with it where nothing was ever published."""
+        """Remove the unfinished build, and the index if it was never published."""
 
     def rollback(self, version: int | None = None) -> int:
-        """Let a version answer again, without its number the one before; return its number.
+        """Make a version current, by default the previous one; return its number.
 
-        With a number this mends an index of which nothing says which version answers.
+        With a number, this also repairs an index without a record of its current version.
 
         Raises:
-            InvalidCall: there is no such version.
-            IndexDamaged: that version cannot be read either.
+            InvalidCall: the version does not exist.
+            IndexDamaged: that version is unreadable too.
         """
-        self._check_there()
-        with self.held(), describing_write_errors(self.name):
+        self._require_versions()
+        with self.held(), map_write_errors(self.name):
             with suppress(IndexDamaged):
                 self.recover()
             target = self._rollback_target() if version is None else version
@@ -278,7 +277,7 @@ class IndexStore(Protocol):
                     f"{', '.join(map(str, self.versions()))}",
                     index=self.name,
                 )
-            with suppress(IndexMismatch):  # nothing can be told of another format
+            with suppress(IndexMismatch):  # another format cannot be checked
                 self.check_files(self.manifest_of(target))
             self.point_to(target)
         return target
@@ -288,17 +287,17 @@ class IndexStore(Protocol):
         earlier = [version for version in self.versions() if version < current]
         if not earlier:
             raise InvalidCall(
-                f"index {self.name!r} has no version before {current} to go back to", index=self.name
+                f"index {self.name!r} has no version before {current} to roll back to", index=self.name
             )
         return earlier[-1]
 
-    def _check_there(self) -> None:
-        """Raise UnknownIndex where there is no version, whole or damaged."""
+    def _require_versions(self) -> None:
+        """Raise UnknownIndex if there is no version, intact or damaged."""
         with suppress(IndexDamaged):
             self.require_current()
 
     def point_to(self, version: int) -> None:
-        """Let a version answer from now on."""
+        """Make a version the current one."""
 
     def delete(self) -> None:
-        """Remove the index with all of its versions, or what was built of it before the first."""
+        """Remove the index with all of its versions, or an unfinished first build."""

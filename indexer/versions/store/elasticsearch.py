@@ -1,8 +1,7 @@
-"""Versions as indexes of a cluster, and an alias that says which one answers.
+"""Versions as indexes of a cluster, with an alias for the current one.
 
-The cluster decides what there is and what answers. Below HOME/NAME on the machine that indexes lie the plan
-of a build and the dead letters; on every machine that searches, copies of the versions' glossaries,
-citation graphs and lexicons.
+The cluster is authoritative. Below HOME/NAME, a machine that indexes has the plan of a build and the dead
+letters, and a machine that searches has copies of the versions' glossaries, citation graphs and lexicons.
 """
 
 import shutil
@@ -24,7 +23,7 @@ from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.corpora.papers import Unit
 from indexer.corpora.readers import DeadLetter
 from indexer.errors import EngineRefused, IndexDamaged, IndexMismatch, IndexNotWritten, VersionGone
-from indexer.files.damage import describing_write_errors
+from indexer.files.damage import map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.sums import sum_file
 from indexer.forward.building import BaseForward
@@ -52,7 +51,7 @@ class ElasticsearchStore(IndexStore):
     capabilities = CAPABILITIES["elasticsearch"]
 
     def __init__(self, settings: IndexerSettings, name: str) -> None:
-        """Connect; nothing is asked yet. InvalidCall for a name that is no plain word."""
+        """Create a connection without sending a request; InvalidCall for an invalid name."""
         self.name = name
         self.local = BuildFolder.of(settings.home, name)
         self._settings = settings.elasticsearch
@@ -60,8 +59,8 @@ class ElasticsearchStore(IndexStore):
         self._client = self._cluster.client
         self._lease: Lease | None = None
         self.place = (
-            f"with the prefix {self._settings.prefix!r} at {self._settings.url}, or none that this user or "
-            "key may see"
+            f"with the prefix {self._settings.prefix!r} at {self._settings.url}, or none visible to this "
+            "user or key"
         )
         self._alias = names.alias_of(self._settings.prefix, name)
         self._companions = names.glossaries(self._settings.prefix)
@@ -72,24 +71,24 @@ class ElasticsearchStore(IndexStore):
         self._cluster.close()
 
     def current(self) -> int | None:
-        """Return the number of the version that answers, None before the first.
+        """Return the number of the current version, None before the first.
 
         Raises:
-            IndexDamaged: there are versions, and the alias is gone.
+            IndexDamaged: there are versions, but no alias.
         """
         pointer = self.pointer()
         if pointer is None and self.versions():
-            raise self.lost_pointer(f"the alias {self._alias} is gone from the cluster")
+            raise self.lost_pointer(f"the alias {self._alias} is missing in the cluster")
         return pointer.version if pointer else None
 
     def pointer(self) -> Pointer | None:
-        """Return what changes when another version answers or the index is made anew; None without one."""
-        return self._run(self._answering())
+        """Return the identity of the current version, to detect changes; None without one."""
+        return self._run(self._current_pointer())
 
-    async def _answering(self) -> Pointer | None:
-        """Return the version that answers, and what marks its index in the cluster.
+    async def _current_pointer(self) -> Pointer | None:
+        """Return the current version and the identity of its index in the cluster.
 
-        Where somebody let the alias name several versions, the latest answers; other indexes never do.
+        If the alias was changed to name several versions, the latest one counts; foreign indexes never do.
         """
         found = await self._client.indices.get(
             index=names.every_index(self._settings.prefix, self.name),
@@ -108,7 +107,7 @@ class ElasticsearchStore(IndexStore):
 
     @contextmanager
     def holding(self, version: int) -> Iterator[None]:
-        """Keep a version from being cleared away while it is read; a key for searching only may not."""
+        """Keep a version from being pruned while it is read; a search-only key cannot do this."""
         with ExitStack() as held:
             try:
                 self._patiently(lambda: self._create(self._readers, readers.BODY))
@@ -124,8 +123,8 @@ class ElasticsearchStore(IndexStore):
         return sorted(version for version, meta in self._metas().items() if names.is_published(meta, version))
 
     def next_version(self) -> int:
-        """Return the number after the highest ever published here, but none that another's index has."""
-        there = self._run(self._called_alike("all"))
+        """Return the number after the highest published one that no foreign index has."""
+        there = self._run(self._similarly_named("all"))
         published = (version for version, meta in there.items() if names.is_published(meta, version))
         answering = self.pointer()
         version = max([0, answering.version if answering else 0, *published]) + 1
@@ -134,7 +133,7 @@ class ElasticsearchStore(IndexStore):
         return version
 
     def all_names(self) -> list[str]:
-        """Name the indexes of the cluster."""
+        """Return the names of the indexes in the cluster."""
         return _names_in(self._cluster)
 
     def manifest_of(self, version: int) -> Manifest:
@@ -143,23 +142,23 @@ class ElasticsearchStore(IndexStore):
         meta = self._metas().get(version)
         if meta is None:
             raise IndexDamaged(
-                f"index {self.name!r} should answer from {index}, which is closed or hidden",
+                f"the index {index} of {self.name!r} in the cluster is closed or hidden",
                 remedy=(f"open it (POST /{index}/_open)", Remedy.REBUILD),
                 index=self.name,
             )
         return Manifest.from_record(meta.get("manifest"), self.name, version)
 
     def address(self, manifest: Manifest) -> Address:
-        """Return the index of a version and its shards; FileNotFoundError where it was cleared away."""
+        """Return the index of a version and its shards; FileNotFoundError if it was pruned."""
         shards = int(self._settings_of(manifest.version)["number_of_shards"])
         return Address(self.index_of(manifest.version), shards)
 
     def index_of(self, version: int) -> str:
-        """Name the index in the cluster that holds a version."""
+        """Return the name of a version's index in the cluster."""
         return names.index_of(self._settings.prefix, self.name, version)
 
     def _settings_of(self, version: int) -> dict[str, Any]:
-        """Return the settings of a version's index; FileNotFoundError where it was cleared away."""
+        """Return the settings of a version's index; FileNotFoundError if it was pruned."""
         index = self.index_of(version)
         try:
             found = self._run(self._client.indices.get_settings(index=index))
@@ -171,24 +170,24 @@ class ElasticsearchStore(IndexStore):
         return settings
 
     def _metas(self, which: str = "open") -> dict[int, dict[str, Any]]:
-        """Return what each version, and what is being built, says of itself; those that are open, or all."""
-        return _ours(self._run(self._called_alike(which)))
+        """Return the `_meta` of each version and of the unfinished build; of open indexes, or of all."""
+        return _ours(self._run(self._similarly_named(which)))
 
-    async def _called_alike(self, which: str) -> dict[int, dict[str, Any]]:
-        """Return what each index that is called as a version says of itself, also those that are not ours."""
+    async def _similarly_named(self, which: str) -> dict[int, dict[str, Any]]:
+        """Return the `_meta` of each index named as a version, including foreign ones."""
         pattern = names.every_index(self._settings.prefix, self.name)
-        # One that is cleared away between the cluster's look at the pattern and at the index is left out.
+        # An index that is pruned while the cluster resolves the pattern is skipped.
         found = await self._client.indices.get_mapping(
             index=pattern, allow_no_indices=True, ignore_unavailable=True, expand_wildcards=which
         )
         return {
             number: version["mappings"].get("_meta", {})
-            for index, version in found.items()  # the pattern takes in those of a name with capitals
+            for index, version in found.items()  # the pattern also matches names with capitals
             if (number := names.version_of(index, self._alias)) is not None
         }
 
     def stored_passages(self, manifest: Manifest) -> Iterator[StoredPassage]:
-        """Yield every passage of a version in corpus order; VersionGone where it was cleared away."""
+        """Yield every passage of a version in corpus order; VersionGone if it was pruned."""
         index = self.index_of(manifest.version)
         try:
             with self.holding(manifest.version):
@@ -197,22 +196,22 @@ class ElasticsearchStore(IndexStore):
             if not isinstance(error.__cause__, NotFoundError):
                 raise
             raise VersionGone(
-                f"index {self.name!r}, version {manifest.version} was cleared away: {index} is not there",
-                remedy="read the version that answers now",
+                f"index {self.name!r}, version {manifest.version} was pruned: {index} does not exist",
+                remedy="read the current version",
                 index=self.name,
             ) from error
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
-        """Return a copy of a file that is kept with a version, fetched where there is none here."""
+        """Return the local copy of a companion file, downloaded if necessary."""
         note = self._note_of(manifest.version, name)
         path = copies.copy_path(self.local.version_path(manifest.version), name, note)
         if not copies.is_whole(path, note):
             try:
-                with copies.describing_copy_errors(self.name, COMPANIONS[name], path.parent):
+                with copies.map_copy_errors(self.name, COMPANIONS[name], path.parent):
                     self._fetch(manifest, note, name, path)
                 copies.remove_old_copies(self.local, path, self._metas("all"))
             except (IndexDamaged, IndexNotWritten):
-                if self.current() != manifest.version:  # cleared away since
+                if self.current() != manifest.version:  # pruned in the meantime
                     index = self.index_of(manifest.version)
                     raise FileNotFoundError(ENOENT, f"no such {COMPANIONS[name]}", index) from None
                 raise
@@ -231,21 +230,21 @@ class ElasticsearchStore(IndexStore):
         self._run(companions.download(self._client, self._companions, kept, note, size, path))
 
     def vectors(self, manifest: Manifest) -> None:
-        """Return None: the cluster holds the vectors, and a version that starts from another has its."""
+        """Return None, as the cluster stores the vectors, and clones contain them."""
 
     def read_dictionary(self, version: int) -> UserDictionary:
-        """Read the rules that the cluster itself goes by; InvalidCall where they are wrong."""
+        """Read the rules used by the cluster itself; InvalidCall for invalid rules."""
         rules = self._settings_of(version)["analysis"]["tokenizer"]["nori"].get("user_dictionary_rules", [])
         lines = [rules] if isinstance(rules, str) else rules
         origin = f"the settings of {self.index_of(version)}"
         return parse_user_dictionary("\n".join(lines).encode(), origin)
 
     def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
-        """Nothing: the servers check their files, and a companion's sum is compared when it is fetched."""
+        """Do nothing: the servers check their files, and companions are checked when downloaded."""
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
-        """Compare the number of a version's passages and the sums of its files with its manifest."""
-        del progress  # little is read
+        """Compare the number of passages and the checksums of companions with the manifest."""
+        del progress  # fast enough without
         changed = []
         try:
             manifest = self.manifest_of(version)
@@ -253,16 +252,14 @@ class ElasticsearchStore(IndexStore):
             return [error.what]
         found = count(self._cluster, self.index_of(version), just_written=False)
         if found != manifest.passages:
-            changed.append(
-                f"{self.index_of(version)}: {found:,} passages, {manifest.passages:,} were written"
-            )
+            changed.append(f"{self.index_of(version)}: {found:,} passages instead of {manifest.passages:,}")
         for name, written in manifest.files.items():
             try:
                 with tempfile.TemporaryDirectory() as folder:
                     path = Path(folder) / name
                     self._fetch(manifest, self._note_of(version, name), name, path)
                     if sum_file(path) != written:
-                        changed.append(f"{name} holds other bytes than were written")
+                        changed.append(f"{name} has a wrong checksum")
             except FileNotFoundError:
                 changed.append(f"{name} is missing")
             except IndexDamaged as error:
@@ -271,7 +268,7 @@ class ElasticsearchStore(IndexStore):
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the index for writing, on this machine and against all others; IndexBusy at once otherwise."""
+        """Lock the index for writing, on this machine and in the cluster; IndexBusy immediately if locked."""
         with self.local.lock():
             leases = names.leases(self._settings.prefix)
             for index, body in (
@@ -289,16 +286,16 @@ class ElasticsearchStore(IndexStore):
                     self._lease = None
 
     def recover(self) -> None:
-        """Finish what a process that was killed in `publish` left undone."""
+        """Finish the publishing of a killed process."""
         if (current := self.current()) is not None:
             self._mark_published(current)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
         for version, meta in self._metas().items():
             if meta.get("superseded"):
-                self._clear_away(version)
+                self._prune(version)
 
     def _mark_published(self, version: int) -> None:
-        """Take away the mark of a version that is about to answer, once it does."""
+        """Remove the mark of a version in publication after it has become current."""
         meta = self._metas().get(version, {})
         if meta.pop(names.PUBLISHING, None):
             meta.pop("built_by", None)
@@ -306,7 +303,7 @@ class ElasticsearchStore(IndexStore):
             self._patiently(lambda: self._client.indices.put_mapping(index=index, meta=meta))
 
     def _refuse_foreign_alias(self) -> None:
-        """Raise IndexNotWritten where the alias names an index that is not ours, or is an index itself."""
+        """Raise IndexNotWritten if the alias names a foreign index, or is an index itself."""
         client = self._client.options(ignore_status=404)
         aliased = self._run(client.indices.get_alias(name=self._alias))
         named = [index for index, about in aliased.items() if isinstance(about, dict) and "aliases" in about]
@@ -317,8 +314,8 @@ class ElasticsearchStore(IndexStore):
         if foreign:
             raise IndexNotWritten(
                 f"index {self.name!r} cannot be written: its alias {self._alias} in the cluster is taken by "
-                f"{foreign[0]}, which SHRAG did not make",
-                remedy=("take that away", "set another SHRAG_ELASTICSEARCH__PREFIX"),
+                f"{foreign[0]}, which SHRAG did not create",
+                remedy=("remove that index", "set another SHRAG_ELASTICSEARCH__PREFIX"),
                 index=self.name,
             )
 
@@ -331,7 +328,7 @@ class ElasticsearchStore(IndexStore):
                     raise
 
     def can_resume(self) -> bool:
-        """Tell whether the unfinished build is there, of this machine, and soon on a node that runs."""
+        """Check whether the unfinished build of this machine exists and will be available soon."""
         version = self.next_version()
         index, built_by = self.index_of(version), self._metas().get(version, {}).get("built_by")
         return built_by == holder_at(self.local.path) and self._run(
@@ -345,7 +342,7 @@ class ElasticsearchStore(IndexStore):
         decompound: Decompound,
         dictionary: UserDictionary | None = None,
     ) -> None:
-        """Begin a build anew: from the passages of a version, or from empty with an analysis."""
+        """Start a new build: from the passages of a version, or empty with an analysis."""
         self._require_lease()
         self.local.start()
         version, built_by = self.next_version(), {"built_by": holder_at(self.local.path)}
@@ -383,17 +380,17 @@ class ElasticsearchStore(IndexStore):
             self._lease.check(self.name)
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
-        """Make the finished build a version that answers, and clear away all but the last `keep`."""
+        """Publish the finished build as the current version, and prune all but the last `keep` versions."""
         index = self.index_of(manifest.version)
         written = [path for name in COMPANIONS if (path := self.local.building / name).exists()]
         published = replace(manifest, files={path.name: sum_file(path) for path in written})
-        answering = self._patiently(self._answering)
+        answering = self._patiently(self._current_pointer)
         before = answering.version if answering else 0
         self._require_lease()
         self.local.move_dead_letters(manifest.version)
-        notes = {companions.NOTED_AS[path.name]: self._upload(index, path) for path in written}
-        self._require_lease()  # an upload may take long
-        built_by = holder_at(self.local.path)  # stays until it answers: a build that is killed here goes on
+        notes = {companions.NOTE_KEYS[path.name]: self._upload(index, path) for path in written}
+        self._require_lease()  # the upload may take long
+        built_by = holder_at(self.local.path)  # kept until it is published, so that a killed build can resume
         meta = {
             "manifest": published.as_record(),
             **notes,
@@ -407,7 +404,7 @@ class ElasticsearchStore(IndexStore):
         self.point_to(manifest.version)
         self._mark_published(manifest.version)
         shutil.rmtree(self.local.building, ignore_errors=True)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
         return published
 
     def _upload(self, index: str, path: Path) -> companions.CompanionNote:
@@ -415,17 +412,17 @@ class ElasticsearchStore(IndexStore):
         return self._patiently(lambda: companions.upload(self._client, self._companions, kept, path))
 
     def point_to(self, version: int) -> None:
-        """Let a version answer from now on."""
+        """Make a version the current one."""
         self._move_alias({"add": {"index": self.index_of(version), "alias": self._alias}})
 
     def _move_alias(self, *added: dict[str, Any]) -> None:
-        there = self._patiently(lambda: self._called_alike("all"))
+        there = self._patiently(lambda: self._similarly_named("all"))
         ours = [self.index_of(version) for version in _ours(there)]
         remove = {"remove": {"indices": ours, "alias": self._alias, "must_exist": False}}
         self._patiently(lambda: self._client.indices.update_aliases(actions=[remove, *added]))
 
-    def _clear_away(self, version: int) -> None:
-        """Remove a version; or while somebody has it open, note that it is to be removed."""
+    def _prune(self, version: int) -> None:
+        """Remove a version; if a reader has it open, mark it for removal."""
         index, meta = self.index_of(version), self._metas().get(version, {})
         if self._run(readers.is_read(self._client, self._readers, index)):
             self._run(self._client.indices.put_mapping(index=index, meta=meta | {"superseded": True}))
@@ -434,7 +431,7 @@ class ElasticsearchStore(IndexStore):
 
     def _remove(self, version: int) -> None:
         index, notes = self.index_of(version), companions.notes_of(self._metas().get(version, {}))
-        for name, note in notes.items():  # first: only the index knows of how many pieces
+        for name, note in notes.items():  # first, as only the index knows the number of pieces
             kept = companions.Companion(index, name)
             self._run(companions.forget(self._client, self._companions, kept, note))
         self._delete_index(index)
@@ -445,33 +442,33 @@ class ElasticsearchStore(IndexStore):
         self._run(self._client.options(ignore_status=404).indices.delete(index=index))
 
     def discard_building(self) -> None:
-        """Remove the unfinished build, and the folder with it where nothing was ever published."""
+        """Remove the unfinished build, and the folder if the index was never published."""
         self._require_lease()
         version = self.next_version()
         if version in self._metas():
             self._delete_index(self.index_of(version))
         nothing_published = self.current() is None and not self.versions()
-        self.local.discard(with_index=nothing_published and not self._beside_an_embedded_index())
+        self.local.discard(with_index=nothing_published and not self._shares_folder())
 
     def delete(self) -> None:
-        """Remove the index with all of its versions, or what was built of it before the first."""
+        """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_unfinished() and not self._metas():
             self.require_current()
         self.local.refuse_strays()
-        with self.held(), describing_write_errors(self.name):
+        with self.held(), map_write_errors(self.name):
             answering = self.pointer()
             current = answering.version if answering else None
             for version in self._metas():
                 if version != current:
                     self._remove(version)
-            if current is not None:  # last, and nobody begins to read it
+            if current is not None:  # last, after which no reader can open it
                 self._move_alias()
                 self._remove(current)
-            if not self._beside_an_embedded_index():
-                self.local.remove()  # before lock and lease are given back: then another may build there
+            if not self._shares_folder():
+                self.local.remove()  # before lock and lease are released, as another process may build then
 
-    def _beside_an_embedded_index(self) -> bool:
-        """Tell whether the folder on this machine is that of an embedded index of the same name, too."""
+    def _shares_folder(self) -> bool:
+        """Check whether the folder on this machine also belongs to an embedded index of the same name."""
         return any(self.local.versions.glob(f"*/{MANIFEST}"))
 
     def _run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -486,12 +483,12 @@ def _ours(metas: dict[int, dict[str, Any]]) -> dict[int, dict[str, Any]]:
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
-    """Connect to the store of an index; InvalidCall for a name that is no plain word."""
+    """Connect to the store of an index; InvalidCall for an invalid name."""
     return ElasticsearchStore(settings, name)
 
 
 def index_names(settings: IndexerSettings) -> list[str]:
-    """Name the indexes that have a published version in the cluster, damaged ones too, in order."""
+    """Return the names of the published indexes in the cluster, including damaged ones, in order."""
     with Cluster(settings.elasticsearch) as cluster:
         return _names_in(cluster)
 

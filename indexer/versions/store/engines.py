@@ -1,4 +1,4 @@
-"""The engines that keep indexes: the settings say which, and its module opens the store."""
+"""Selection of the configured engine's store."""
 
 from importlib import import_module
 from typing import Any
@@ -8,7 +8,7 @@ from base.errors import InvalidCall, LibraryMissing
 from indexer.settings import IndexerSettings
 from indexer.versions.store import IndexStore
 
-# Each module has `open_store` and `index_names`; imported where used, as a client may not be installed.
+# Each module has `open_store` and `index_names`; imported on use, as a client may not be installed.
 MODULES = {
     "tantivy": "indexer.versions.store.folder",
     "elasticsearch": "indexer.versions.store.elasticsearch",
@@ -16,12 +16,12 @@ MODULES = {
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
-    """Return the store of an index; use it as a context manager, a connection may be held.
+    """Return the store of an index; use it as a context manager, as it may have a connection.
 
-    A name in decomposed letters is that in composed ones.
+    Decomposed and composed forms of a name are equivalent.
 
     Raises:
-        InvalidCall: a name that is no plain word, or an unknown engine.
+        InvalidCall: an invalid name, or an unknown engine.
         LibraryMissing: the client of the engine is not installed.
     """
     store: IndexStore = _module_of(settings.engine).open_store(settings, normalize("NFC", name))
@@ -29,7 +29,7 @@ def open_store(settings: IndexerSettings, name: str) -> IndexStore:
 
 
 def index_names(settings: IndexerSettings) -> list[str]:
-    """Name the indexes that have a published version, in order; raises as `open_store`."""
+    """Return the names of the published indexes, in order; raises as `open_store`."""
     names: list[str] = _module_of(settings.engine).index_names(settings)
     return names
 

@@ -1,21 +1,21 @@
-"""Versions as folders side by side, and the pointer that says which one answers.
+"""Versions as folders, with a pointer file for the current one.
 
-| below HOME/NAME, beside what `indexer.versions.store.build_folder` lists | what |
+| below HOME/NAME, in addition to `indexer.versions.store.build_folder` | content |
 |---|---|
-| CURRENT | the number of the version that answers, and a check of it; replaced atomically |
-| versions/000001/ | one published version, never changed again |
-| versions/000001/manifest.json | what it says of itself |
+| CURRENT | the number of the current version, with a checksum; replaced atomically |
+| versions/000001/ | a published, immutable version |
+| versions/000001/manifest.json | its manifest |
 | versions/000001/tantivy/ | its index |
 | versions/000001/forward/ | the rows of its passages |
 | versions/000001/lexicon.bin | the numbers of its terms |
 | versions/000001/vectors/ | the vectors of its passages, if it has any |
 | versions/000001/glossary.sqlite | its glossary |
 | versions/000001/citations.sqlite | its citation graph |
-| versions/000001/dictionary.txt | the user's dictionary it was analysed with, if any |
-| versions/000001/plan.json | there only between the move to this place and the move of the pointer |
-| versions/.000001/ | a version that is cleared away as soon as nobody has it open |
+| versions/000001/dictionary.txt | the user dictionary of its analysis, if any |
+| versions/000001/plan.json | exists only between moving the folder and moving the pointer |
+| versions/.000001/ | a version to be removed when no reader has it open |
 
-What else lies there is not ours, and left alone.
+Other files are foreign and never touched.
 """
 
 import fcntl
@@ -38,7 +38,7 @@ from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.corpora.papers import Unit
 from indexer.errors import IndexDamaged, IndexMismatch, VersionGone
-from indexer.files.damage import describing_damage, describing_write_errors
+from indexer.files.damage import map_damage_errors, map_write_errors
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import open_searcher, read_stored
 from indexer.files.sums import (
@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 
 TANTIVY = "tantivy"  # the folder of a version's index
 POINTER = "CURRENT"
-LONGEST_POINTER = 32  # bytes that are looked at
+LONGEST_POINTER = 32  # bytes that are read
 NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -87,7 +87,7 @@ class FolderStore(IndexStore):
     capabilities = CAPABILITIES["tantivy"]
 
     def __init__(self, home: Path, name: str, *, writer_memory_mb: int = 256) -> None:
-        """Name the folder; nothing is made or read yet. InvalidCall for a name that is no plain word."""
+        """Create a store without accessing the folder; InvalidCall for an invalid name."""
         self.name = name
         self.local = BuildFolder.of(home, name)
         self.place = f"in {home}"
@@ -95,10 +95,10 @@ class FolderStore(IndexStore):
         self._writer_memory_mb = writer_memory_mb
 
     def current(self) -> int | None:
-        """Return the number of the version that answers, None before the first.
+        """Return the number of the current version, None before the first.
 
         Raises:
-            IndexDamaged: there are versions, and the pointer names none of them.
+            IndexDamaged: there are versions, but the pointer names none of them.
         """
         while True:
             text = self._pointer_text()
@@ -107,15 +107,15 @@ class FolderStore(IndexStore):
                 return version
             there = self.versions()
             if self._pointer_text() == text:
-                break  # else another version was published since
+                break  # otherwise another version was published in the meantime
         if text is None and not there:
             return None
-        reason = "is missing" if text is None else "holds no version number"
-        reason = f"names version {version}, which is not there" if version else reason
+        reason = "is missing" if text is None else "contains no version number"
+        reason = f"names version {version}, which does not exist" if version else reason
         raise self.lost_pointer(f"{self._pointer} {reason}")
 
     def _pointer_text(self) -> bytes | None:
-        """Return the first bytes of the pointer, b"" where it is no file, None where there is none."""
+        """Return the first bytes of the pointer, b"" if it is not a file, None if it is missing."""
         try:
             if not S_ISREG(self._pointer.lstat().st_mode):
                 return b""
@@ -125,7 +125,7 @@ class FolderStore(IndexStore):
             return None
 
     def pointer(self) -> Pointer | None:
-        """Return what changes when another version answers or the index is made anew; None without one."""
+        """Return the identity of the current version, to detect changes; None without one."""
         try:
             about = self._pointer.lstat()
         except FileNotFoundError:
@@ -135,7 +135,7 @@ class FolderStore(IndexStore):
 
     @contextmanager
     def holding(self, version: int) -> Iterator[None]:
-        """Keep a version from being removed while it is read: readers share a lock of its manifest."""
+        """Keep a version from being pruned while it is read: readers share a lock on its manifest."""
         with (self.version_path(version) / MANIFEST).open("rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -156,12 +156,12 @@ class FolderStore(IndexStore):
 
     @staticmethod
     def _is_published(path: Path) -> bool:
-        """Tell whether a version lies there, though its manifest or its index be lost."""
+        """Check for a published version, even without its manifest or index."""
         held = is_version(path) and any((path / name).exists() for name in (MANIFEST, TANTIVY))
         return held and not (path / PLAN).exists()
 
     def _numbered(self) -> list[int]:
-        """List the numbers that folders and files are called by, also those that are not ours."""
+        """List the numbers in the names of folders and files, including foreign ones."""
         return sorted(int(path.name) for path in self._called(VERSION))
 
     def _called(self, pattern: re.Pattern[str]) -> list[Path]:
@@ -170,7 +170,7 @@ class FolderStore(IndexStore):
         return [path for path in self.local.versions.iterdir() if pattern.fullmatch(path.name)]
 
     def next_version(self) -> int:
-        """Return the number after the highest ever published here."""
+        """Return the number after the highest published one."""
         return max([0, _version_in(self._pointer_text()) or 0, *self._numbered()]) + 1
 
     def version_path(self, version: int) -> Path:
@@ -178,7 +178,7 @@ class FolderStore(IndexStore):
         return self.local.version_path(version)
 
     def all_names(self) -> list[str]:
-        """Name the indexes of the home folder."""
+        """Return the names of the indexes in the home folder."""
         return _names_in(self.local.path.parent)
 
     def manifest_of(self, version: int) -> Manifest:
@@ -193,18 +193,18 @@ class FolderStore(IndexStore):
         """Yield every passage of a version in corpus order.
 
         Raises:
-            VersionGone: it was cleared away.
-            IndexDamaged: a file is broken.
+            VersionGone: the version was pruned.
+            IndexDamaged: a file is damaged.
         """
         what = f"index {self.name!r}, version {manifest.version}"
         try:
-            with describing_damage(what, self.name), self.holding(manifest.version):
+            with map_damage_errors(what, self.name), self.holding(manifest.version):
                 self.check_files(manifest, every_byte=True)
                 yield from read_stored(open_searcher(Path(self.address(manifest).index)))
         except (IndexDamaged, OSError) as error:
             if not self.version_path(manifest.version).is_dir():
                 raise VersionGone(
-                    f"{what} was cleared away", remedy="read the version that answers now", index=self.name
+                    f"{what} was pruned", remedy="read the current version", index=self.name
                 ) from error
             if isinstance(error, IndexDamaged) or error.errno in SHORTAGES:
                 raise
@@ -215,31 +215,31 @@ class FolderStore(IndexStore):
             ) from error
 
     def companion_path(self, manifest: Manifest, name: str) -> Path:
-        """Return one of the files that are kept with a version."""
+        """Return the path of a companion file of a version."""
         return self.version_path(manifest.version) / name
 
     def vectors(self, manifest: Manifest) -> "VectorStore | None":
-        """Open the vectors of a version; None where it has none.
+        """Open the vectors of a version; None if it has none.
 
         Raises:
-            FileNotFoundError: files are missing, perhaps as the version was cleared away.
-            IndexDamaged: files are broken.
+            FileNotFoundError: files are missing, possibly because the version was pruned.
+            IndexDamaged: files are damaged.
         """
         if not manifest.vectors:
             return None
         from indexer.vectors.store import VectorStore
 
         folder = self.version_path(manifest.version) / VECTORS
-        with describing_damage(folder, self.name):
+        with map_damage_errors(folder, self.name):
             return VectorStore(folder)
 
     def read_dictionary(self, version: int) -> UserDictionary:
-        """Read the user's dictionary of a version; InvalidCall where its lines are wrong."""
+        """Read the user dictionary of a version; InvalidCall for invalid lines."""
         path = self.version_path(version) / DICTIONARY
         return parse_user_dictionary(path.read_bytes(), str(path))
 
     def check_files(self, manifest: Manifest, *, every_byte: bool = False) -> None:
-        """Compare the sizes of a version's files with its manifest, and bytes of the smaller files or all."""
+        """Compare a version's files with its manifest: all sizes, and checksums of small files or of all."""
         folder, most_bytes = self.version_path(manifest.version), None if every_byte else READ_ON_OPENING
         for difference in differing_files(folder, manifest.files, most_bytes=most_bytes):
             raise IndexDamaged(
@@ -249,7 +249,7 @@ class FolderStore(IndexStore):
             )
 
     def verify_files(self, version: int, progress: Progress = no_progress) -> list[str]:
-        """Compare every byte of a version with its manifest; return what differs, a line each."""
+        """Compare every byte of a version with its manifest; return one line per difference."""
         folder = self.version_path(version)
         try:
             manifest = self.manifest_of(version)
@@ -261,19 +261,19 @@ class FolderStore(IndexStore):
         found = [*differing_files(folder, manifest.files, progress=progress)]
         found += added_files(folder, manifest.files, NOT_PUBLISHED)
         if text != manifest.to_text().encode():
-            found.append(f"{MANIFEST} holds other bytes than were written")
+            found.append(f"{MANIFEST} has a wrong checksum")
         return sorted(found)
 
     def held(self) -> AbstractContextManager[None]:
-        """Keep other processes from writing."""
+        """Lock the index for writing."""
         return self.local.lock()
 
     def recover(self) -> None:
-        """Finish, or take back, what a process that was killed in `publish` or `_clear_away` left undone."""
+        """Finish or undo `publish` or `_prune` of a killed process."""
         current = self.current()
         for version in self._numbered():
             path = self.version_path(version)
-            if not is_version(path):  # nor is a link: what it leads to is not ours
+            if not is_version(path):  # links are foreign too
                 continue
             if version == current:
                 (path / PLAN).unlink(missing_ok=True)
@@ -282,10 +282,10 @@ class FolderStore(IndexStore):
                 path.rename(self.local.building)
         for path in filter(is_version, self._called(CLEARED)):
             _remove_unless_read(path)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
 
     def can_resume(self) -> bool:
-        """Tell whether what an unfinished build committed is still there, every byte of it."""
+        """Check whether the committed files of an unfinished build are intact, by every byte."""
         if not self.local.building.is_dir():
             return False
         noted = self.local.read_committed()
@@ -298,8 +298,8 @@ class FolderStore(IndexStore):
         decompound: Decompound,
         dictionary: UserDictionary | None = None,
     ) -> None:
-        """Begin a build anew: from the passages of a version, or from empty."""
-        del analyzer, decompound  # the engine is given tokens
+        """Start a new build: from the passages of a version, or empty."""
+        del analyzer, decompound  # the engine receives tokens
         self.local.start()
         if dictionary:
             (self.local.building / DICTIONARY).write_text(dictionary.text(), encoding="utf-8")
@@ -314,17 +314,17 @@ class FolderStore(IndexStore):
         """Open the build for writing."""
         from indexer.versions.writers.tantivy import TantivyWriter
 
-        del refuse  # the engine takes all passages
+        del refuse  # the engine accepts all passages
         return TantivyWriter(
             self.local.building / TANTIVY,
             unit=unit,
             memory_mb=self._writer_memory_mb,
             base=self.forward_of(base) if base else None,
-            committed=(lambda: None) if base else self._note_committed,  # an update is never resumed
+            committed=(lambda: None) if base else self._note_committed,  # updates are never resumed
         )
 
     def _note_committed(self) -> None:
-        """Note the sums of the files that the index writes once; those noted before are not read again."""
+        """Store the checksums of immutable files of the index; known ones are not read again."""
         from indexer.versions.writers.tantivy import CHANGING_FILES
 
         building = self.local.building
@@ -346,7 +346,7 @@ class FolderStore(IndexStore):
         )
 
     def publish(self, manifest: Manifest, *, keep: int) -> Manifest:
-        """Make the finished build a version that answers, and clear away all but the last `keep`."""
+        """Publish the finished build as the current version, and prune all but the last `keep` versions."""
         building, target = self.local.building, self.version_path(manifest.version)
         self.local.versions.mkdir(exist_ok=True)
         self.local.move_dead_letters(manifest.version)
@@ -363,19 +363,19 @@ class FolderStore(IndexStore):
         self.local.plan_clearing(manifest.version, before, keep)
         self.point_to(manifest.version)
         (target / PLAN).unlink(missing_ok=True)
-        self.local.finish_clearing(self.current, self.versions, self._clear_away)
+        self.local.finish_clearing(self.current, self.versions, self._prune)
         return published
 
     def _known_sums(self, version: int) -> dict[tuple[int, int], FileSum]:
-        """Return the sums of what was committed, and of what a build may share with a version by links."""
+        """Return the checksums of committed files, and of files shared with a version by hard links."""
         known = sums_by_inode(self.local.building, self.local.committed())
         try:
             return known | sums_by_inode(self.version_path(version), self.manifest_of(version).files)
         except (IndexDamaged, IndexMismatch):
             return known
 
-    def _clear_away(self, version: int) -> None:
-        """Remove a version, in one step for whoever is about to open it; hide it while somebody reads it."""
+    def _prune(self, version: int) -> None:
+        """Remove a version atomically; while a reader has it open, only hide it."""
         path = self.version_path(version)
         hidden = path.with_name(f".{path.name}")
         path.rename(hidden)
@@ -383,44 +383,42 @@ class FolderStore(IndexStore):
         self.local.dead_letter_path(version).unlink(missing_ok=True)
 
     def discard_building(self) -> None:
-        """Remove the unfinished build, and the folder with it where nothing was ever published."""
+        """Remove the unfinished build, and the folder if the index was never published."""
         self.local.discard(with_index=self.current() is None and not self._numbered())
 
     def point_to(self, version: int) -> None:
-        """Let a version answer from now on."""
-        if (
-            self._pointer.is_dir() and not self._pointer.is_symlink()
-        ):  # damage, and no file can take its place
+        """Make a version the current one."""
+        if self._pointer.is_dir() and not self._pointer.is_symlink():  # damage: a file cannot replace it
             self._pointer.rename(self._pointer.with_name(f".{POINTER}.{os.urandom(4).hex()}"))
         write_durably(self._pointer, _pointer_to(str(version)))
 
     def delete(self) -> None:
-        """Remove the index with all of its versions, or what was built of it before the first."""
+        """Remove the index with all of its versions, or an unfinished first build."""
         if not self.local.is_unfinished():
-            self._check_there()
-        with self.held(), describing_write_errors(self.name):
+            self._require_versions()
+        with self.held(), map_write_errors(self.name):
             self.local.remove()
 
 
 def _remove_unless_read(path: Path) -> None:
     """Remove the folder of a hidden version, unless a reader has its manifest locked."""
     try:
-        with (path / MANIFEST).open("r+b") as file:  # for writing: else NFS gives no lock for oneself alone
+        with (path / MANIFEST).open("r+b") as file:  # NFS requires write access for an exclusive lock
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return
-    except OSError:  # what an earlier removal left, or a file system without locks
+    except OSError:  # remains of an earlier removal, or a file system without locks
         pass
     shutil.rmtree(path, ignore_errors=True)
 
 
 def open_store(settings: IndexerSettings, name: str) -> IndexStore:
-    """Return the store of an index; InvalidCall for a name that is no plain word."""
+    """Return the store of an index; InvalidCall for an invalid name."""
     return FolderStore(settings.home, name, writer_memory_mb=settings.writer_memory_mb)
 
 
 def index_names(settings: IndexerSettings) -> list[str]:
-    """Name the indexes of the home folder that have a published version, damaged ones too, in order."""
+    """Return the names of the published indexes in the home folder, including damaged ones, in order."""
     return _names_in(settings.home)
 
 
@@ -428,18 +426,18 @@ def _names_in(home: Path) -> list[str]:
     if not home.is_dir():
         return []
     names = sorted(path.name for path in home.iterdir() if path.is_dir() and NAME.fullmatch(path.name))
-    return [name for name in names if _is_there(FolderStore(home, name))]
+    return [name for name in names if _exists(FolderStore(home, name))]
 
 
-def _is_there(store: FolderStore) -> bool:
+def _exists(store: FolderStore) -> bool:
     try:
         return store.current() is not None
-    except (IndexDamaged, OSError):  # whoever opens it is told
+    except (IndexDamaged, OSError):  # reported when it is opened
         return True
 
 
 def _version_in(text: bytes | None) -> int | None:
-    """Return the number that a pointer holds, None where it is damaged; one set by hand has no check."""
+    """Parse the number in a pointer; None if it is damaged. A pointer written by hand needs no checksum."""
     number, _, check = (text or b"").decode("ascii", "replace").partition("\n")
     if not NUMBER.fullmatch(number) or (check and f"{number}\n{check}" != _pointer_to(number)):
         return None

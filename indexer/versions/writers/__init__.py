@@ -1,4 +1,4 @@
-"""Writers: passages into an engine's index. One protocol, a file an engine."""
+"""Writers of passages into an engine's index: one protocol and a module per engine."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, Self
@@ -10,20 +10,20 @@ from indexer.vectors.store import VectorStore
 
 
 class Writer(Protocol):
-    """A version being written; a context manager that gives everything free at the end.
+    """A version being written; a context manager that releases its resources.
 
-    What was added is kept from the next `commit` on. Passages come in the order of the corpus, those of one
-    record together.
+    Added passages are durable after the next `commit`. Passages come in corpus order, with the passages of
+    one record together.
     """
 
-    replaced: int  # records of the version it started from that `replace` took out
+    replaced: int  # records of the base version deleted by `replace`
 
     def __enter__(self) -> Self:
         """Return the writer."""
         ...
 
     def __exit__(self, *_: object) -> None:
-        """Let go; what was not committed is lost."""
+        """Close the writer; uncommitted passages are lost."""
         ...
 
     def add(self, passage: StoredPassage, analysed: AnalysedPassage, sequence: int) -> bytes:
@@ -34,23 +34,23 @@ class Writer(Protocol):
         ...
 
     def replace(self, field: str, value: str) -> None:
-        """Take out what the version it started from holds of a record, before its passages are added."""
+        """Delete a record of the base version, before its passages are added."""
         ...
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
-        """Return which of the values stand in an exact field of the version it started from."""
+        """Return the values that are in an exact field of the base version."""
         ...
 
     def last_written(self) -> tuple[int, str | None]:
-        """Return the highest sequence committed and the key of that record; (-1, None) in an empty index."""
+        """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
         ...
 
     def commit(self) -> None:
-        """Make what was added last."""
+        """Make the added passages durable."""
         ...
 
     def finish(self) -> None:
-        """Commit, and put the index into the form in which it will be searched."""
+        """Commit, and prepare the index for searching."""
         ...
 
     def stored(self) -> Iterator[StoredPassage]:
@@ -63,17 +63,17 @@ class Writer(Protocol):
         ...
 
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
-        """Yield the committed passages for which the engine itself holds no vector of that fingerprint."""
+        """Yield the committed passages without a vector of this fingerprint in the engine."""
         ...
 
     def place_vectors(self, sources: Sequence[VectorStore]) -> int:
-        """Give the committed passages their vectors, from the first source that has each.
+        """Store the vectors of the committed passages, each from the first source that has it.
 
-        Return how many passages then have one.
+        Return the number of passages with a vector.
         """
         ...
 
     @property
     def passage_count(self) -> int:
-        """How many passages are committed."""
+        """The number of committed passages."""
         ...

@@ -1,9 +1,9 @@
-"""The cluster's writer: bulk requests, some under way at a time, each document tried until it is taken.
+"""Writer for a cluster: concurrent bulk requests, with retries per document.
 
-Who tries again: for the documents that a request brings back as 429, 502, 503 or 504, and for a whole
-request answered so, the client's helper, with growing pauses; for a request that found no server, this
-writer. Both end after `patience_s`. The transport's own retries are switched off here, so that the numbers do
-not multiply. A document that is sent twice is there once: its id is the passage's.
+Retries: the client's helper retries documents and whole requests with the status 429, 502, 503 or 504, with
+growing pauses; this writer retries requests that reach no server. Both end after `patience_s`. The
+transport's own retries are switched off here, so that the numbers do not multiply. Repeated documents are not
+duplicated: their id is the passage's.
 """
 
 import asyncio
@@ -38,9 +38,9 @@ from indexer.versions.cluster.connection import (
     UNAUTHORIZED,
     Cluster,
     cause_in,
-    describing_errors,
     growing_pauses,
     is_transient,
+    map_client_errors,
 )
 from indexer.versions.cluster.documents import document_id, to_document
 from indexer.versions.cluster.loading import merge
@@ -48,7 +48,7 @@ from indexer.versions.cluster.reading import PAGE, count, page_of, passages_of_i
 from indexer.versions.store.build_folder import PARTS, PLAN
 
 COMMITTED = "committed.json"
-# A request grows while it is answered quickly, and shrinks while it is not.
+# The request size grows while responses are fast, and shrinks while they are slow.
 FIRST_BYTES = 1_000_000
 LEAST_BYTES = 50_000
 QUICK_S, SLOW_S = 1.0, 4.0
@@ -57,16 +57,18 @@ HEAD_BYTES = 200
 
 @dataclass(slots=True)
 class Batch:
-    """Documents of whole records, on their way."""
+    """Documents of complete records to send."""
 
-    documents: list[tuple[dict[str, Any], int]] = field(default_factory=list)  # with the record's sequence
-    replaced: dict[str, list[str]] = field(default_factory=dict)  # values of an exact field to take out first
-    size: int = 0  # bytes, about
+    documents: list[tuple[dict[str, Any], int]] = field(
+        default_factory=list
+    )  # with the sequence of the record
+    replaced: dict[str, list[str]] = field(default_factory=dict)  # values of an exact field to delete first
+    size: int = 0  # bytes, approximate
 
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a batch."""
+    """Result of a batch."""
 
     refused: list[DeadLetter]
     deleted: int
@@ -90,11 +92,11 @@ class ElasticsearchWriter:
         refuse: Callable[[DeadLetter], None],
         still_held: Callable[[], None],
     ) -> None:
-        """Write to `index`, which started from `base`, or from empty; `still_held` raises where it may not.
+        """Write to `index`, which is based on `base` or empty; `still_held` raises if the lease is lost.
 
-        `lexicon` is that of the base.
+        `lexicon` is the lexicon of the base. Passages written by an interrupted build after its last commit
+        are written again.
 
-        What a build that broke off wrote behind its last commit is there already, and is written again.
         """
         self.replaced = 0
         self._cluster = cluster
@@ -112,7 +114,7 @@ class ElasticsearchWriter:
         self._pending: deque[Future[Outcome]] = deque()
         self._most_bytes = min(FIRST_BYTES, self._settings.request_bytes)
         self._newest: tuple[int, str | None] = (-1, None)
-        self._replacing = False  # a record was begun by `replace`, and none of its passages added yet
+        self._replacing = False  # `replace` started a record without passages so far
         self._expected = self.passage_count if base else 0
         if self._note.exists():
             note = self._read_note()
@@ -120,13 +122,13 @@ class ElasticsearchWriter:
             self._refused = [DeadLetter(**letter) for letter in note["refused"]]
 
     def __enter__(self) -> Self:
-        """Return the writer; tell again of what was refused before the last commit."""
+        """Return the writer; report passages refused before the last commit again."""
         for letter in self._refused:
             self._refuse(letter)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of what is under way."""
+        """Cancel pending requests."""
         for future in self._pending:
             future.cancel()
         self._pending.clear()
@@ -143,19 +145,19 @@ class ElasticsearchWriter:
         return row
 
     def replace(self, field: str, value: str) -> None:
-        """Take out what the base holds of a record, before its passages are added."""
+        """Delete a record of the base, before its passages are added."""
         self._begin_record()
         self._replacing = True
         self._batch.replaced.setdefault(field, []).append(value)
         self._batch.size += len(value)
 
     def _begin_record(self) -> None:
-        """Send what is there if it is enough: a record's deletions and passages go in one batch."""
+        """Send the batch if it is large enough; deletions and passages of a record are in one batch."""
         if self._batch.size >= self._most_bytes:
             self._send_batch()
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
-        """Return which of the values stand in an exact field of the base."""
+        """Return the values that are in an exact field of the base."""
         asked = list(values)
         found: set[str] = set()
         for start in range(0, len(asked), PAGE):
@@ -173,7 +175,7 @@ class ElasticsearchWriter:
         return found
 
     def last_written(self) -> tuple[int, str | None]:
-        """Return the highest sequence committed and the key of that record; (-1, None) in an empty index."""
+        """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
         if self._note.exists():
             note = self._read_note()
             return note["sequence"], note["key"]
@@ -192,7 +194,7 @@ class ElasticsearchWriter:
         return (hits[0]["_source"]["sequence"], None) if hits else (-1, None)
 
     def commit(self) -> None:
-        """Wait until all that was added is acknowledged, and note how far that is."""
+        """Wait for the acknowledgement of all added passages, and store the progress."""
         self._forward.flush()
         self._send_batch()
         while self._pending:
@@ -208,18 +210,18 @@ class ElasticsearchWriter:
             write_durably(self._note, json.dumps(note, ensure_ascii=False))
 
     def finish(self) -> None:
-        """Commit, merge, and compare the number of passages with what was sent."""
+        """Commit, merge, and compare the number of passages with the number sent."""
         self.commit()
         self._still_held()
         settle_s = self._settings.settle_s
         self._cluster.run_patiently(lambda: merge(self._client, self._index, settle_s=settle_s))
         found = self.passage_count
         if found != self._expected:
-            write_durably(self._note.with_name(PLAN), "{}")  # not to be gone on with
+            write_durably(self._note.with_name(PLAN), "{}")  # cannot be resumed
             raise EngineRefused(
-                f"the cluster holds {found:,} passages in {self._index}, {self._expected:,} were sent and "
-                "taken; nothing was published: look at the servers' logs, then give the same command again, "
-                "it starts over"
+                f"the cluster contains {found:,} passages in {self._index} instead of the {self._expected:,} "
+                "that it accepted; nothing was published: check the servers' logs, then repeat the command, "
+                "which starts over"
             )
 
     def stored(self) -> Iterator[StoredPassage]:
@@ -232,19 +234,19 @@ class ElasticsearchWriter:
         return self._forward.terms
 
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
-        """Yield the passages that have no vector; those of the version started from may have theirs."""
+        """Yield the passages without a vector; passages of the base version may have one."""
         vectors.prepare(self._cluster, self._index, fingerprint)
         refresh(self._cluster, self._index)
         return passages_of_index(self._cluster, self._index, query=vectors.WITHOUT)
 
     def place_vectors(self, sources: Sequence[VectorStore]) -> int:
-        """Send the vectors that are not there yet; return how many passages have one."""
+        """Send the missing vectors; return the number of passages with a vector."""
         vectors.place(self._cluster, self._index, sources, self._still_held)
         return count(self._cluster, self._index, vectors.WITH)
 
     @property
     def passage_count(self) -> int:
-        """How many passages are there, those not committed included."""
+        """The number of passages, including uncommitted ones."""
         return count(self._cluster, self._index)
 
     def _read_note(self) -> dict[str, Any]:
@@ -260,8 +262,8 @@ class ElasticsearchWriter:
         self._pending.append(self._cluster.start(self._deliver(batch)))
 
     def _settle(self, future: "Future[Outcome]") -> None:
-        """Wait for a batch, count what it did, and choose the size of the next."""
-        with describing_errors(self._settings):
+        """Wait for a batch, count its result, and choose the size of the next."""
+        with map_client_errors(self._settings):
             outcome = future.result()
         self._expected -= outcome.deleted
         self.replaced += outcome.replaced
@@ -274,7 +276,7 @@ class ElasticsearchWriter:
             self._most_bytes = min(self._settings.request_bytes, self._most_bytes * 2)
 
     async def _deliver(self, batch: Batch) -> Outcome:
-        """Send a batch until every document is taken or refused, or patience ends."""
+        """Send a batch until every document is accepted or refused, or the time limit ends."""
         started = time.monotonic()
         outcome = Outcome([], 0, 0, 0.0, retried=False)
         pauses = growing_pauses()
@@ -301,7 +303,7 @@ class ElasticsearchWriter:
                 return outcome
 
     async def _superseded(self, batch: Batch) -> tuple[list[str], int]:
-        """Return the ids of documents that the batch's records replace, and how many records those are."""
+        """Return the ids of documents replaced by the batch's records, and the number of these records."""
         ids: list[str] = []
         records: set[str] = set()
         for name, values in batch.replaced.items():
@@ -319,7 +321,7 @@ class ElasticsearchWriter:
         return ids, len(records)
 
     async def _bulk(self, batch: Batch, superseded: list[str], outcome: Outcome) -> None:
-        """Send the batch once, those documents again that come back as passing failures."""
+        """Send the batch, with retries of documents with transient failures."""
         sequences = {document_id(document["passage_id"]): sequence for document, sequence in batch.documents}
         actions: list[Any] = [{"_op_type": "delete", "_index": self._index, "_id": one} for one in superseded]
         actions += [
@@ -329,13 +331,13 @@ class ElasticsearchWriter:
         outcome.deleted, outcome.refused = len(superseded) - len(batch.documents), []
         async for answer in send_in_bulk(self._cluster, actions, at_once=len(actions)):
             if answer["status"] != BAD_REQUEST:
-                raise EngineRefused(_gave_up(answer, self._settings.url))
+                raise EngineRefused(_describe_failure(answer, self._settings.url))
             outcome.deleted += 1
             outcome.refused.append(_dead_letter(answer, sequences[answer["_id"]]))
 
 
 def _is_gone(error: BaseException | None) -> bool:
-    """Tell whether a server may be being restarted: it then knows no users for some seconds."""
+    """Check whether a server may be restarting; it then knows no users for some seconds."""
     if isinstance(error, ApiError):
         return error.status_code == UNAUTHORIZED
     return isinstance(error, TransportError)
@@ -350,7 +352,7 @@ def _dead_letter(answer: dict[str, Any], sequence: int) -> DeadLetter:
     )
 
 
-def _gave_up(answer: dict[str, Any], url: str) -> str:
+def _describe_failure(answer: dict[str, Any], url: str) -> str:
     kind, reason = cause_in(answer.get("error"))
     if "block" in f"{kind} {reason}":
         cause = "its disk is nearly full, or the index is read-only"
@@ -361,6 +363,6 @@ def _gave_up(answer: dict[str, Any], url: str) -> str:
     else:
         cause = "see the servers' logs"
     return (
-        f"Elasticsearch at {url} takes no more documents ({answer['status']}: {reason}): {cause}. What was "
-        "published before still answers; mend the cause and give the same command again, it goes on"
+        f"Elasticsearch at {url} accepts no more documents ({answer['status']}: {reason}): {cause}. The "
+        "published version remains in use; fix the cause and repeat the command, which resumes the build"
     )

@@ -1,4 +1,4 @@
-"""The embedded engine's writer: one thread, corpus order, so that two builds rank alike."""
+"""Writer for the embedded engine: one thread and corpus order, so that builds are reproducible."""
 
 import errno
 import os
@@ -23,15 +23,15 @@ from indexer.vectors.adding import copy_rows
 from indexer.vectors.store import VectorStore
 from indexer.versions.store.build_folder import FORWARD, PARTS, VECTORS
 
-# What tantivy makes anew by writing and renaming; everything else in an index is written once.
+# Files that tantivy rewrites by renaming; all other files of an index are immutable.
 CHANGING_FILES = ("meta.json", ".managed.json")
-# Less free space is a full disk: what a broken-off write took is given back by the time one asks.
+# Less free space counts as a full disk, as the space of a failed write is released before the check.
 LITTLE_SPACE = 64_000_000
 PROBE_BYTES = 4_000_000
 
 
 class TantivyWriter:
-    """An index being written; a context manager that gives the files free at the end."""
+    """An index being written; a context manager that closes its files."""
 
     def __init__(
         self,
@@ -42,10 +42,10 @@ class TantivyWriter:
         base: BaseForward | None = None,
         committed: Callable[[], None] = lambda: None,
     ) -> None:
-        """Open or make the index in `folder`, of records that are papers or passages.
+        """Open or create the index in `folder`; its records are papers or passages.
 
-        `base` is the forward index of the version that it was linked from. `committed` is called when all
-        that was added is written, and files change no more.
+        `base` is the forward index of the base version. `committed` is called after each commit, when the
+        files are stable.
         """
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
@@ -67,7 +67,7 @@ class TantivyWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the files free; what was not committed is lost."""
+        """Close the files; uncommitted passages are lost."""
         self._writer = None
 
     @property
@@ -100,7 +100,7 @@ class TantivyWriter:
         return row
 
     def replace(self, field: str, value: str) -> None:
-        """Delete every passage of the base whose exact field (doc_id or passage_id) has that value."""
+        """Delete the passages of the base with a value in an exact field (doc_id or passage_id)."""
         if replaced := with_value(self._base, field, value):
             self.replaced += 1
             self._forward.remove(passage_numbers(self._base, replaced))
@@ -108,38 +108,40 @@ class TantivyWriter:
                 self._open.delete_documents_by_term(field, value)
 
     def held(self, field: str, values: Iterable[str]) -> set[str]:
-        """Return which of the values stand in an exact field of the base."""
+        """Return the values that are in an exact field of the base."""
         return {value for value in values if with_value(self._base, field, value)}
 
     def commit(self) -> None:
-        """Make what was added last, in one step, and wait until segments are merged.
+        """Commit atomically, and wait for the merging of segments.
 
-        Deleted passages count in BM25's statistics until their segment is merged. Because no merge runs
-        beside the writing, what is merged depends on what was written, not on the machine or on what was
-        killed.
+        Deleted passages count in BM25 statistics until their segment is merged. As merges never run
+        concurrently with writing, the merged segments depend only on the written passages, not on the machine
+        or on kills.
         """
         self._forward.flush()
         with _as_os_errors(self._folder):
             self._open.commit()
             self._open.wait_merging_threads()
-            self._writer = None  # waiting uses it up
+            self._writer = None  # waiting consumes it
             self._committed()
             self._writer = self._index.writer(self._memory, 1)
 
     def finish(self) -> None:
-        """Commit, join the rows, drop files that are no longer used, and close."""
+        """Commit, join the rows, remove unused files, and close."""
         self.commit()
         self._forward.finish(self._folder.with_name(FORWARD))
         self._finished = True
         with _as_os_errors(self._folder):
             self._open.garbage_collect_files()
         self._writer = None
-        readable = self._folder.stat().st_mode & 0o666  # tantivy keeps what it rewrites for its owner only
+        readable = (
+            self._folder.stat().st_mode & 0o666
+        )  # tantivy's rewritten files are readable by the owner only
         for name in CHANGING_FILES:
             (self._folder / name).chmod(readable)
 
     def last_written(self) -> tuple[int, str | None]:
-        """Return the highest sequence committed and the key of that record; (-1, None) in an empty index."""
+        """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
         searcher = self._searcher()
         hits = searcher.search(tantivy.Query.all_query(), 1, count=False, order_by_field="sequence").hits
         if not hits:
@@ -162,17 +164,17 @@ class TantivyWriter:
         return self._forward.terms
 
     def without_vector(self, fingerprint: VectorFingerprint) -> Iterator[StoredPassage]:
-        """Yield every stored passage: vectors lie beside the index, and are written anew for each version."""
+        """Yield every stored passage, as the vectors of each version are written to a new file."""
         del fingerprint
         return self.stored()
 
     def place_vectors(self, sources: Sequence[VectorStore]) -> int:
-        """Write the matrix beside the index, in corpus order; return how many passages have a vector."""
+        """Write the matrix in corpus order next to the index; return the number of passages with a vector."""
         return copy_rows(self.stored(), sources, self._folder.with_name(VECTORS))
 
     @property
     def passage_count(self) -> int:
-        """How many passages are committed."""
+        """The number of committed passages."""
         return int(self._searcher().num_docs)
 
     def _searcher(self) -> tantivy.Searcher:
@@ -181,13 +183,13 @@ class TantivyWriter:
 
 
 def _words_of_a_line() -> tantivy.TextAnalyzer:
-    """Split at spaces and leave out the gaps, which count as positions."""
+    """Split at spaces and drop the gaps, which count as positions."""
     words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
     return words.filter(tantivy.Filter.custom_stopword([GAP])).build()
 
 
 def _add_tokens(document: tantivy.Document, field: str, packed: PackedTokens) -> None:
-    """Add tokens as a line, which takes the engine a fifth of the time, else one by one."""
+    """Add tokens as a line, five times faster than one by one, if possible."""
     if not packed.positions:
         document.add_text(field, packed.terms)
         return
@@ -196,7 +198,7 @@ def _add_tokens(document: tantivy.Document, field: str, packed: PackedTokens) ->
 
 
 def link_index(source: Path, target: Path) -> None:
-    """Start `target` from the files of `source` by hard links (copies where the system has none)."""
+    """Copy the files of `source` to `target` by hard links, or by copying if links are not supported."""
     target.mkdir(parents=True, exist_ok=True)
     for path in sorted(source.iterdir()):
         if path.suffix == ".lock":
@@ -212,7 +214,7 @@ def link_index(source: Path, target: Path) -> None:
 
 @contextmanager
 def _as_os_errors(folder: Path) -> Iterator[None]:
-    """Make an OSError of what tantivy says in a ValueError's text, and of what it leaves unsaid."""
+    """Convert tantivy's ValueErrors about system errors, or without a reason, to OSErrors."""
     try:
         yield
     except ValueError as error:
@@ -221,15 +223,15 @@ def _as_os_errors(folder: Path) -> Iterator[None]:
         for words, code in codes.items():
             if words in text:
                 raise OSError(code, text) from error
-        if "killed" in text:  # its thread met an error, and kept to itself which
-            _write_a_little(folder)
+        if "killed" in text:  # its thread failed without reporting the error
+            _test_write(folder)
         if "error" in text.lower() or "killed" in text:
             raise OSError(errno.EIO, text) from error
         raise
 
 
-def _write_a_little(folder: Path) -> None:
-    """Raise the OSError that writing in this folder meets, if it does."""
+def _test_write(folder: Path) -> None:
+    """Raise the OSError of a test write in this folder, if any."""
     if shutil.disk_usage(folder).free < LITTLE_SPACE:
         raise OSError(errno.ENOSPC, "no space left on device", str(folder))
     with TemporaryFile(dir=folder) as file:

@@ -58,7 +58,7 @@ def test_more_tokens_than_the_model_has_places_for_are_refused(folder):
 
 
 def test_a_classifier_of_several_labels_is_no_reranker(tmp_path):
-    with pytest.raises(EncoderUnusable, match=r"gives 3 scores a text.*SHRAG_RERANKER__MODEL"):
+    with pytest.raises(EncoderUnusable, match=r"returns 3 scores per text.*SHRAG_RERANKER__MODEL"):
         opened(made(tmp_path, labels=3))
 
 

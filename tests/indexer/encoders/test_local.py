@@ -126,14 +126,14 @@ def test_fewer_dimensions_are_the_first_ones_at_unit_length(gte, encoder):
 
 def test_more_dimensions_than_the_model_has_are_refused(gte):
     with pytest.raises(
-        InvalidCall, match=r"has 32 dimensions, and 64 are asked for.*SHRAG_ENCODER__DIMENSIONS"
+        InvalidCall, match=r"has 32 dimensions, less than the requested 64.*SHRAG_ENCODER__DIMENSIONS"
     ):
         LocalEncoder(settings_of(gte, dimensions=64))
 
 
 def test_more_tokens_than_the_model_has_places_for_are_refused(gte):
     with pytest.raises(
-        InvalidCall, match=r"reads 128 tokens, and 256 are asked for.*SHRAG_ENCODER__MAX_TOKENS"
+        InvalidCall, match=r"reads 128 tokens, less than the requested 256.*SHRAG_ENCODER__MAX_TOKENS"
     ):
         LocalEncoder(settings_of(gte, max_tokens=256))
 
@@ -167,9 +167,7 @@ def test_a_number_that_is_none_is_told_with_the_position_of_the_text(gte):
     embeddings = broken.model.transformers_model.get_input_embeddings()
     embeddings.weight.data[ids[-2]] = float("nan")
 
-    with pytest.raises(
-        EncoderUnusable, match=r"'model': the vector of text 2, counted from 0, .*NaN.*PRECISION"
-    ):
+    with pytest.raises(EncoderUnusable, match=r"'model': vector of text 2, counted from 0, .*NaN.*PRECISION"):
         broken.encode_passages(["a", "b", "7", "c"])
 
 
@@ -181,7 +179,7 @@ def test_a_folder_that_holds_no_model_is_said_so(tmp_path):
 
 
 def test_a_device_that_is_not_there_is_said_so(gte):
-    with pytest.raises(EncoderUnusable, match=r"device 'cuda:99' cannot be used here.*auto or cpu"):
+    with pytest.raises(EncoderUnusable, match=r"device 'cuda:99' is not available.*auto or cpu"):
         LocalEncoder(EncoderSettings(provider="local", model=str(gte), device="cuda:99"))
 
 

@@ -116,7 +116,7 @@ def test_other_rows_than_were_committed_are_an_error(tmp_path, committed):
     add(writer, "graph", "walk")
     writer.flush()
 
-    with pytest.raises(ValueError, match=f"2 rows are there of {committed} passages"):
+    with pytest.raises(ValueError, match=f"only 2 rows of {committed} passages exist"):
         ForwardWriter(tmp_path / "parts", committed=committed)
 
 

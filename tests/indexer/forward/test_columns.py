@@ -151,5 +151,5 @@ def test_files_that_do_not_belong_together_are_an_error(tmp_path, name, how):
         data, size = path.read_bytes(), COLUMNS[name].itemsize
         path.write_bytes({"empty": b"", "shorter": data[:-size], "longer": data + bytes(size)}[how])
 
-    with pytest.raises(ValueError, match="part is not what was written"):
+    with pytest.raises(ValueError, match="part is damaged"):
         ForwardColumns(tmp_path / "part")

@@ -110,7 +110,7 @@ def test_the_elements_of_an_answer_become_the_keys_of_a_paper():
     ids=["empty", "html", "entity", "outside type", "cut", "coding", "bytes"],
 )
 def test_what_is_no_tei_or_brings_a_document_type_is_refused(content):
-    with pytest.raises(ValueError, match="no TEI"):
+    with pytest.raises(ValueError, match="not TEI"):
         record_of_tei(content)
 
 
@@ -155,7 +155,7 @@ def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
     ("content", "status", "reason"),
     [
         (b"", 500, "HTTP status 500"),
-        (b"<p>not TEI", 200, "no TEI"),
+        (b"<p>not TEI", 200, "not TEI"),
         (b"x" * 200_000, 200, "100,000 bytes"),
     ],
 )
@@ -191,7 +191,7 @@ def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
         notes = [server.completed(PDF, OWN)["note"] for _ in range(FAILURES_IN_A_ROW + 2)]
 
     assert len(handler.sent) == FAILURES_IN_A_ROW
-    assert notes[-1] == "GROBID was not asked: it failed 3 times in a row"
+    assert notes[-1] == "GROBID was not used: it failed 3 times in a row"
 
 
 def test_a_busy_server_is_asked_again(monkeypatch):

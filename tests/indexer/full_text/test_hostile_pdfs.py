@@ -56,7 +56,7 @@ def parsed(*documents: bytes):
         (b"%PDF-1.7\nand nothing of it", "not a PDF, or a damaged one"),
         (page_of(b""), r"no text.*OCR"),
         (page_of(b"q 500 0 0 700 0 0 cm /I Do Q", page=PICTURE, more=IMAGE), r"no text.*OCR"),
-        (page_of(text(*[SENTENCE] * 5), font=WITHOUT_MAP), "fonts do not tell which characters they draw"),
+        (page_of(text(*[SENTENCE] * 5), font=WITHOUT_MAP), "fonts do not map to characters"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[%s]/Count 10000>>" % (b"3 0 R " * 10_000)), "10,000 pages"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[3 0 R]/Count 2000000000>>"), "pages|not a PDF|no text"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "no pages|not a PDF|no text"),
@@ -124,8 +124,8 @@ def test_what_computes_too_long_or_takes_too_much_memory_is_ended_and_the_next_o
 
     endless, large, good = parsed(operators, bomb, GOOD)
 
-    assert endless["problem"].startswith("reading it takes more")
-    assert large["problem"].startswith(("reading it takes more", "it has no text"))
+    assert endless["problem"].startswith("parsing takes more")
+    assert large["problem"].startswith(("parsing takes more", "it has no text"))
     assert "methane" in good["record"]["body"]
 
 

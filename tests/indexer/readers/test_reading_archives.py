@@ -48,7 +48,7 @@ def test_a_gzip_that_is_none_is_one_dead_letter(tmp_path):
 
     (letter,) = items_of(read_corpus([path]))
 
-    assert letter.reason == """the file breaks off here: Not a gzipped file (b'{"')"""
+    assert letter.reason == """the file ends early here: Not a gzipped file (b'{"')"""
 
 
 def test_gzip_files_joined_to_one_are_read_on(tmp_path):
@@ -146,7 +146,7 @@ def test_a_member_of_damaged_data_is_one_dead_letter_and_the_next_is_read(tmp_pa
 
     letter, paper = items_of(read_corpus([path]))
 
-    assert letter.reason == "the file breaks off here: Bad CRC-32 for file 'a.jsonl'"
+    assert letter.reason == "the file ends early here: Bad CRC-32 for file 'a.jsonl'"
     assert paper.id == "b"
 
 
@@ -159,7 +159,7 @@ def test_damage_in_the_middle_of_gzip_data_is_one_dead_letter(tmp_path):
     *papers, letter = items_of(read_corpus([path]))
 
     assert len(papers) == 3000
-    assert letter.reason.startswith("the file breaks off here: CRC check failed")
+    assert letter.reason.startswith("the file ends early here: CRC check failed")
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=50)

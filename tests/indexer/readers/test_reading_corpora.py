@@ -214,7 +214,7 @@ def test_a_file_that_has_become_a_pipe_is_one_dead_letter_and_is_not_waited_for(
 
     dead, paper = items_of(corpus)
 
-    assert (dead.reason, paper.id) == ("the file cannot be read: it is no regular file", "b")
+    assert (dead.reason, paper.id) == ("the file cannot be read: it is not a regular file", "b")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read every file")

@@ -79,7 +79,7 @@ def test_a_language_by_name_is_read_and_an_unknown_one_kept():
         (b"P1,\xff", "invalid UTF-8"),
         (b"P1,a\0b", "a NUL byte"),
         (b",no id", "id: Field required"),
-        (b"P 1,a", "id: an id has no white space and no control characters"),
+        (b"P 1,a", "id: an id cannot contain white space or control characters"),
     ],
 )
 def test_a_bad_row_is_one_dead_letter_and_reading_goes_on(row, reason):
@@ -125,7 +125,7 @@ def test_pairs_that_are_none_are_refused(text):
 
 def test_the_refusal_of_a_field_names_those_there_are():
     with pytest.raises(
-        InvalidCall, match=r"'number=a' is no FIELD=COLUMN\. The fields are id, title, abstract"
+        InvalidCall, match=r"'number=a' is not FIELD=COLUMN\. The fields are id, title, abstract"
     ):
         parse_columns("number=a")
 

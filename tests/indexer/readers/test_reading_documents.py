@@ -242,7 +242,7 @@ def test_a_folder_of_pdfs_becomes_passages_of_its_sections(tmp_path):
     report = build_index(IngestRequest("p", [str(folder)]), settings)
 
     assert report.manifest.papers == 1
-    assert [letter.reason for letter in report.dead_letters] == ["not a PDF: it does not begin like one"]
+    assert [letter.reason for letter in report.dead_letters] == ["not a PDF: it has no PDF header"]
 
 
 def test_no_chunk_of_a_pdf_holds_text_of_two_sections(tmp_path):

@@ -145,7 +145,7 @@ def test_rows_come_before_the_rest_of_the_file_is_read(datasets, at_the_hub):
     assert papers[0].id == "P0"
     assert 1_000 <= len(papers) < 6_000
     assert last.line == len(papers) + 1
-    assert last.reason.startswith("the stream breaks off here: ")
+    assert last.reason.startswith("the stream ends early here: ")
 
 
 def test_several_files_are_read_in_the_order_of_their_names(datasets, at_the_hub):
@@ -225,7 +225,7 @@ def test_json_lines_keep_what_stands_in_them_and_a_bad_one_is_alone(datasets, at
     assert second.record() == {"id": "B", "n": "one", "lang": "other"}
     assert (third.line, fourth.line) == (4, 5)
     assert third.reason.startswith("not JSON")
-    assert fourth.reason == "not JSON: NaN is no JSON value"
+    assert fourth.reason == "not JSON: NaN is not a JSON value"
     assert fifth.record()["n"] == 1.5
 
 

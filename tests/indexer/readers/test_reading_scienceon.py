@@ -136,7 +136,7 @@ def test_a_record_without_cn_is_a_dead_letter_with_its_line():
 def test_a_doctype_or_entities_are_refused_whole(declaration):
     (dead,) = read(declaration + HEAD.partition("\n")[2] + record(CN="A") + TAIL)
 
-    assert (dead.line, dead.reason) == (0, "XML with a DOCTYPE or entities of its own is refused")
+    assert (dead.line, dead.reason) == (0, "XML with a DOCTYPE or custom entities is refused")
 
 
 def test_records_before_any_status_are_refused_whole():
@@ -148,14 +148,14 @@ def test_records_before_any_status_are_refused_whole():
 def test_other_xml_is_refused_whole():
     (dead,) = read("<project/>")
 
-    assert dead.reason == "no ScienceON response: its root is <project>, not <MetaData>"
+    assert dead.reason == "not a ScienceON response: its root is <project>, not <MetaData>"
 
 
 def test_records_before_a_break_are_read_and_the_rest_is_one_dead_letter():
     paper, dead = read(HEAD + record(CN="A") + "<record><item metaCode='CN'>B")
 
     assert (paper.id, dead.line) == ("A", 5)
-    assert dead.reason.startswith("XML is broken: ")
+    assert dead.reason.startswith("invalid XML: ")
 
 
 def test_an_encoding_that_the_parser_does_not_know_is_refused():

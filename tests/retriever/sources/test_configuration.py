@@ -77,9 +77,9 @@ def test_a_secret_may_lie_in_a_file_beside_the_settings(tmp_path):
     [
         (b"", "it is empty"),
         (b" \n", "it is empty"),
-        (f"{SECRET}\nanother\n".encode(), "it holds more than one line"),
-        (f"{SECRET}\u2028another".encode(), "it holds more than one line"),
-        (f"{SECRET}\0".encode(), "it holds control characters"),
+        (f"{SECRET}\nanother\n".encode(), "it contains more than one line"),
+        (f"{SECRET}\u2028another".encode(), "it contains more than one line"),
+        (f"{SECRET}\0".encode(), "it contains control characters"),
         (SECRET.encode() + b"\xff", "it is not UTF-8"),
         (SECRET.encode() * 300, "it is larger than 4,096 bytes"),
     ],
@@ -98,9 +98,9 @@ def test_a_file_of_a_secret_of_4096_bytes_is_read_and_one_that_is_no_regular_fil
     assert len(whole.api_key.get_secret_value()) == 4_095
     os.mkfifo(tmp_path / "pipe")
     for path, complaint in (
-        (tmp_path / "pipe", "no regular file"),
+        (tmp_path / "pipe", "not a regular file"),
         (tmp_path, "folder"),
-        ("/dev/zero", "no reg"),
+        ("/dev/zero", "not a reg"),
     ):
         with pytest.raises(InvalidSource, match=complaint):
             declared(tables({"it": LIBRARY | {"api_key_file": str(path)}})["it"])
@@ -137,7 +137,7 @@ def test_a_mapping_names_a_title_and_known_languages(changed, complaint):
         (LIBRARY | {"user": "reader"}, "its password is not"),
         (LIBRARY | {"url": "gopher://x"}, "url"),
         (LIBRARY | {"url": "http://x/\0"}, "url"),
-        ({"kind": "index", "home": "/x\0"}, "home: a path holds no null character"),
+        ({"kind": "index", "home": "/x\0"}, "home: a path cannot contain a null character"),
         ("not a table", "kind is not set"),
     ],
 )

@@ -78,7 +78,9 @@ def test_an_index_is_made_listed_shown_changed_and_deleted(call, corpus, monkeyp
         False,
     )
 
-    assert call("indexes", "rollback", "학술").stdout == "index '학술' answers from version 1 again\n"
+    assert (
+        call("indexes", "rollback", "학술").stdout == "index '학술': version 1 is the current version again\n"
+    )
     listed = json.loads(call("indexes", "list", "--json").stdout)["indexes"]
     assert [(one["name"], one["version"], one["engine"]) for one in listed] == [("학술", 1, "elasticsearch")]
 
@@ -98,7 +100,11 @@ def test_an_index_is_made_listed_shown_changed_and_deleted(call, corpus, monkeyp
         (("ask", "지식?", "--name", "none"), 2, "UnknownIndex: no index 'none' "),
         (("indexes", "show", "../none"), 2, "InvalidCall: '../none' cannot name an index"),
         (("indexes", "rollback", "papers"), 2, "InvalidCall: index 'papers' has no version before 1"),
-        (("indexes", "remove", "papers", "none"), 2, "InvalidCall: index 'papers' holds none of these ids"),
+        (
+            ("indexes", "remove", "papers", "none"),
+            2,
+            "InvalidCall: index 'papers' contains none of these ids",
+        ),
         (("index", "nowhere.jsonl", "--name", "papers"), 2, "UnknownPath: "),
     ],
 )
@@ -127,7 +133,7 @@ def test_a_refused_document_is_told_where_all_dead_letters_are(call, tmp_path):
     shown = json.loads(call("indexes", "show", "papers", "--json").stdout)
 
     assert done.returncode == 0
-    assert "1 record that could not be read (dead letters)" in done.stdout
+    assert "1 record invalid (dead letters)" in done.stdout
     assert "(refused by the cluster) P00002" in done.stderr
     assert "immense term" in done.stderr
     assert shown["dead_letter_file"] in done.stderr

@@ -6,7 +6,7 @@ from elasticsearch import ApiError
 
 from indexer.errors import EngineRefused
 from indexer.settings import ElasticsearchSettings
-from indexer.versions.cluster.connection import describing_errors
+from indexer.versions.cluster.connection import map_client_errors
 
 
 def refusal(status: int, reason: str) -> ApiError:
@@ -28,6 +28,6 @@ def refusal(status: int, reason: str) -> ApiError:
 def test_only_what_nori_defines_and_the_server_does_not_know_is_a_missing_plugin(
     status: int, reason: str, expected: str
 ):
-    with pytest.raises(EngineRefused) as error, describing_errors(ElasticsearchSettings()):
+    with pytest.raises(EngineRefused) as error, map_client_errors(ElasticsearchSettings()):
         raise refusal(status, reason)
     assert str(error.value).startswith(f"Elasticsearch at http://127.0.0.1:9200 {expected}")

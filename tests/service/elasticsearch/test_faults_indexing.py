@@ -201,6 +201,6 @@ def test_an_interrupted_build_tells_one_line_and_goes_on(elasticsearch: Access, 
         _, told = process.communicate(timeout=WAITED_S)
 
     assert process.returncode == 130
-    assert told == "interrupted; the same command goes on where it stopped\n"
+    assert told == "interrupted; repeat the command to resume\n"
     assert build(settings, path).manifest.papers == 300
     clean(settings)

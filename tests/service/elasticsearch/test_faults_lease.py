@@ -54,7 +54,7 @@ def test_a_second_machine_is_told_who_writes(two, tmp_path, command: Command):
     assert told.startswith(
         f"IndexBusy: another process, on {socket.gethostname()}, is writing to index 'papers'"
     )
-    assert re.search(r"its hold ends in \d+ s", told)
+    assert re.search(r"its lease expires in \d+ s", told)
     assert first.result().manifest.version == 1
     assert build(other, tmp_path / "other.jsonl", rebuild=True).manifest.version == 2
 
@@ -99,7 +99,7 @@ def test_after_a_kill_the_same_home_goes_on_at_once_and_another_waits(two, tmp_p
     one, other = two
     kill_while_indexing(one, tmp_path / "papers.jsonl")
     told = command.told(other, "index", tmp_path / "other.jsonl", "--name", NAME)
-    assert re.search(r"if it was killed, its hold ends in \d+ s", told)
+    assert re.search(r"if it was killed, its lease expires in \d+ s", told)
     assert build(one, tmp_path / "papers.jsonl").manifest.papers == 60
 
 
@@ -126,8 +126,8 @@ def test_another_home_takes_over_when_the_hold_of_a_killed_one_has_run_out(
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let leases last a second, and be renewed too late: as if the holder slept."""
-    monkeypatch.setattr(lease, "LASTS_S", 1)
-    monkeypatch.setattr(lease, "RENEWED_EVERY_S", 3600)
+    monkeypatch.setattr(lease, "LEASE_S", 1)
+    monkeypatch.setattr(lease, "RENEWAL_INTERVAL_S", 3600)
 
 
 @pytest.mark.usefixtures("short")
@@ -140,7 +140,7 @@ def test_who_slept_past_its_lease_does_not_publish_over_the_work_of_another(two,
             time.sleep(2.1)
             published = build(other, tmp_path / "other.jsonl").manifest
             whole = contents(other)
-        with pytest.raises(IndexBusy, match="stood still for so long that another took over index 'papers'"):
+        with pytest.raises(IndexBusy, match="suspended for so long that another took over index 'papers'"):
             sleeper.result()
     assert contents(other) == whole
     assert published.version == 1
@@ -187,7 +187,7 @@ def test_who_slept_alone_publishes(two, tmp_path):
 
 
 def test_a_lease_renewed_by_two_threads_at_once_is_still_held(two, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lease, "RENEWED_EVERY_S", 0.005)
+    monkeypatch.setattr(lease, "RENEWAL_INTERVAL_S", 0.005)
     with Cluster(two[0].elasticsearch) as cluster:
         held = Lease(cluster, names.leases("leased"), "key", "host-1")
         held.take("papers")

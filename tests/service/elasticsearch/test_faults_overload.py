@@ -73,7 +73,7 @@ def test_a_search_is_sent_four_times(status: int, proxy: Proxy, settings):
 
 
 @pytest.mark.parametrize(
-    ("status", "message"), [(429, "is overloaded and turned the request away"), (503, "is not ready")]
+    ("status", "message"), [(429, "is overloaded and rejected the request"), (503, "is not ready")]
 )
 def test_the_fifth_time_a_search_is_given_up(
     status: int, message: str, proxy: Proxy, settings, command: Command, monkeypatch
@@ -105,7 +105,7 @@ def test_a_cluster_that_stays_overloaded_is_told_when_patience_ends(
 ):
     proxy.fail("_bulk", whole(429), times=1000)
     told = command.told(impatient(settings), "index", settings.home / "papers.jsonl", "--name", NAME)
-    assert "is overloaded and turned the request away; try again when it is less busy" in told
+    assert "is overloaded and rejected the request; try again when it is less busy" in told
 
     proxy.answers = lambda *_: None
     build(settings, settings.home / "papers.jsonl")
@@ -139,11 +139,11 @@ def test_of_a_bulk_request_only_documents_turned_away_are_sent_again(proxy: Prox
     turn_away(proxy, 3, times=1)
     settings = changed(settings, request_bytes=5_000_000)
     with pytest.raises(
-        Exception, match=r"the cluster holds 16 passages in .*, 48 were sent and taken"
+        Exception, match=r"the cluster contains 16 passages in .* instead of the 48 that it accepted"
     ) as told:
         build(settings, settings.home / "papers.jsonl")
     assert "nothing was published" in str(told.value)
-    assert "give the same command again, it starts over" in str(told.value)
+    assert "repeat the command, which starts over" in str(told.value)
     assert proxy.seen["_bulk"] == 2
 
     proxy.answers = lambda *_: None
@@ -164,10 +164,10 @@ def test_documents_turned_away_until_patience_ends_are_told(
     turn_away(proxy, 1, times=1000)
     told = command.told(impatient(settings), "index", settings.home / "papers.jsonl", "--name", NAME)
     assert (
-        "takes no more documents (429: rejected execution of coordinating operation): it is overloaded"
+        "accepts no more documents (429: rejected execution of coordinating operation): it is overloaded"
         in told
     )
-    assert "give the same command again, it goes on" in told
+    assert "repeat the command" in told
 
     proxy.answers = lambda *_: None
     build(settings, settings.home / "papers.jsonl")

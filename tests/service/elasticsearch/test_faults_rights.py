@@ -100,7 +100,7 @@ def test_a_key_for_searching_searches(indexed, elasticsearch, command: Command):
 def test_a_key_for_searching_does_not_write(name: str, indexed, elasticsearch, command: Command):
     before = answers(indexed)
     told = command.told(with_key(indexed, elasticsearch, SEARCHING), *arguments_of(name, indexed))
-    assert "denies this user or key a right that is needed: action [" in told
+    assert "denies this user or key a required right: action [" in told
     assert answers(indexed) == before
 
 
@@ -119,8 +119,8 @@ def test_a_key_for_another_prefix_is_told_what_it_lacks(name: str, indexed, elas
     elif name != "index":  # and an alias that one may not see is not there
         assert code == 2, told
         assert "UnknownIndex: no index 'papers' with the prefix 'rights' at http" in told
-        assert "or none that this user or key may see" in told
+        assert "or none visible to this user or key" in told
     else:
         assert code == 1, told
-        assert "denies this user or key a right that is needed" in told
+        assert "denies this user or key a required right" in told
     assert answers(indexed) == before

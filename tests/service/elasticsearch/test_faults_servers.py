@@ -52,7 +52,7 @@ def test_where_nothing_listens_the_address_and_its_setting_are_told(name: str, t
     told = command.told(settings, *arguments_of(name, corpus(tmp_path, 3)))
 
     assert told.startswith(f"EngineUnreachable: no Elasticsearch answers at {settings.elasticsearch.url}")
-    assert told.endswith("start it, or set SHRAG_ELASTICSEARCH__URL to where it is")
+    assert told.endswith("start it, or set SHRAG_ELASTICSEARCH__URL to its address")
 
 
 def test_a_host_that_has_no_address_is_told(tmp_path, command: Command):
@@ -92,7 +92,7 @@ def test_what_is_no_elasticsearch_is_told_as_such(name: str, another_server: str
 
     told = command.told(settings, *arguments_of(name, corpus(tmp_path, 3)))
 
-    assert f"what answers at {another_server} is no Elasticsearch" in told
+    assert f"the server at {another_server} is not Elasticsearch" in told
     assert "SHRAG_ELASTICSEARCH__URL" in told
 
 

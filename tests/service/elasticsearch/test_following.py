@@ -80,8 +80,8 @@ def test_a_key_that_may_only_read_follows_and_is_told_where_it_stays(settings, e
 
 
 def test_a_reader_that_crashed_is_forgotten_when_its_time_is_up(settings, remains, monkeypatch):
-    monkeypatch.setattr(readers, "LASTS_S", 1)
-    monkeypatch.setattr(readers, "RENEWED_EVERY_S", 600)
+    monkeypatch.setattr(readers, "LEASE_S", 1)
+    monkeypatch.setattr(readers, "RENEWAL_INTERVAL_S", 600)
     with open_index(settings, NAME):
         time.sleep(2)
         publish(settings, 2)
@@ -89,7 +89,7 @@ def test_a_reader_that_crashed_is_forgotten_when_its_time_is_up(settings, remain
 
 
 def test_a_reader_is_remembered_as_long_as_it_reads(settings, remains, monkeypatch):
-    monkeypatch.setattr(readers, "RENEWED_EVERY_S", 0.1)
+    monkeypatch.setattr(readers, "RENEWAL_INTERVAL_S", 0.1)
     with open_index(settings, NAME) as index:
         first = remembered_until(settings)
         while remembered_until(settings) == first:

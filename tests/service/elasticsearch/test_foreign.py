@@ -77,7 +77,7 @@ def test_indexes_that_are_called_like_versions_stay(settings: IndexerSettings, t
 def test_an_alias_that_names_an_index_of_others_is_not_moved(settings: IndexerSettings, tmp_path):
     make(settings, f"{ALIAS}@notes", f"{ALIAS}@000003")
     alias(settings, f"{ALIAS}@notes", f"{ALIAS}@000003")
-    taken = rf"alias {ALIAS} in the cluster is taken by {ALIAS}@\S+, which SHRAG did not make"
+    taken = rf"alias {ALIAS} in the cluster is taken by {ALIAS}@\S+, which SHRAG did not create"
 
     with pytest.raises(IndexNotWritten, match=taken):
         build(settings, tmp_path / "papers.jsonl")
@@ -101,7 +101,7 @@ def test_an_alias_that_names_an_index_of_others_too_is_told_and_ours_answers(set
 def test_an_index_that_is_called_as_the_alias_is_told_before_anything_is_built(settings, tmp_path):
     make(settings, ALIAS)
 
-    with pytest.raises(IndexNotWritten, match=f"is taken by {ALIAS}, which SHRAG did not make"):
+    with pytest.raises(IndexNotWritten, match=f"is taken by {ALIAS}, which SHRAG did not create"):
         build(settings, tmp_path / "papers.jsonl")
     with open_store(settings, NAME) as store:
         assert store.current() is None

@@ -38,7 +38,7 @@ def test_verifying_compares_the_passages_and_the_files_beside_them(settings: Ind
             cluster.run(cluster.client.delete(index="publishing.glossaries", id=piece))
 
         assert store.verify_files(1) == [
-            f"{index}: 14 passages, 15 were written",
+            f"{index}: 14 passages instead of 15",
             f"glossary.sqlite: a piece of the glossary {index} is missing in the cluster",
             f"citations.sqlite: a piece of the citation graph {index} is missing in the cluster",
             f"lexicon.bin: a piece of the lexicon {index} is missing in the cluster",
@@ -71,7 +71,7 @@ def test_versions_whose_alias_is_gone_are_damage_and_nothing_clears_them(setting
         remove = {"remove": {"index": "publishing-papers@*", "alias": "publishing-papers"}}
         cluster.run(cluster.client.indices.update_aliases(actions=[remove]))
 
-    told = r"alias publishing-papers is gone from the cluster; its versions: 1, 2; name the version"
+    told = r"alias publishing-papers is missing in the cluster; its versions: 1, 2; name the version"
     for rebuild in (False, True):
         with pytest.raises(IndexDamaged, match=told):
             build(settings, tmp_path / "papers.jsonl", rebuild=rebuild)

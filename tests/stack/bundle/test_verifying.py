@@ -137,7 +137,7 @@ def test_pipes_in_the_place_of_files_are_not_waited_for(bundle):
     for name in ("SHA256SUMS", "models/owner/tiny/config.json", "wheels/more.whl"):
         (bundle / name).unlink(missing_ok=True)
         os.mkfifo(bundle / name)
-    assert faults_of(bundle) == ["SHA256SUMS: cannot be read (it is no regular file)"]
+    assert faults_of(bundle) == ["SHA256SUMS: cannot be read (it is not a regular file)"]
     assert next(model_faults(bundle / TINY)).startswith("config.json is missing")
     (bundle / "bundle.json").unlink()
     os.mkfifo(bundle / "bundle.json")

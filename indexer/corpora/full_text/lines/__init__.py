@@ -1,1 +1,1 @@
-"""Lines of a PDF in reading order, without margins, joined to paragraphs."""
+"""Lines of a PDF: reading order, removal of margins, and joining into paragraphs."""

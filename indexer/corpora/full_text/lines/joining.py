@@ -1,7 +1,7 @@
-"""Lines of a paragraph joined: words that were parted at the end of a line become whole again.
+"""Joining the lines of a paragraph, with words that were split at line ends.
 
-English words are parted at a hyphen, Korean ones anywhere, without a mark. What a document writes elsewhere
-tells how they belong together.
+English words are split at a hyphen, Korean words anywhere and without a mark. The rest of the document shows
+how to join them.
 """
 
 import re
@@ -17,36 +17,36 @@ from indexer.corpora.full_text.lines.layout import Line
 HYPHENS = "-\u2010\u00ad"
 SOFT_HYPHEN = "\u00ad"
 HANGUL = re.compile("[가-힣]")
-# An address goes on in the next line where it has just been parted.
-ADDRESS_BROKEN_OFF = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
+# A web address continues in the next line after these characters.
+SPLIT_ADDRESS = re.compile(r"(?:https?://|www\.|doi|10\.\d{4,9}/)\S*[/._=?&-]$|^https?:$", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# Particles and endings that no Korean word begins with: a line that begins with one goes on with a word.
+# Particles and endings never start a Korean word: a line that starts with one continues a word.
 CONTINUATION = re.compile(
     r"(?:을|를|은|는|의|에|에서|에게|으로|로|와|까지|부터|보다|처럼|라고|라는|였다|었다|았다|하였다|되었다|된다|한다|니다"
     r"|하며|하고|되고|으며|였으며|였고|지만|다|들의|들을|들은|들이|성을|성이|적인|적으로)(?=[\s.,;:)\]]|$)"
 )
-# So many lines that end within a sentence show what a document does at the end of a line.
+# Number of lines ending within a sentence that determines the document's convention.
 ENOUGH_LINES = 10
 SPACED_SHARE = 0.05
-CONTEXT = 12  # letters on each side of a border, for the analyzer
-# Sejong's tags of what stands with the word before it: particles, endings, suffixes, the copula, units.
+CONTEXT = 12  # letters on each side of a line break, for the analyzer
+# Sejong tags of morphemes attached to the previous word: particles, endings, suffixes, the copula, units.
 BOUND_TAGS = ("J", "E", "XS", "VC", "NNB")
 PREFIX_TAG = "XP"
-STEM = 2  # letters of a Korean word that tell it from others
+STEM = 2  # distinctive letters of a Korean word
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a document writes within its lines, and what it does at their ends."""
+    """Words of a document, and its conventions at line ends."""
 
     words: frozenset[str] = frozenset()
-    beginnings: frozenset[str] = frozenset()  # of Korean words
-    draws_spaces: bool = False  # at the end of a line, unless a word goes on
-    parts_korean: bool = False  # words, at the end of a line
+    beginnings: frozenset[str] = frozenset()  # beginnings of Korean words
+    draws_spaces: bool = False  # spaces are drawn at line ends, except within a word
+    parts_korean: bool = False  # words are split at line ends
 
 
 def usage_of(lines: Sequence[Line]) -> Usage:
-    """Look at all lines of a document."""
+    """Collect the usage in all lines of a document."""
     inner = [line.text.split()[1:-1] for line in lines]
     words = frozenset(found.casefold() for line in inner for word in line for found in WORD.findall(word))
     korean = {word for word in words if HANGUL.match(word)}
@@ -60,14 +60,14 @@ def usage_of(lines: Sequence[Line]) -> Usage:
         words=words,
         beginnings=frozenset(word[:end] for word in korean for end in range(1, len(word) + 1)),
         draws_spaces=spaced > SPACED_SHARE * len(ends) and spaced > 1,
-        # Of a few lines none may begin with a particle by chance.
+        # With few lines, the absence of particles at line starts may be chance.
         parts_korean=any(CONTINUATION.match(following.text) for _, following in ends)
         or 0 < len(ends) < ENOUGH_LINES,
     )
 
 
 def join_lines(lines: Iterable[Line], usage: Usage) -> str:
-    """Return the text of lines that follow each other."""
+    """Join consecutive lines."""
     joined, spaced = "", False
     for line in lines:
         joined = _join(joined, line.text.strip(), usage, spaced=spaced)
@@ -76,13 +76,13 @@ def join_lines(lines: Iterable[Line], usage: Usage) -> str:
 
 
 def readable(text: str) -> str:
-    """Return a text with ligatures and forms of width taken apart, composed, white space as single spaces."""
+    """Normalise a text: ligatures and width variants decomposed, NFC, white space as single spaces."""
     text = "".join(_plain(character) for character in text)
     return " ".join(unicodedata.normalize("NFC", text).split())
 
 
 def letters_of(text: str) -> str:
-    """Return the letters and digits of a text, for comparing what is set in other ways."""
+    """Return the letters and digits of a text, to compare differently formatted texts."""
     return "".join(filter(str.isalnum, text)).casefold()
 
 
@@ -97,7 +97,7 @@ def _plain(character: str) -> str:
 def _join(text: str, following: str, usage: Usage, *, spaced: bool) -> str:
     if not text or not following:
         return text or following
-    if ADDRESS_BROKEN_OFF.search(text.rsplit(None, 1)[-1]):
+    if SPLIT_ADDRESS.search(text.rsplit(None, 1)[-1]):
         return text + following
     if text[-1] in HYPHENS:
         return _join_at_hyphen(text, following, usage)
@@ -123,13 +123,13 @@ def _join_at_hyphen(text: str, following: str, usage: Usage) -> str:
 
 
 def _are_apart(text: str, following: str, usage: Usage) -> bool:
-    """Return whether a space belongs between two lines, one of which is Korean at their border."""
+    """Check whether a space belongs between two lines with Korean at the line break."""
     if usage.draws_spaces or CONTINUATION.match(following):
-        return False  # none was drawn, or a word goes on
+        return False  # no space was drawn, or a word continues
     if not usage.parts_korean:
         return True
     if not (HANGUL.match(following) and HANGUL.match(text[-1])):
-        # 12명, 모형(model): numbers have their unit, words their brackets behind them.
+        # 12명, 모형(model): units follow numbers, and brackets follow words, without a space.
         return not text[-1].isdecimal() and following[0] not in "([,.;:)]"
     head, tail = text.rsplit(None, 1)[-1], following.split(None, 1)[0]
     begun = re.search("[가-힣]+$", head)
@@ -138,7 +138,7 @@ def _are_apart(text: str, following: str, usage: Usage) -> bool:
     whole = (head + tail)[: len(head) + STEM]
     known_whole = len(whole) > STEM and whole in usage.beginnings
     known_parts = head in usage.words and tail[:STEM] in usage.beginnings
-    return known_parts if known_whole != known_parts else _parts_of_speech_tell(text, following)
+    return known_parts if known_whole != known_parts else _allows_word_boundary(text, following)
 
 
 @cache
@@ -146,10 +146,10 @@ def _analyzer() -> Analyzer:
     return make_analyzer("korean", "none")
 
 
-def _parts_of_speech_tell(text: str, following: str) -> bool:
-    """Return whether a space may belong there: the texts are read as one, and words meet at the border.
+def _allows_word_boundary(text: str, following: str) -> bool:
+    """Check whether the analysis of the joined texts has a word boundary at the line break.
 
-    Of two nouns it is not known whether their author parts them; they are the same terms either way.
+    The spacing of two nouns is unknown; the terms are the same either way.
     """
     before = text[-CONTEXT:]
     tagged = _analyzer().tagged_words(before + following[:CONTEXT])

@@ -1,4 +1,4 @@
-"""Reading order: what stands on a page as regions of lines, one column after the other."""
+"""Reading order: the fragments of a page as regions of lines, column by column."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -6,30 +6,30 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import itemgetter
 
-# Where a gutter may be, as a share of the width of what it parts.
+# Possible gutter positions, as a share of the width.
 PLACES = (0.14, 0.86)
 GUTTER_CHOICES = 49
-NARROW = 0.3  # of the width: notes in a margin
+NARROW = 0.3  # share of the width; narrower columns are margin notes
 NOTE_CHARACTERS = 6
-FILLED = 0.4  # of a column's width, by the lines of a column in the median
-FEWEST = 3  # lines of a column
-# Words that are further from each other than this, in heights of the line, may belong to two columns.
+FILLED = 0.4  # minimal median share of a column's width filled by its lines
+FEWEST = 3  # minimal lines of a column
+# Gap between words, in line heights, that may separate columns.
 WIDE_GAP = 0.9
-BLANK = 2.5  # heights of a line that all columns leave blank
-BROKEN = 2.2  # heights: the gap between cells, but also behind a label of so many characters
+BLANK = 2.5  # blank space across all columns, in line heights
+BROKEN = 2.2  # gap between cells in heights; also after a label of this many characters
 LABEL_CHARACTERS = 6
-MOST_SPLITS = 2  # in each other: three or four columns
-# Fragments of one line nearer to each other than this, in heights of the line, stand without a space.
+MOST_SPLITS = 2  # nested splits: three or four columns
+# Distance of fragments, in line heights, that are joined without a space.
 NO_SPACE = 0.12
-GLUED = 0.5  # the same of parts of a word in type of two sizes: small capitals
+GLUED = 0.5  # the same for parts of a word in two font sizes, such as small capitals
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Text on one baseline and where it stands: points from the page's left and from its top.
+    """Text on one baseline with its position in points from the left and top of the page.
 
     `spaced`: a space was drawn at its end. `glued`: its last word continues in the next fragment. `broken`:
-    it has a wide gap, like cells of a table.
+    it has a wide gap, as between table cells.
     """
 
     text: str
@@ -44,12 +44,12 @@ class Line:
 
     @property
     def size(self) -> float:
-        """The height of the font."""
+        """The font height."""
         return self.bottom - self.top
 
     @property
     def middle(self) -> float:
-        """Half of its height."""
+        """The vertical middle."""
         return (self.top + self.bottom) / 2
 
 
@@ -58,7 +58,7 @@ Row = list[Line]  # fragments on one baseline, from the left
 
 
 def regions_of(fragments: Sequence[Line], splits: int = MOST_SPLITS) -> list[Region]:
-    """Order the fragments of a page by columns; a line across two columns ends both."""
+    """Order the fragments of a page by columns; a line across both columns ends them."""
     rows = [_near_joined(row) for row in rows_of(fragments)]
     return [[_joined(row) for row in region] for region in _regions(rows, splits)]
 
@@ -77,7 +77,7 @@ def _regions(rows: Sequence[Row], splits: int) -> list[list[Row]]:
 
 
 def _apart(rows: Sequence[Row]) -> list[list[Row]]:
-    """Split rows where all columns are blank: names above the columns of the text."""
+    """Split rows at blank space across all columns, for example below author names."""
     parts: list[list[Row]] = []
     bottom = 0.0
     for row in rows:
@@ -99,7 +99,7 @@ def _crosses(row: Row, place: float) -> bool:
 
 
 def _gutter(rows: Sequence[Row]) -> float | None:
-    """Return where a page is parted into columns: the middle of the places with most lines on both sides."""
+    """Return the gutter between columns: the middle of the places with most lines on both sides."""
     left = min(row[0].left for row in rows)
     right = max(line.right for row in rows for line in row)
     if right <= left:
@@ -124,7 +124,7 @@ def _gutter(rows: Sequence[Row]) -> float | None:
 
 
 def _crossed(row: Row, places: Sequence[float]) -> int:
-    """Return the places that lines of a row go across, as the bits of a number."""
+    """Return the places crossed by lines of a row, as bits of a number."""
     bits = 0
     for line in row:
         first, end = bisect_right(places, line.left), bisect_left(places, line.right)
@@ -133,7 +133,7 @@ def _crossed(row: Row, places: Sequence[float]) -> int:
 
 
 def _lines_beside(rows: Sequence[Row], place: float, left: float, right: float) -> int:
-    """Return the lines of the shorter column, 0 where the rows are no columns: cells of a table, labels."""
+    """Return the number of lines of the shorter column, 0 for non-columns such as table cells or labels."""
     before, behind = _halves(rows, place)
     fewer = min(len(before), len(behind))
     if fewer < FEWEST:
@@ -141,7 +141,7 @@ def _lines_beside(rows: Sequence[Row], place: float, left: float, right: float) 
     widths = place - left, right - place
     if min(map(_filled, (before, behind), widths)) < FILLED:
         return 0
-    if min(widths) < NARROW * (right - left):  # notes in a margin, which are not on the baselines of the text
+    if min(widths) < NARROW * (right - left):  # margin notes, not on the baselines of the text
         narrow, wide = (before, behind) if widths[0] < widths[1] else (behind, before)
         baselines = {round(line.bottom) for row in wide for line in row}
         level = sum(round(row[0].bottom) in baselines for row in narrow)
@@ -152,14 +152,14 @@ def _lines_beside(rows: Sequence[Row], place: float, left: float, right: float) 
 
 
 def _filled(rows: Sequence[Row], width: float) -> float:
-    """Return the share of a column's width that its lines fill in the median."""
+    """Return the median share of a column's width that its lines fill."""
     return sorted(row[-1].right - row[0].left for row in rows)[len(rows) // 2] / width
 
 
 def rows_of(fragments: Sequence[Line]) -> list[Row]:
     """Return the rows of fragments on one baseline, from top to bottom."""
     rows: list[Row] = []
-    tallest: Line | None = None  # of the last row
+    tallest: Line | None = None  # tallest fragment of the last row
     for fragment in sorted(fragments, key=lambda line: (line.middle, line.left)):
         if tallest and _same_row(tallest, fragment):
             rows[-1].append(fragment)
@@ -171,7 +171,7 @@ def rows_of(fragments: Sequence[Line]) -> list[Row]:
 
 
 def _near_joined(row: Row) -> Row:
-    """Join the fragments of a row between which no gutter can be."""
+    """Join the fragments of a row that are too close for a gutter."""
     joined = [row[0]]
     for line in row[1:]:
         if line.left - joined[-1].right < WIDE_GAP * max(line.size, joined[-1].size):
@@ -182,7 +182,7 @@ def _near_joined(row: Row) -> Row:
 
 
 def lines_of(fragments: Sequence[Line]) -> list[Line]:
-    """Put together what stands on one baseline, from top to bottom."""
+    """Join fragments on one baseline into lines, from top to bottom."""
     return [_joined(row) for row in rows_of(fragments)]
 
 

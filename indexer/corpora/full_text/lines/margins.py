@@ -1,4 +1,4 @@
-"""Text of every page that is not part of the paper: running headers and footers, page numbers."""
+"""Removal of page furniture: running headers and footers, page numbers."""
 
 import re
 from collections import Counter
@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 
 from indexer.corpora.full_text.lines.layout import Line
 
-# The part of a page's height above and below that may hold a header or a footer, and how many rows.
+# Share of a page's height at top and bottom that may contain a header or footer, and its number of rows.
 MARGIN = 0.13
-WIDE_MARGIN = 0.2  # of text that several pages repeat
+WIDE_MARGIN = 0.2  # for text repeated on several pages
 ROWS = 4
-SIDE = 0.16  # of the width
+SIDE = 0.16  # share of the width
 SIDE_CHARACTERS = 20
 REPEATED_SHARE = 0.2
-SAME_HEIGHT = 4.0  # points
-# What is smaller than the text and set apart from it is a header too, though no other page has it.
+SAME_HEIGHT = 4.0  # tolerance in points
+# Small text set apart from the rest is also a header, even on a single page.
 SMALLER = 0.93
-LARGER = 1.12  # a number of this size is part of a title
-SET_APART = 2.0  # heights of a line
-FEW_LINES = 5  # on a page: the end of a text may stand there alone
+LARGER = 1.12  # a number of this relative size is part of a title
+SET_APART = 2.0  # in line heights
+FEW_LINES = 5  # a page with fewer lines may be the end of a text
 PAGE_NUMBER = re.compile(
     r"[-–—·|\[(\s]*(?:p(?:age|p?\.)\s*)?(?:\d{1,5}|[ivxl]{1,6})(?:\s*(?:/|of)\s*\d{1,5})?\s*(?:쪽|면)?[-–—·|\])\s]*",
     re.IGNORECASE,
@@ -29,7 +29,7 @@ DIGITS = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page: its fragments of lines in the order in which they are drawn, and texts turned against it."""
+    """A page: its line fragments in drawing order, and rotated texts."""
 
     fragments: Sequence[Line]
     height: float
@@ -38,9 +38,9 @@ class Page:
 
 
 def without_margins(pages: Sequence[Page], usual: float) -> list[list[Line]]:
-    """Drop page numbers, and text at the same position of several pages, whatever its digits.
+    """Drop page numbers, and text at the same position on several pages, ignoring digits.
 
-    `usual` is the height of the text's font.
+    `usual` is the font height of the text.
     """
     outer = [_outer_rows(page) | _beside_text(page) for page in pages]
     seen = Counter(
@@ -62,7 +62,7 @@ def without_margins(pages: Sequence[Page], usual: float) -> list[list[Line]]:
 
 
 def _without_numbers(page: Page, number: int, usual: float) -> list[Line]:
-    """Drop the number of a page, and small text apart from the rest at its edges."""
+    """Drop the page number, and small text set apart at the edges."""
     rows = _outer_rows(page)
     bottom = max((line.bottom for line in page.fragments), default=0.0)
     return [
@@ -87,7 +87,7 @@ def _is_number(line: Line, usual: float) -> bool:
 
 
 def _beside_text(page: Page) -> set[Line]:
-    """Return the short texts in the side margins, such as a volume and a page number."""
+    """Return the short texts in the side margins, such as volume and page numbers."""
     edges = SIDE * page.width, (1 - SIDE) * page.width
     return {
         line
@@ -120,7 +120,7 @@ def _first_rows(lines: Sequence[Line], *, from_top: bool) -> set[Line]:
 
 
 def _is_set_apart(line: Line, page: Page) -> bool:
-    """Return whether a line is far from the one that is next to it towards the middle of the page."""
+    """Check whether a line is far from its neighbour towards the middle of the page."""
     if line.middle < page.height / 2:
         gaps = [other.top - line.bottom for other in page.fragments if other.top >= line.bottom]
     else:

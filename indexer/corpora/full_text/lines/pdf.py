@@ -1,7 +1,7 @@
-"""The fragments of lines on the pages of a PDF, read by PDFium (pypdfium2).
+"""Line fragments on the pages of a PDF, read by PDFium (pypdfium2).
 
-PDFium gives characters in the order in which they are drawn, with a line feed or a space where it sees a gap.
-Scripts of a document are not run (the library is built without them), its attachments are not opened.
+PDFium returns characters in drawing order, with a line feed or space at gaps. Scripts in a document are not
+executed (the library is built without them), and attachments are not opened.
 """
 
 import math
@@ -17,25 +17,23 @@ from indexer.corpora.full_text.lines.margins import Page
 from indexer.corpora.full_text.lines.unicode_maps import lacks_unicode_maps
 
 MOST_PAGES = 2_000
-PDF_HEAD_BYTES = 1024  # which may stand before the header, as PDF readers have it
+PDF_HEAD_BYTES = 1024  # before the header, as tolerated by PDF readers
 LINE_ENDS = frozenset((0x0D, 0x0A))
 SPACES = frozenset((0x20, 0x09, 0xA0, 0x3000, 0x00))
-HYPHEN_AT_LINE_END = frozenset(
-    (0x02, 0xFFFE)
-)  # what PDFium makes of a hyphen there, and no line feed follows
+HYPHEN_AT_LINE_END = frozenset((0x02, 0xFFFE))  # PDFium's replacement of a hyphen there, without a line feed
 BOLD_WEIGHT = 600
 FONT_NAME_BYTES = 128
-DESCENT = 0.2  # of a font's size, below the baseline
+DESCENT = 0.2  # share of the font size below the baseline
 QUARTER = math.pi / 2
-FEW_LETTERS = 20  # a page; what has fewer, and pictures, was scanned
-# Pages on which raised marks are told from the words before them: names of authors bear them.
+FEW_LETTERS = 20  # per page; with pictures and fewer letters, it is a scan
+# Pages on which superscript marks are separated from words, such as affiliation marks of author names.
 FRONT_PAGES = 3
-RAISED = 0.15  # of a font's size
+RAISED = 0.15  # share of the font size
 LEAST_RAISED = 1.0  # points
-RAISED_SIZE = 0.85  # of the size of what it is raised from
-DRAWN_LATER = 3  # fragments: signs that stand within a line drawn before them
+RAISED_SIZE = 0.85  # maximal size relative to the preceding text
+DRAWN_LATER = 3  # fragments; symbols within a line may be drawn after it
 UNMAPPED_SHARE = 0.3
-NO_CHARACTERS = "its fonts do not tell which characters they draw: recognise the text first (OCR)"
+NO_CHARACTERS = "its fonts do not map to characters: run OCR first"
 PROBLEMS = {
     3: "not a PDF, or a damaged one",
     4: "encrypted: it needs a password",
@@ -44,12 +42,12 @@ PROBLEMS = {
 
 
 class Unreadable(Exception):
-    """A document of which no text can be had; the message is the reason."""
+    """A document without readable text; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class PdfText:
-    """What a PDF tells of itself, and its pages."""
+    """Metadata and pages of a PDF."""
 
     pages: list[Page]
     metadata: dict[str, str] = field(default_factory=dict)
@@ -62,21 +60,21 @@ def read_pdf(data: bytes) -> PdfText:
     if not data:
         raise Unreadable("the file is empty")
     if b"%PDF-" not in data[:PDF_HEAD_BYTES]:
-        raise Unreadable("not a PDF: it does not begin like one")
+        raise Unreadable("not a PDF: it has no PDF header")
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
         raise Unreadable(PROBLEMS.get(error.err_code or 3, str(error))) from None
     with document:
         if len(document) > MOST_PAGES:
-            raise Unreadable(f"it has {len(document):,} pages, at most {MOST_PAGES:,} are read")
+            raise Unreadable(f"it has {len(document):,} pages, at most {MOST_PAGES:,} are allowed")
         pages, pictures = [], False
         for number in range(len(document)):
             try:
                 with closing(document[number]) as page:
                     pages.append(_page(page, front=number < FRONT_PAGES))
             except pypdfium2.PdfiumError:
-                continue  # the others are read
+                continue  # read the other pages
             pictures = pictures or not pages[-1].fragments
         metadata = document.get_metadata_dict(skip_empty=True)
         if lacks_unicode_maps(document):
@@ -89,9 +87,9 @@ def _check_letters(pages: list[Page], *, pictures: bool) -> None:
     text = "".join(line.text for page in pages for line in page.fragments)
     letters = sum(map(str.isalpha, text))
     if not pages:
-        raise Unreadable("it has no pages that can be read")
+        raise Unreadable("it has no readable pages")
     if not letters or (pictures and letters < FEW_LETTERS * len(pages)):
-        raise Unreadable("it has no text, its pages are pictures: recognise the text first (OCR)")
+        raise Unreadable("it has no text, its pages are images: run OCR first")
     if sum(map(_is_unmapped, text)) > UNMAPPED_SHARE * len(text):
         raise Unreadable(NO_CHARACTERS)
 
@@ -115,9 +113,9 @@ def _page(page: Any, *, front: bool) -> Page:
 
 
 def _upright(line: Line, quarters: int, box: tuple[float, float, float, float]) -> Line:
-    """Return a line with its place counted from the left and the top, its page turned as it is read."""
+    """Return a line with coordinates from the top left of the page in reading orientation."""
     left, bottom, right, top = box
-    # As PDF counts, from below; here `top` of the line is still the larger number.
+    # PDF coordinates start at the bottom; here the line's `top` is still the larger number.
     sides = {
         0: (line.left - left, line.right - left, top - line.top, top - line.bottom),
         1: (line.bottom - bottom, line.top - bottom, line.left - left, line.right - left),
@@ -131,16 +129,16 @@ def _upright(line: Line, quarters: int, box: tuple[float, float, float, float]) 
 class _Word:
     start: int
     text: str
-    box: tuple[float, float, float, float]  # left, bottom, right, top, as PDF counts
-    angle: int  # in quarters of a turn
+    box: tuple[float, float, float, float]  # left, bottom, right, top, in PDF coordinates
+    angle: int  # in quarter turns
     hyphen: bool = False
     spaced: bool = False
     ends_line: bool = False
-    glued: bool = False  # to the next one, which is of another size or height
+    glued: bool = False  # to the next one, which has another size or height
 
 
 def _fragments(textpage: Any, *, front: bool) -> Iterator[tuple[int, Line]]:
-    """Yield (quarters of a turn, fragment), the place as PDF counts: `top` is above, the larger number."""
+    """Yield (quarter turns, fragment), in PDF coordinates: `top` is the larger number."""
     groups: list[list[_Word]] = []
     for word in _words(textpage, front=front):
         last = groups[-1][-1] if groups else None
@@ -155,7 +153,7 @@ def _fragments(textpage: Any, *, front: bool) -> Iterator[tuple[int, Line]]:
 
 
 def _is_between(other: Sequence[_Word], group: Sequence[_Word]) -> bool:
-    """Return whether a word stands within a group of words: signs of another font are drawn on their own."""
+    """Check whether a word is within a group of words: symbols of another font are drawn separately."""
     first, last, word = group[0].box, group[-1].box, other[0].box
     return first[0] < word[0] < last[0] and first[1] < (word[1] + word[3]) / 2 < first[3]
 
@@ -194,7 +192,7 @@ def _fragment(textpage: Any, words: list[_Word]) -> tuple[int, Line]:
 
 
 def _words(textpage: Any, *, front: bool) -> Iterator[_Word]:
-    """Yield runs of characters without a space or line feed between them, each with what follows it."""
+    """Yield runs of characters without a space or line feed, each with the following character."""
     import pypdfium2.raw as pdfium
 
     count = pdfium.FPDFText_CountChars(textpage)
@@ -227,7 +225,7 @@ def _words(textpage: Any, *, front: bool) -> Iterator[_Word]:
 
 
 def _parts(textpage: Any, codes: list[int], start: int, end: int, *, front: bool) -> list[_Word]:
-    """Return a word, on front pages in parts of one size and height."""
+    """Return a word, on front pages split into parts of one size and height."""
     places = [start, *(_changes(textpage, start, end) if front else ()), end]
     parts = [_word(textpage, codes, *place) for place in pairwise(places)]
     for part in parts[:-1]:
@@ -236,7 +234,7 @@ def _parts(textpage: Any, codes: list[int], start: int, end: int, *, front: bool
 
 
 def _changes(textpage: Any, start: int, end: int) -> Iterator[int]:
-    """Yield where characters of a word are raised or lowered: marks at one of its ends."""
+    """Yield the places where characters of a word are raised or lowered: marks at its ends."""
     import pypdfium2.raw as pdfium
 
     across, baseline, matrix = c_double(), c_double(), pdfium.FS_MATRIX()
@@ -250,7 +248,7 @@ def _changes(textpage: Any, start: int, end: int) -> Iterator[int]:
         return
     pdfium.FPDFText_GetMatrix(textpage, start, byref(matrix))
     if abs(matrix.b) > abs(matrix.a):
-        return  # turned against the page
+        return  # rotated text
     for index in range(start + 1, end):
         here = height(index)
         if abs(here - last) >= LEAST_RAISED:
@@ -262,7 +260,7 @@ def _word(textpage: Any, codes: list[int], start: int, end: int) -> _Word:
     import pypdfium2.raw as pdfium
 
     text = "".join(map(chr, codes[start:end]))
-    if not text.isascii():  # characters beyond the first plane may come in halves
+    if not text.isascii():  # supplementary characters may be surrogate pairs
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     first, last, matrix = pdfium.FS_RECTF(), pdfium.FS_RECTF(), pdfium.FS_MATRIX()
     pdfium.FPDFText_GetLooseCharBox(textpage, start, byref(first))
@@ -272,7 +270,7 @@ def _word(textpage: Any, codes: list[int], start: int, end: int) -> _Word:
     left, right = min(first.left, last.left), max(first.right, last.right)
     bottom, top = min(first.bottom, last.bottom), max(first.top, last.top)
     if angle == 0:
-        # From the baseline and the font's size: the height of a box depends on its character.
+        # From baseline and font size, as the height of a box depends on its character.
         across, baseline = c_double(), c_double()
         pdfium.FPDFText_GetCharOrigin(textpage, start, byref(across), byref(baseline))
         size = pdfium.FPDFText_GetFontSize(textpage, start) * math.hypot(matrix.c, matrix.d)

@@ -1,4 +1,4 @@
-"""The lines of a document in reading order, each with its column."""
+"""Lines of a document in reading order, each with its column."""
 
 import re
 from collections import Counter
@@ -8,9 +8,9 @@ from itertools import pairwise, repeat
 
 from indexer.corpora.full_text.lines.layout import Line, Region
 
-WIDE_PITCH = 1.35  # of the usual distance of lines: a paragraph begins
+WIDE_PITCH = 1.35  # relative line distance at the start of a paragraph
 SENTENCE_END = re.compile(r"[.?!:;。다]['\"”’)\]]*$")
-SHORT_OF_EDGE = 2.5  # heights of a line: the last one of a paragraph
+SHORT_OF_EDGE = 2.5  # in line heights: the last line of a paragraph
 LETTERS_APART = re.compile(
     r"(?P<number>(?:(?:\d{1,2}|[IVXⅠ-Ⅻ]{1,4})\s*[.)]|제\s*\d{1,2}\s*[장절])\s*)?(?P<name>(?:[가-힣]\s+){1,6}[가-힣]|(?:[A-Z]\s+){4,20}[A-Z])"
 )
@@ -18,7 +18,7 @@ LETTERS_APART = re.compile(
 
 @dataclass(slots=True)
 class Column:
-    """What is usual in a region: where its lines begin and end, and how far they are apart."""
+    """Typical values of a region: line start, line end and line distance."""
 
     left: float
     right: float
@@ -36,14 +36,14 @@ class PlacedLine:
 
     @property
     def gap(self) -> float:
-        """How far it is from the line above, in usual distances; the first line of a column is at one."""
+        """Distance from the line above, in usual distances; 1 for the first line of a column."""
         return (
             (self.line.top - self.above.top) / self.column.pitch if self.above and self.column.pitch else 1.0
         )
 
 
 def usual_size(lines: Sequence[Line]) -> float:
-    """Return the height of the font that most characters have."""
+    """Return the most frequent font height, by characters."""
     sizes: Counter[float] = Counter()
     for line in lines:
         sizes[rounded(line.size)] += len(line.text)
@@ -51,12 +51,12 @@ def usual_size(lines: Sequence[Line]) -> float:
 
 
 def same_size(size: float, other: float, tolerance: float) -> bool:
-    """Return whether two heights differ by at most a share of the larger one."""
+    """Check whether two heights differ by at most a share of the larger one."""
     return abs(size - other) <= tolerance * max(size, other)
 
 
 def rounded(size: float) -> float:
-    """Return a height to the half point."""
+    """Round a height to half points."""
     return round(size * 2) / 2
 
 
@@ -73,6 +73,6 @@ def placed_lines(regions: Sequence[Region], page: int = 0) -> Iterator[PlacedLin
 
 
 def together(text: str) -> str:
-    """Return a heading with its letters together where they were set apart: Ⅰ. 서 론, A B S T R A C T."""
+    """Join the letters of a letter-spaced heading: Ⅰ. 서 론, A B S T R A C T."""
     found = LETTERS_APART.fullmatch(text.strip())
     return (found["number"] or "") + "".join(found["name"].split()) if found else text.strip()

@@ -1,16 +1,16 @@
-"""Whether the fonts of a PDF map their codes to characters.
+"""Check of the fonts of a PDF for maps from codes to characters.
 
-Without a map (ToUnicode, or an encoding with known glyph names) PDFium takes the codes for characters: the
+Without a map (ToUnicode, or an encoding with known glyph names) PDFium interprets codes as characters: the
 title "Methane" becomes 䵥瑨慮.
 """
 
 from contextlib import closing
 from typing import Any
 
-PAGES = 3  # that are examined
+PAGES = 3  # examined pages
 # In 40 papers, theses and scans the share was at most 0.031.
 MOST_UNMAPPED = 0.3
-BLANKS = frozenset((0x20, 0x0D, 0x0A))  # which PDFium adds itself
+BLANKS = frozenset((0x20, 0x0D, 0x0A))  # added by PDFium itself
 
 
 def lacks_unicode_maps(document: Any) -> bool:

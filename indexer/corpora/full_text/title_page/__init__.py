@@ -1,1 +1,1 @@
-"""Fields that the title page of a paper prints."""
+"""Fields on the title page of a paper."""

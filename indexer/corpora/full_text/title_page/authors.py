@@ -1,4 +1,4 @@
-"""The authors that a title page names: rows of nothing but names, below the title, in one style."""
+"""Authors on a title page: rows of names only, below the title, in one style."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -9,8 +9,8 @@ from indexer.corpora.full_text.lines.placed import same_size, together
 
 MOST_AUTHORS = 100
 ROW_CHARACTERS = 500
-RAISED = 0.85  # of the size of its row: a mark of an affiliation
-WIDE = 1.5  # heights of the row, between two cells
+RAISED = 0.85  # maximal size of an affiliation mark relative to its row
+WIDE = 1.5  # gap between cells in row heights
 SAME_SIZE = 0.06
 MARK = "\x00"
 SEPARATOR = re.compile(
@@ -29,7 +29,7 @@ EDGES = " .,:*†‡∗§¶#+_~^-–—✉⋆★☆"
 NUMBERS = "0123456789"
 PARTICLES = frozenset("van von de der den la le di da del dos du al el bin ibn ter ten zu y e".split())
 MOST_WORDS = 5
-# Words of other rows in capitals: institutions, places, titles.
+# Words of other capitalised rows: institutions, places, titles.
 NO_NAMES = re.compile(
     r"universit|institut|departm|dept|school|college|laborator|\blabs?\b|cent(?:er|re)|facult|division|academy|hospital|research"
     r"|scien|te[ck]h?n[io]|engineer|mathemat|physic|statistic|econom|system|\binc\b|\bltd|corp|compan|group|street|avenue|road"
@@ -59,9 +59,9 @@ MARK_BEHIND = re.compile(r"[*†‡∗\d\x00]")
 
 
 def authors_of(fragments: Sequence[Line], language: str, metadata: str, page_text: str) -> list[str]:
-    """Return the names that fragments below a title are, in its language if there are any.
+    """Return the author names in fragments below a title, in its language if there are any.
 
-    `metadata` is what the document says: taken where no row holds names and the page has each of them.
+    `metadata` contains the document's author field, used if no row contains names and each is on the page.
     """
     rows = [names for names in map(_names_of_row, rows_of(fragments)) if names[1]]
     korean = [row for row in rows if _is_korean(row[1][0])]
@@ -77,7 +77,7 @@ def authors_of(fragments: Sequence[Line], language: str, metadata: str, page_tex
 
 
 def names_in(text: str) -> list[str]:
-    """Return the names that a text consists of, perhaps with an institution behind them; else []."""
+    """Return the names in a text of names only, optionally with an institution; otherwise []."""
     text = LABELS.sub("", text.strip())
     if len(text) > ROW_CHARACTERS:
         return []
@@ -117,7 +117,7 @@ def _cells(row: Sequence[Line], size: float) -> Iterator[str]:
             yield cell
             cell = ""
         raised = line.size < RAISED * size
-        # A separator that stands between two marks is no mark: Kim¹,²
+        # A separator between two marks is not a mark: Kim¹,²
         text = MARK if raised else line.text
         cell += text if gap < 0.1 * size or not cell else f" {text}"
         right = line.right

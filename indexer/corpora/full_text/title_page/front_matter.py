@@ -20,18 +20,18 @@ from indexer.corpora.papers import language_of
 
 MOST_KEYWORDS = 30
 KEYWORD_CHARACTERS = 5_000
-SMALL = 0.93  # of the text's size: notes at the foot of the page, from about its middle
+SMALL = 0.93  # maximal size of footnotes relative to the text, in the lower half
 NOTES = 0.55
 NAMES_DOI = re.compile(r"doi\.org/|\bdoi\s*:", re.IGNORECASE)
 COPYRIGHT = re.compile(
     r"copyright|©|published|permission|[A-Z]{3,}\s*['’]\d\d|proceedings|\bvol", re.IGNORECASE
 )
-TEXT_CHARACTERS = 60  # of a line of running text
+TEXT_CHARACTERS = 60  # minimal characters of a line of running text
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The fields of a record, and the lines that are the title."""
+    """The fields of a record, and the lines of the title."""
 
     fields: dict[str, Any]
     title: Sequence[Line]
@@ -45,7 +45,7 @@ def front_matter(
     usage: Usage,
     metadata: Mapping[str, str],
 ) -> FrontMatter:
-    """Read the title page, the page `number` of a document; `lines` are its lines in reading order."""
+    """Parse the title page, the page `number` of a document; `lines` are its lines in reading order."""
     page = pages[number]
     head = title_lines(lines, usual, metadata.get("Title", ""))
     title, title2 = titles(head, usage)
@@ -93,7 +93,7 @@ def _in_margins(page: Page) -> list[Line]:
 
 
 def _end_of_front(lines: Sequence[Line], below: float, page: Page) -> float:
-    """Return where the text begins: its first heading, or the first lines of a paragraph."""
+    """Return the start of the text: its first heading, or the first lines of a paragraph."""
     ends = [line.top for line in lines if line.top > below and _begins_text(line)]
     return min(ends, default=page.height)
 
@@ -107,6 +107,6 @@ def _begins_text(line: Line) -> bool:
 
 
 def keywords_in(text: str) -> list[str]:
-    """Part a list of keywords."""
+    """Split a list of keywords."""
     parts = re.split(r"[,;·，、]", text[:KEYWORD_CHARACTERS].strip().rstrip("."))
     return [part.strip() for part in parts if part.strip()][:MOST_KEYWORDS]

@@ -46,8 +46,8 @@ SOURCE = re.compile(r"source\s*:", re.IGNORECASE)
 def year_of(places: Sequence[Iterable[str]], stamps: str) -> int | None:
     """Return the year of publication, of the issue or on the cover; else the year of the stamp of arXiv.
 
-    `places` are lines of the first pages. An earlier place wins: notes at the foot name other publications.
-    Years after the next one are none.
+    `places` are lines of the first pages; earlier places win, as footnotes name other publications. Years
+    later than the next one are ignored.
     """
     latest = datetime.now(UTC).year + 1
     years: dict[tuple[int, int], Counter[int]] = {}
@@ -63,7 +63,7 @@ def year_of(places: Sequence[Iterable[str]], stamps: str) -> int | None:
 
 
 def _years_in(text: str, latest: int) -> list[tuple[int, int]]:
-    """Return the years of publication in a line, up to the latest, with their weights."""
+    """Return the years of publication in a line, up to `latest`, with their weights."""
     return [(weight, year) for weight, year in _dated(text, latest) if year <= latest]
 
 
@@ -100,7 +100,7 @@ def doi_of(lines: Iterable[str]) -> str:
 
 
 def arxiv_of(lines: Sequence[str], stamps: str) -> str:
-    """Return the arXiv number of the stamp at a page's edge, or of a line that names nothing else."""
+    """Return the arXiv number of the stamp at the page's edge, or of a line with nothing else."""
     if found := ARXIV.search(stamps):
         return found["id"]
     matches = (ARXIV.match(text.strip()) for text in lines)

@@ -1,4 +1,4 @@
-"""The title of a paper: the largest text of its title page, or the lines that the metadata name."""
+"""The title of a paper: the largest text on its title page, or the lines matching the metadata."""
 
 import re
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from indexer.corpora.papers import language_of
 TITLE_LETTERS = 5
 TITLE_LINES = 6
 TITLE_CHARACTERS = 400
-MOST_COVERS = 4  # pages before the title page
+MOST_COVERS = 4  # maximal pages before the title page
 PAGE_LETTERS = 15
 SAME_SIZE = 0.06
-RIGHT = 0.6  # of the page's width: what begins behind it is no name below a title
-NEXT_LINE = 2.6  # heights: a title's lines are no further apart
-# Pages that a library or publisher puts before a document: two of these words tell one.
+RIGHT = 0.6  # share of the page's width; text starting to the right of it is not a name below a title
+NEXT_LINE = 2.6  # maximal distance of a title's lines in heights
+# Cover pages of libraries or publishers: two of these phrases identify one.
 COVER = re.compile(
     r"저작자표시|이용허락규약|저작권법에 따른|creativecommons\.org/licenses/\S+/\d"
     r"|not-for-profit service that helps scholars|terms & conditions of use|stable url:"
@@ -43,7 +43,7 @@ NO_TITLE = re.compile(
 
 
 def title_page(pages: Sequence[Page]) -> int:
-    """Return the number of the page that bears the title: covers and blank pages stand before it."""
+    """Return the number of the title page, after covers and blank pages."""
     for number, page in enumerate(pages[: MOST_COVERS + 1]):
         text = " ".join(line.text for line in page.fragments)
         if sum(map(str.isalpha, text)) >= PAGE_LETTERS and len(set(COVER.findall(text))) < 2:  # noqa: PLR2004
@@ -53,7 +53,7 @@ def title_page(pages: Sequence[Page]) -> int:
 
 def title_lines(lines: Sequence[Line], usual: float, metadata: str) -> list[Line]:
     """Return the lines of the title, and of the title in another language below it."""
-    told = _told(lines, metadata)
+    told = _matching_metadata(lines, metadata)
     if told:
         last = lines.index(told[-1])
         return told + _in_other_language(told, lines[last + 1 : last + 1 + TITLE_LINES], usual)
@@ -64,7 +64,7 @@ def title_lines(lines: Sequence[Line], usual: float, metadata: str) -> list[Line
     begin = lines.index(first)
     title = [first]
     for line in lines[begin + 1 : begin + TITLE_LINES]:
-        if not _goes_on(title[-1], line):
+        if not _is_continued(title[-1], line):
             break
         title.append(line)
     return title + _in_other_language(
@@ -72,18 +72,18 @@ def title_lines(lines: Sequence[Line], usual: float, metadata: str) -> list[Line
     )
 
 
-def _goes_on(last: Line, line: Line) -> bool:
+def _is_continued(last: Line, line: Line) -> bool:
     near = line.top - last.top < NEXT_LINE * last.size
     return near and same_size(line.size, last.size, SAME_SIZE) and not is_known(together(line.text))
 
 
 def title_in_other_language(title: Sequence[Line], lines: Sequence[Line], usual: float) -> list[Line]:
-    """Return the first lines that are large and in another language than the title: names stand between."""
+    """Return the first large lines in another language than the title; names may precede them."""
     language = language_of(" ".join(line.text for line in title))
     other = {"ko": "en", "en": "ko"}.get(language)
     found: list[Line] = []
     for line in lines:
-        if found and not _goes_on(found[-1], line):
+        if found and not _is_continued(found[-1], line):
             break
         large = rounded(line.size) > LARGER * usual and language_of(line.text) == other
         if found or (large and _may_be_title(line) and not names_in(line.text)):
@@ -116,7 +116,7 @@ def _may_be_title(line: Line) -> bool:
 
 
 def _above_names(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines above the names of the authors, where all text has one size (OCR)."""
+    """Return the lines above the author names, if all text has one size (OCR)."""
     right = max((line.right for line in lines), default=0.0)
     half = max((line.bottom for line in lines), default=0.0) / 2
     for number, line in enumerate(lines):
@@ -136,8 +136,8 @@ def _above_names(lines: Sequence[Line]) -> list[Line]:
     return []
 
 
-def _told(lines: Sequence[Line], metadata: str) -> list[Line]:
-    """Return the lines whose text is the title in a document's metadata, [] without such lines."""
+def _matching_metadata(lines: Sequence[Line], metadata: str) -> list[Line]:
+    """Return the lines matching the title in a document's metadata, [] if there are none."""
     told = letters_of(readable(metadata)[:TITLE_CHARACTERS])
     if len(told) < TITLE_LETTERS:
         return []
@@ -153,9 +153,9 @@ def _told(lines: Sequence[Line], metadata: str) -> list[Line]:
 
 
 def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
-    """Return the title, and what stands below it in the other language."""
+    """Return the title, and the title in the other language below it."""
     korean = [language_of(line.text) == "ko" for line in lines]
-    # A line of a Korean title may be in Latin letters; of an English one none is in Hangul.
+    # Lines of a Korean title may be in Latin letters, but no line of an English title is in Hangul.
     if any(korean):
         end = len(korean) - korean[::-1].index(True) if korean[0] else korean.index(True)
     else:
@@ -166,7 +166,7 @@ def titles(lines: Sequence[Line], usage: Usage) -> tuple[str, str]:
 
 
 def _once(title: str) -> str:
-    """Return a title that is drawn twice, one over the other, once."""
+    """Remove the repetition of a title that is drawn twice, one over the other."""
     middle = len(title) // 2
     for place in (middle, middle + 1):
         if len(title) > 2 * TITLE_LETTERS and letters_of(title[:place]) == letters_of(title[place:]):
