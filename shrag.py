@@ -68,7 +68,7 @@ COMMANDS = {
     ),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
-    "keys": ("server.access.key_commands:keys", "Create, list and revoke keys for callers of the server."),
+    "keys": ("server.key_commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
     "rerun": ("retriever.commands:rerun", "Run a recorded search again, and show the differences."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
