@@ -1,4 +1,4 @@
-"""How the server is reached and what it bears: `SHRAG_SERVER__…` or [server], read by the front end."""
+"""Settings of the server's address and limits: `SHRAG_SERVER__…` or [server]."""
 
 from ipaddress import ip_network
 from typing import Annotated
@@ -16,7 +16,7 @@ Burst = Annotated[int, Field(ge=1, le=100_000)]
 
 
 def listed(value: str) -> list[str]:
-    """Return what stands in a setting between its commas."""
+    """Split a comma-separated setting."""
     return [part for each in value.split(",") if (part := each.strip())]
 
 
@@ -29,7 +29,7 @@ def _networks(value: str) -> str:
         try:
             ip_network(each, strict=False)
         except ValueError:
-            raise ValueError("must hold addresses or networks, like 10.0.0.0/8, between commas") from None
+            raise ValueError("must be addresses or networks, like 10.0.0.0/8, separated by commas") from None
     return value
 
 
@@ -37,119 +37,132 @@ def _origins(value: str) -> str:
     for each in listed(value):
         parts = urlsplit(each)
         if each != f"{parts.scheme}://{parts.netloc}" or parts.scheme not in {"http", "https"} or "*" in each:
-            raise ValueError("must hold origins, like https://portal.example.org, between commas")
+            raise ValueError("must be origins, like https://portal.example.org, separated by commas")
     return value
 
 
 def _host_names(value: str) -> str:
     if any(set(each) & set("/*: ") for each in listed(value)):
-        raise ValueError("must hold names of hosts, without port, between commas")
+        raise ValueError("must be host names, without port, separated by commas")
     return value
 
 
 class ServerSettings(LayeredSettings):
-    """Settings of the server; built once by `shrag serve` and passed down."""
+    """Settings of the server; created once by `shrag serve`."""
 
     model_config = SettingsConfigDict(env_prefix="SHRAG_SERVER__", frozen=True, hide_input_in_errors=True)
 
-    host: str = Field(default="127.0.0.1", description="address that is listened at")
+    host: str = Field(default="127.0.0.1", description="address to listen on")
     port: int = Field(default=8080, ge=0, le=65_535, description="port; 0 = a free one")
     workers: int = Field(
         default=0,
         ge=0,
         le=64,
-        description="processes that answer; 0 = one for each core, one alone with local models or services",
+        description="worker processes; 0 = one per core, a single one with local models or services",
     )
     open: Annotated[bool, NAMED_FILE_ONLY] = Field(
         default=False, description="answer everybody, without keys, at any address"
     )
     public_url: Annotated[str, AfterValidator(_address_or_none)] = Field(
         default="",
-        description="where readers reach the server, like https://search.example.org; none = as asked",
+        description="where readers reach the server, like https://search.example.org; empty = as requested",
     )
     sources: Annotated[CommaList, NAMED_FILE_ONLY] = Field(
-        default="", description="sources of papers that callers may ask, like library,openalex; none = none"
+        default="",
+        description="sources that callers may search, like library,openalex; empty = none",
     )
     sources_at_once: int = Field(
-        default=0, ge=0, le=1_000, description="questions to sources, in a process; 0 = 4 for each core"
+        default=0, ge=0, le=1_000, description="concurrent source requests per process; 0 = 4 per core"
     )
     open_indexes: int = Field(default=8, ge=1, le=1_000, description="indexes that a process keeps open")
-    stop_s: float = Field(default=4.0, gt=0, le=600, description="seconds that open calls have when it stops")
+    stop_s: float = Field(
+        default=4.0, gt=0, le=600, description="seconds for open calls to finish when the server stops"
+    )
     allowed_hosts: Annotated[CommaList, AfterValidator(_host_names)] = Field(
-        default="", description="names that readers may call it by, besides localhost and that of public_url"
+        default="", description="host names of the server, besides localhost and that of public_url"
     )
     proxies: Annotated[CommaList, AfterValidator(_networks)] = Field(
-        default="", description="addresses or networks of proxies whose X-Forwarded-… is believed"
+        default="", description="addresses or networks of proxies whose X-Forwarded-… headers are trusted"
     )
     origins: Annotated[CommaList, AfterValidator(_origins)] = Field(
-        default="", description="origins whose pages may call the API (CORS); none = the server's own alone"
+        default="", description="origins whose pages may call the API (CORS); empty = only the server's own"
     )
-    searches_per_minute: PerMinute = Field(default=300, description="of a key, or an address; 0 = no limit")
-    search_burst: Burst = Field(default=100, description="searches that may come at once")
-    asks_per_minute: PerMinute = Field(default=60, description="of a key, or an address; 0 = no limit")
-    ask_burst: Burst = Field(default=20, description="questions that may come at once")
+    searches_per_minute: PerMinute = Field(default=300, description="per key, or address; 0 = no limit")
+    search_burst: Burst = Field(default=100, description="searches in one burst")
+    asks_per_minute: PerMinute = Field(default=60, description="per key, or address; 0 = no limit")
+    ask_burst: Burst = Field(default=20, description="questions in one burst")
     reads_per_minute: PerMinute = Field(default=1_200, description="papers, passages, lists …; 0 = no limit")
-    read_burst: Burst = Field(default=300, description="such calls that may come at once")
+    read_burst: Burst = Field(default=300, description="such calls in one burst")
     connections_of_caller: int = Field(
         default=64,
         ge=0,
         le=1_000,
-        description="calls that a key, or an address, has open at once; 0 = any number",
+        description="open calls per key, or address; 0 = no limit",
     )
     report_only: bool = Field(
-        default=False, description="report calls beyond the limits of their caller, do not refuse them"
+        default=False, description="only report calls that exceed their caller's limits, do not refuse them"
     )
     searches_at_once: int = Field(
         default=0,
         ge=0,
         le=1_000,
-        description="in a process; 0 = 2 with the embedded engine, else 4 for each of its cores",
+        description="concurrent searches per process; 0 = 2 with the embedded engine, else 4 per core",
     )
     asks_at_once: int = Field(
         default=0,
         ge=0,
         le=1_000,
-        description="in a process; 0 = 8 divided among the processes, at least 2 in each; without a language "
-        "model as many as searches",
+        description="concurrent answers per process; 0 = 8 divided among the processes, at least 2 in each; "
+        "without a language model the same as searches",
     )
     waiting: int = Field(
         default=2,
         ge=0,
         le=100,
-        description="calls that wait for each under way where more come than are done",
+        description="waiting calls for each running one when all places are taken",
     )
-    search_s: float = Field(default=60, gt=0, le=3_600, description="seconds that a search may take")
-    ask_s: float = Field(default=600, gt=0, le=86_400, description="seconds that an answer may take")
+    search_s: float = Field(default=60, gt=0, le=3_600, description="time limit of a search, in seconds")
+    ask_s: float = Field(default=600, gt=0, le=86_400, description="time limit of an answer, in seconds")
     kept_searches: int = Field(
-        default=50, ge=0, le=10_000, description="searches for papers kept of a key, or an address; 0 = none"
+        default=50, ge=0, le=10_000, description="kept searches for papers per key, or address; 0 = none"
     )
-    kept_searches_mb: int = Field(default=200, ge=1, le=1_000_000, description="megabytes of these")
+    kept_searches_mb: int = Field(
+        default=200, ge=1, le=1_000_000, description="megabytes of a caller's kept searches"
+    )
     all_kept_searches: int = Field(
-        default=1_000, ge=0, le=100_000, description="kept of all callers together"
+        default=1_000, ge=0, le=100_000, description="kept searches of all callers"
     )
-    all_kept_searches_mb: int = Field(default=2_000, ge=1, le=1_000_000, description="megabytes of these")
+    all_kept_searches_mb: int = Field(
+        default=2_000, ge=1, le=1_000_000, description="megabytes of all kept searches"
+    )
     kept_searches_days: float = Field(
-        default=30, gt=0, le=36_500, description="days for which a search is kept that nobody goes on with"
+        default=30, gt=0, le=36_500, description="days after which an unused kept search is removed"
     )
-    body_bytes: int = Field(default=1_000_000, ge=1_000, le=100_000_000, description="most bytes of a call")
-    body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must have arrived")
-    connections: int = Field(default=2_000, ge=10, le=100_000, description="open at once in a process")
-    audit_file: OptionalPath = Field(default=None, description="who asked what when, a JSON line each")
-    audit_questions: bool = Field(default=False, description="the audit log holds what was asked too")
+    body_bytes: int = Field(
+        default=1_000_000, ge=1_000, le=100_000_000, description="largest body of a call, in bytes"
+    )
+    body_s: float = Field(
+        default=10, gt=0, le=3_600, description="time limit for a call to arrive, in seconds"
+    )
+    connections: int = Field(default=2_000, ge=10, le=100_000, description="open connections per process")
+    audit_file: OptionalPath = Field(
+        default=None, description="audit log: one JSON line per call, with caller and time"
+    )
+    audit_questions: bool = Field(default=False, description="include the questions in the audit log")
 
     @property
     def processes(self) -> int:
-        """How many processes answer: `serve` has chosen, and an application that runs without it is alone."""
+        """Number of processes: chosen by `serve`; an application that runs without it is a single one."""
         return max(1, self.workers)
 
     @property
     def only_local(self) -> bool:
-        """Whether nobody but this machine is meant to reach it, neither by itself nor through a proxy."""
+        """Whether the server is reachable only from this machine, directly and not through a proxy."""
         named = urlsplit(self.public_url).hostname if self.public_url else "localhost"
-        at_home = all(name == "localhost" or is_loopback(name or "") for name in (self.host, named))
-        return at_home and not self.allowed_hosts and not self.proxies
+        is_loopback_only = all(name == "localhost" or is_loopback(name or "") for name in (self.host, named))
+        return is_loopback_only and not self.allowed_hosts and not self.proxies
 
     @property
     def behind_https(self) -> bool:
-        """Whether readers reach it by https, which a proxy speaks for it."""
+        """Whether readers reach the server by https, which a proxy terminates."""
         return self.public_url.startswith("https://")

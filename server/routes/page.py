@@ -19,10 +19,10 @@ from server.problems.details import PROBLEMS, problem
 
 
 class PageRoute(APIRoute):
-    """A route for people: what cannot be answered is said on a page."""
+    """A route for people: errors are shown as a page."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
+        """Return the handler of requests."""
         handler = super().get_route_handler()
 
         async def answer(request: Request) -> Response:
@@ -38,16 +38,16 @@ class PageRoute(APIRoute):
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
-WAIT_S = 5  # where a problem does not say how long
+WAIT_S = 5  # if a problem has no `retry_after_s`
 FOR_EVER = "public, max-age=31536000, immutable"
-ANEW = "no-cache"
+NO_CACHE = "no-cache"
 
 
 @router.get("/")
 async def home(
     request: Request, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
 ) -> HTMLResponse:
-    """Show the page; what is asked stands in its address."""
+    """Show the page; its address contains the search."""
     files, reader = page_files(), Reader.of(request)
     without_script = Markup("")
     if q:
@@ -71,7 +71,7 @@ async def home(
 
 @router.get("/find")
 async def find(request: Request, q: Annotated[str, Query(max_length=20_000)] = "") -> HTMLResponse:
-    """Show the page for finding papers; what is asked stands in its address, and is begun by the reader."""
+    """Show the page for finding papers; its address contains the question, the reader starts the search."""
     files, reader = page_files(), Reader.of(request)
     form = find_form(files.words[reader.language])
     return page_in(
@@ -86,7 +86,7 @@ async def operator(request: Request) -> HTMLResponse:
 
 
 def page_in(reader: Reader, template: str, places: dict[str, str], status: int = 200) -> HTMLResponse:
-    """Fill a template as a reader wants it."""
+    """Fill a template in a reader's language and colours."""
     files = page_files()
     shared = {
         "base": files.base,
@@ -95,12 +95,16 @@ def page_in(reader: Reader, template: str, places: dict[str, str], status: int =
         "is_ko": str(reader.language == "ko").lower(),
         "is_en": str(reader.language == "en").lower(),
     }
-    headers = {"Cache-Control": ANEW, "Content-Language": reader.language, "Vary": "Accept-Language, Cookie"}
+    headers = {
+        "Cache-Control": NO_CACHE,
+        "Content-Language": reader.language,
+        "Vary": "Accept-Language, Cookie",
+    }
     return HTMLResponse(files.filled(template, reader.language, shared | places), status, headers)
 
 
 def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
-    """Make a page that says what went wrong, from a problem's details, and leads back to the first one."""
+    """Create a page from problem details, with a link to the first page."""
     words = page_files().words[reader.language]
     seconds = ceil(described.get("retry_after_s", WAIT_S))
     said = words.get(f"problem_{described['code']}", words["problem"]).replace("{seconds}", str(seconds))
@@ -115,19 +119,19 @@ def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
 
 
 def script() -> Markup:
-    """Make the script element of pages that are whole without it."""
+    """Create the script element of pages that also work without it."""
     return element("script", {"type": "module", "src": f"{page_files().base}/paper.js"})
 
 
 @router.get("/page/{version}/{path:path}")
 async def page_file(request: Request, version: str, path: str) -> Response:
-    """Send a file of the page; under the address of an older one the present, which is not kept."""
+    """Send a file of the page; an address of an older version gets the current file, which is not cached."""
     files = page_files()
     file = files.files.get(path)
     if file is None:
         raise HTTPException(404, f"the page has no file {path!r}")
     headers = {
-        "Cache-Control": FOR_EVER if version == files.version else ANEW,
+        "Cache-Control": FOR_EVER if version == files.version else NO_CACHE,
         "ETag": f'"{files.version}"',
         "Vary": "Accept-Encoding",
     }

@@ -200,7 +200,7 @@ def test_papers_of_sources_are_exported_by_question_and_by_id(client):
 
 @pytest.mark.parametrize("path", ["explain", "facets", "record"])
 def test_what_sources_cannot_give_takes_none(client, path):
-    assert "no such part" in refused(client, 422, "bad-request", path, sources=["ours"], passage_id="x")
+    assert "unknown field" in refused(client, 422, "bad-request", path, sources=["ours"], passage_id="x")
 
 
 def test_an_answer_over_sources_arrives_with_its_evidence(client):
@@ -247,7 +247,7 @@ def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch,
         assert late == {
             "name": "late",
             "kind": "index",
-            "error": "source 'late' cannot be opened; the server's log says why",
+            "error": "source 'late' cannot be opened; see the server's log",
         }
         result = found(client, "ours", "late")
         assert [note for note in result["notes"] if "'late' cannot be opened" in note]
