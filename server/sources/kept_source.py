@@ -63,9 +63,7 @@ class KeptSource(Source):
             self._source = self.declared.open(self._settings)
         except (RemediableError, OSError) as error:
             log.warning("source not opened", source=self.name, reason=describe_error(error))
-            raise SourceFailed(
-                f"source {self.name!r} cannot be opened; see the server's log"
-            ) from None
+            raise SourceFailed(f"source {self.name!r} cannot be opened; see the server's log") from None
         return self._source
 
     async def limited(self) -> LimitedSource:
