@@ -37,7 +37,7 @@ class Backends:
     indexes: OpenIndexes
     sources: OfferedSources
     model: LanguageModel | None
-    stopping: asyncio.Event  # set when the server is told to stop
+    stopping: asyncio.Event  # set by a stop signal
 
 
 @dataclass(frozen=True, slots=True)

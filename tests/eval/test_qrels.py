@@ -48,7 +48,7 @@ def test_the_same_judgement_twice_is_one(tmp_path):
         ("q1 0 d1 １\n", 1, "'１' is not a grade"),
         ("q1 0 d1 1_0\n", 1, "'1_0' is not a grade"),
         ("q1 0 d1 -+1\n", 1, "'-+1' is not a grade"),
-        ("q1 0 d1 99999999999\n", 1, "no grade"),
+        ("q1 0 d1 99999999999\n", 1, "not a grade"),
         ("q1 0 d1 1\nq1 0 d1 0\n", 2, "d1 is judged 0 for q1, and 1 before"),
         ("q 0 \ub17c 1\nq 0 \u1102\u1169\u11ab 0\n", 2, "\ub17c is judged 0 for q, and 1 before"),
         ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore\n", 2, "'score' is not a grade"),

@@ -80,7 +80,7 @@ async def _run(arguments: FindArguments, desk: Desk) -> Given:
         **arguments.filters(),
     )
     found: Mapping[str, Any] = {}
-    reported_s = 0.0  # each progress is to be more than the one before
+    reported_s = 0.0  # reported progress must increase
     async with aclosing(finding_events(PreparedSearch(of, call.request()), desk.services)) as events:
         async for event in events:
             found = event.data
