@@ -27,12 +27,8 @@ SUFFIX = ".manifest.json"
 MOST_BYTES = 256_000_000  # largest manifest
 # Libraries that may affect the order of a run.
 LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz", "pyspellchecker")
-MODEL_LIBRARIES = (
-    "numpy",
-    "sentence-transformers",
-    "transformers",
-    "torch",
-)  # if vectors or a re-ranker are used
+# The same if vectors or a re-ranker are used.
+MODEL_LIBRARIES = ("numpy", "sentence-transformers", "transformers", "torch")
 HOW_REACHED = frozenset(
     "base_url allow_plain_http ca_certs api_key user contact private retries concurrency at_once "
     "requests_at_once requests_per_second circuit_failures stream answer_bytes cache download".split()

@@ -14,9 +14,7 @@ from server.errors import KeysEmpty, KeysUnreadable
 
 LOOKED_EVERY_S = 0.25  # interval of checks of the store's file
 PATIENCE_S = 30.0  # use of the last read keys while another process locks the store
-UNSETTLED_NS = (
-    100_000_000  # a file modified this shortly before the read may change again within the same time stamp
-)
+UNSETTLED_NS = 100_000_000  # a file this new may change again without a new time stamp
 SESSION_LIFE = timedelta(days=7)
 
 Signature = tuple[int, int, int, int]

@@ -50,8 +50,7 @@ async def require_model(services: Services, name: str) -> Model:
     names = [*await services.indexes.names(), *map(as_index, offered)]
     listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
     raise CallRefused(
-        f"no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} "
-        f"({listed})",
+        f"no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} ({listed})",
         param="model",
         code="model_not_found",
         status=404,
