@@ -1,1 +1,1 @@
-"""Topics and judgements to runs, measures and tests of significance, and the experiments made of them."""
+"""Runs from topics, their measures and significance tests, and experiments."""

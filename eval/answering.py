@@ -1,4 +1,4 @@
-"""A question to its ranking by the evidence of its answer, asked as `shrag ask` does."""
+"""A question ranked by the evidence of its answer, as in `shrag ask`."""
 
 from eval.ranking import NOTHING_FOUND, RankedTopic, without_hits
 from eval.runs import as_written
@@ -17,10 +17,10 @@ async def answer_topic(
     unit: Unit,
     model: LanguageModel | None = None,
 ) -> RankedTopic:
-    """Answer a question, and rank its evidence: passages, or papers by their best.
+    """Answer a question, and rank its evidence: passages, or papers by their best passage.
 
-    One that cannot be searched for has an empty ranking and its reason. Where the model failed and was done
-    without, failures and deviations name the steps.
+    A question that cannot be searched for has an empty ranking and a reason. If the model failed and a
+    fallback was used, failures and deviations name the steps.
     """
     try:
         asked = await answer_question(index, request, settings, model=model)

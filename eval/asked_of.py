@@ -1,4 +1,4 @@
-"""What the questions of a run are asked of: one version of an index, or sources in its place."""
+"""The target of a run's questions: one version of an index, or sources."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -23,20 +23,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class AskedOf:
-    """An index, or sources; `sources` gives either as a search for papers takes it."""
+    """An index, or sources; `sources` returns either in the form that a search for papers takes."""
 
     index: OpenIndex
     analyzer: Analyzer
-    unit: Unit  # that is judged, where a call names none
+    unit: Unit  # default unit of judgement
     record: dict[str, Any]  # for the manifest of a run
     sources: Callable[[], OpenedSources]
-    published: str = ""  # when the version of the index was
-    failures: Callable[[], tuple[str, ...]] = tuple  # of sources, for the question that this task asked last
+    published: str = ""  # publication time of the index version
+    failures: Callable[[], tuple[str, ...]] = tuple  # of sources, for the last question of this task
 
 
 @asynccontextmanager
 async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -> AsyncIterator[AskedOf]:
-    """Open the sources that are named, else the index, whose version stays for all questions.
+    """Open the named sources, else the index, with a fixed version for all questions.
 
     Raises as `open_index`, `read_declared` and `open_declared`.
     """
@@ -66,24 +66,24 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
 
 
 class SourcesIndex:
-    """Sources in place of an index; one that was silent for a question is asked the next one again."""
+    """Sources in the role of an index; a source that did not answer one question gets the next one again."""
 
     def __init__(self, opened: Sequence[LimitedSource], models: SharedModels) -> None:
-        """Take what whoever opened it closes."""
+        """`opened` and `models` are closed by the caller."""
         self._opened, self._models = opened, models
-        self._asked: ContextVar[Sequence[LimitedSource]] = ContextVar("asked", default=())  # by a task
+        self._asked: ContextVar[Sequence[LimitedSource]] = ContextVar("asked", default=())  # per task
 
     def opened(self) -> OpenedSources:
         """Return the sources for one question."""
         return OpenedSources(self._limited(), models=self._models)
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
-        """Ask an index of what the sources find."""
+        """Run a question on a temporary index of the sources' results."""
         async with index_of_sources(self._limited(), self._models) as index:
             return await question(index)
 
     def failures(self) -> tuple[str, ...]:
-        """Say which sources failed for the question that this task asked last; the others answered."""
+        """Return the sources that failed for the last question of this task; the others answered."""
         return tuple(each.failed for each in self._asked.get() if each.failed)
 
     def _limited(self) -> list[LimitedSource]:

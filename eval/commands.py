@@ -25,13 +25,13 @@ measures_option = click.option(
     "--measures",
     default=DEFAULT_MEASURES,
     show_default=True,
-    help="As https://ir-measur.es names them, separated by spaces.",
+    help="Names from https://ir-measur.es, separated by spaces.",
 )
 
 
 @click.group("eval")
 def evaluate() -> None:
-    """Make runs of topics, score them with judgements, compare them."""
+    """Make runs from topics, score them with judgements, compare them."""
 
 
 evaluate.add_command(run_command)
@@ -41,14 +41,14 @@ evaluate.add_command(run_command)
 @click.argument("qrels", type=a_file, metavar="QRELS")
 @click.argument("run", type=a_file, metavar="RUN")
 @measures_option
-@click.option("--per-query", is_flag=True, help="Each question's values too.")
+@click.option("--per-query", is_flag=True, help="Also print the values of each question.")
 @json_option
 def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_json: bool) -> None:
     """Score RUN by the judgements QRELS.
 
     QRELS has TREC's four columns or BEIR's three with a header. A judged question that is not in RUN
-    counts 0, unless it failed while RUN was made, as its manifest says: then it does not count. If one of
-    them names papers and the other passages, both are scored by paper.
+    counts 0, unless the manifest of RUN lists it as failed: then it is left out. If one file names papers
+    and the other passages, both are scored by paper.
     """
     from eval.measures import evaluate as evaluate_run
     from eval.qrels import read_qrels
@@ -81,10 +81,10 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
 @measures_option
 @json_option
 def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_json: bool) -> None:
-    """Compare two runs: what RUN_B gains over RUN_A, and whether that is more than chance.
+    """Compare two runs: the gain of RUN_B over RUN_A, and its significance.
 
-    p is the two-sided paired randomisation test's, the interval the bootstrap's of the mean difference, both
-    with a fixed seed. Questions that failed while one of the runs was made are left out of both.
+    p is that of the two-sided paired randomisation test, the interval that of the bootstrap of the mean
+    difference, both with a fixed seed. Questions that failed in one of the runs are left out of both.
     """
     from base.amounts import counted
     from eval.measures import evaluate as evaluate_run
@@ -135,7 +135,7 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
 
 
 def _read_run(path: Path) -> "tuple[Run, ReadManifest | None]":
-    """Read a run, and the manifest beside it; None where none is of it, or what failed is ranked."""
+    """Read a run, and its manifest; None if there is none, or a question listed as failed is ranked."""
     from eval.manifest import read_manifest
     from eval.runs import read_run
 
@@ -148,7 +148,7 @@ def _read_run(path: Path) -> "tuple[Run, ReadManifest | None]":
 def _in_one_unit(
     judgements: "Qrels", runs: "Sequence[tuple[Path, Run, ReadManifest | None]]"
 ) -> "tuple[Qrels, list[Run]]":
-    """Return judgements and runs in one unit, and print what was converted."""
+    """Return judgements and runs in one unit, and print notes about conversions."""
     from eval.units import MadeRun, in_one_unit
 
     made = [MadeRun(str(path), run, manifest.unit if manifest else "") for path, run, manifest in runs]
@@ -161,10 +161,10 @@ def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None
     from base.amounts import counted
 
     gaps = (
-        ("question", "failed while it was made, left out", list(failed)),
-        ("judged question", "not in it, counted as 0", scores.missing),
+        ("question", "failed in the run, left out", list(failed)),
+        ("judged question", "not in the run, counted as 0", scores.missing),
         ("question", "with nothing relevant judged, not counted", scores.without_relevant),
-        ("question", "of it not judged, not counted", scores.unjudged),
+        ("question", "not judged, not counted", scores.unjudged),
     )
     for question, words, ids in gaps:
         if ids:

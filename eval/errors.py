@@ -1,42 +1,42 @@
-"""What can go wrong between topics, a run and its scores.
+"""Errors of topics, runs and scores.
 
 EvalError
-├── BadTopics       a topics file that cannot be read; names the line
-├── BadQrels        a judgements file that cannot be read; names the line
-├── BadRun          a run that cannot be read, or that no run file can hold
-├── RunBusy         another process makes the run that is to be made
-├── BadMeasure      a measure that does not exist or cannot be computed here
+├── BadTopics       an unreadable topics file; names the line
+├── BadQrels        an unreadable judgements file; names the line
+├── BadRun          an unreadable run, or one that a run file cannot represent
+├── RunBusy         another process is making the same run
+├── BadMeasure      an unknown measure, or one that cannot be computed here
 ├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
-└── NothingJudged   no judgement that would give a score
+└── NothingJudged   no judgements to compute a score
 """
 
 
 class EvalError(Exception):
-    """Base of all; the message says what happened, to what, and what to do next."""
+    """Base of all errors; the message names the cause, the input, and the next step."""
 
 
 class BadTopics(EvalError):
-    """A topics file that cannot be read."""
+    """An unreadable topics file."""
 
 
 class BadQrels(EvalError):
-    """A judgements file that cannot be read."""
+    """An unreadable judgements file."""
 
 
 class BadRun(EvalError):
-    """A run that cannot be read, or that no run file can hold."""
+    """An unreadable run, or one that a run file cannot represent."""
 
 
 class RunBusy(EvalError):
-    """Another process makes the run that is to be made."""
+    """Another process is making the same run."""
 
 
 class BadMeasure(EvalError):
-    """A measure that does not exist or cannot be computed here."""
+    """An unknown measure, or one that cannot be computed here."""
 
 
 class NothingJudged(EvalError):
-    """No judgement that would give a score."""
+    """No judgements to compute a score."""
 
 
 class UnitsDiffer(EvalError):

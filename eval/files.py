@@ -1,4 +1,4 @@
-"""Files of an evaluation: lines with their numbers, packed or not."""
+"""Input files of an evaluation: numbered lines, optionally gzipped."""
 
 import gzip
 import io
@@ -20,14 +20,14 @@ LARGEST_FILE = 4_000_000_000  # bytes, unpacked
 
 
 class HashedFile(io.RawIOBase):
-    """A file whose bytes are hashed as they are read: a pipe gives them once."""
+    """A file whose bytes are hashed while they are read, as a pipe can be read only once."""
 
     def __init__(self, file: io.BufferedReader, digest: "_Hash") -> None:
-        """Take an open file; whoever opened it closes it."""
+        """`file` is an open file, closed by the caller."""
         self._file, self._digest = file, digest
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -40,12 +40,12 @@ class HashedFile(io.RawIOBase):
 def numbered_lines(
     path: Path, error: type[EvalError], digest: "_Hash | None" = None
 ) -> Iterator[tuple[int, str]]:
-    """Yield (number, text) of the lines that are not blank, counted from 1; gzip is detected by content.
+    """Yield (number, text) of the nonblank lines, counted from 1; gzip is detected by content.
 
-    A pipe is read as a file is. At the end `digest` is updated by the bytes, packed as they are.
+    Pipes are read like files. At the end `digest` includes all bytes, before decompression.
 
     Raises:
-        EvalError: `error`, with file and line, where the file is missing, damaged, not UTF-8 or too long.
+        EvalError: `error`, with file and line, if the file is missing, damaged, not UTF-8 or too long.
     """
     number = 0
     try:
@@ -67,6 +67,6 @@ def numbered_lines(
     except UnicodeDecodeError:
         raise error(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
-        raise error(f"{path}:{number + 1}: the file is damaged ({damage}); fetch it again") from None
+        raise error(f"{path}:{number + 1}: the file is damaged ({damage}); download it again") from None
     except OSError as refused:
         raise error(f"{path} cannot be read: {cause_of(refused)}") from None

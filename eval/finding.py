@@ -1,4 +1,4 @@
-"""A question to its ranking by the papers found for it, searched for as `shrag find-papers` does."""
+"""A question ranked by the papers found for it, as in `shrag find-papers`."""
 
 from eval.ranking import RankedTopic
 from eval.runs import as_written
@@ -15,9 +15,9 @@ async def find_for_topic(
     *,
     model: LanguageModel | None = None,
 ) -> RankedTopic:
-    """Find papers for a question from the beginning, best first.
+    """Find papers for a question from scratch, best first.
 
-    The deviations hold the notes where a budget ended or something failed.
+    The deviations contain notes if a budget ended the search or something failed.
     """
     found = await find_in_sources(opened, request, settings, model=model)
     ranking = as_written([(ranked.paper_id, ranked.score) for ranked in found.papers])

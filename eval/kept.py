@@ -1,12 +1,12 @@
-"""The questions of a run that are ranked so far, kept beside it while it is made.
+"""The ranked questions of an unfinished run, in a file next to it.
 
-| RUN.kept.jsonl, a line each | what |
+| RUN.kept.jsonl, one line each | content |
 |---|---|
-| the first | what the run is made with, and when it was begun |
-| the others | a question, in the order in which they were ranked; of several the last counts |
+| first | the inputs of the run, and its start time |
+| others | a question, in the order of ranking; the last line of a question counts |
 
-A line is written at once, so that a kill loses none, and is on disk within a second. One that was cut off, as
-by a full disk, is none: its question is ranked again.
+Each line is written immediately, so that a kill loses none, and is synced to disk within a second. A partial
+line, as from a full disk, is ignored: its question is ranked again.
 """
 
 import errno
@@ -36,7 +36,7 @@ from eval.ranking import RankedTopic
 from eval.runs import run_lines
 
 SUFFIX = ".kept.jsonl"
-BEGINNING = b'{"kept":'  # of the first line; a file that begins otherwise is somebody's
+BEGINNING = b'{"kept":'  # of the first line; other files are not overwritten
 SYNCED_EVERY_S = 1.0
 MOST_SHOWN = 3  # differences
 SHOWN_CHARACTERS = 80  # of a value
@@ -56,18 +56,18 @@ class _Line:
 
 
 class KeptTopics:
-    """A run under way: its file is this process's until it is closed."""
+    """A run in progress; its file is locked until it is closed."""
 
     def __init__(self, path: Path, file: FileIO, started: str, topics: dict[str, RankedTopic]) -> None:
-        """Take the open file, at whose end is written, and what it holds."""
+        """`file` is open at its end, `topics` is its content."""
         self.path, self.started, self.topics = path, started, topics
         self._file, self._synced = file, time.monotonic()
 
     def keep(self, query_id: str, topic: RankedTopic) -> None:
-        """Write a question down; one without a ranking is asked again in any case.
+        """Append a question; one without a ranking is not written, as it is repeated anyway.
 
         Raises:
-            OutputNotWritten: disk full; what was kept before is.
+            OutputNotWritten: the disk is full; earlier lines are kept.
         """
         if topic.ranking is None:
             return
@@ -78,23 +78,23 @@ class KeptTopics:
             self._synced = time.monotonic()
 
     def discard(self) -> None:
-        """Remove the file: the run is there."""
+        """Remove the file, as the run is complete."""
         self.path.unlink(missing_ok=True)
 
 
 def kept_path(run_path: Path) -> Path:
-    """Return where the questions of a run are kept."""
+    """Return the path of a run's kept questions."""
     return run_path.with_name(run_path.name + SUFFIX)
 
 
 @contextmanager
 def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> Iterator[KeptTopics]:
-    """Open what is kept of a run, or begin; with `restart` nothing is taken over.
+    """Open the kept questions of a run, or start a new file; `restart` discards the old ones.
 
     Raises:
-        RunBusy: another process makes this run.
-        InvalidCall: what is kept is of a run that was made with something else, or of none.
-        OutputNotWritten: disk full, no permission.
+        RunBusy: another process is making this run.
+        InvalidCall: the kept questions belong to a run with other inputs, or the file is something else.
+        OutputNotWritten: the disk is full, or permission is missing.
     """
     path = kept_path(run_path)
     try:
@@ -116,9 +116,9 @@ def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> I
         elif differing := list(_differences(head.made_with, made)):
             more = f" and {len(differing) - MOST_SHOWN} more" if len(differing) > MOST_SHOWN else ""
             raise InvalidCall(
-                f"{path} holds {counted(len(topics), 'question')} of a run that was made otherwise: "
+                f"{path} contains {counted(len(topics), 'question')} of a run with other inputs: "
                 f"{', '.join(differing[:MOST_SHOWN])}{more}",
-                remedy=("give the command as it was", "write another file", "rank all again (--restart)"),
+                remedy=("repeat the old command", "write to another file", "rank all again (--restart)"),
             )
         kept = KeptTopics(path, file, head.started, topics)
         try:
@@ -129,23 +129,23 @@ def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> I
 
 
 def _locked(path: Path) -> FileIO:
-    """Open the file, which nobody else has then; RunBusy where somebody has."""
+    """Open and lock the file; raise RunBusy if another process has locked it."""
     while True:
         file = FileIO(path, "r+", opener=_made_if_missing)
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             file.close()
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.close()
-            raise RunBusy(f"another process makes this run: {path} is its") from None
+            raise RunBusy(f"another process is making this run: it uses {path}") from None
         except OSError:  # a file system without locks
             return file
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file.fileno()), path.lstat()):
                 return file
-        file.close()  # that run was finished meanwhile
+        file.close()  # that run has finished in the meantime
 
 
 def _made_if_missing(path: str, flags: int) -> int:
@@ -153,7 +153,7 @@ def _made_if_missing(path: str, flags: int) -> int:
 
 
 def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic]]:
-    """Read what is kept, and cut off what is no whole line; None for a file that is empty."""
+    """Read the kept questions, and truncate a partial line; return None for an empty file."""
     topics: dict[str, RankedTopic] = {}
     head: _Head | None = None
     end = 0
@@ -171,7 +171,7 @@ def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic
         except (ValidationError, BadRun):
             if head is None:
                 raise InvalidCall(
-                    f"{path} holds no questions of a run",
+                    f"{path} contains no questions of a run",
                     remedy=("move it away", "rank all again (--restart)"),
                 ) from None
     lines.detach()
@@ -181,7 +181,7 @@ def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic
 
 
 def _question(line: bytes) -> dict[str, RankedTopic]:
-    """Read a question; none where it has no ranking, BadRun where it has one that no run can hold."""
+    """Parse a question; none if it has no ranking, BadRun if a run file cannot represent the ranking."""
     read = _adapter(_Line).validate_json(line)
     if read.topic.ranking is None:
         return {}
@@ -190,7 +190,7 @@ def _question(line: bytes) -> dict[str, RankedTopic]:
 
 
 def _append(file: FileIO, path: Path, line: bytes) -> None:
-    """Write a line whole, or leave the file as it is."""
+    """Append a whole line, or leave the file unchanged."""
     end, left = file.tell(), memoryview(line + b"\n")
     try:
         while left:

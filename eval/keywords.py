@@ -1,4 +1,4 @@
-"""Keywords of a language model for a topic, and how those of a run came about."""
+"""Keywords of a language model for topics, and their record in a run's manifest."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from retriever.queries.keywords import KEYWORDS, Keyword
 
 @dataclass(frozen=True, slots=True)
 class TopicKeywords:
-    """Keywords, and for the manifest what made them; None and {} where the model gave none of use."""
+    """Keywords, and their origin for the manifest; None and {} if the model's answer is unusable."""
 
     keywords: tuple[Keyword, ...] | None
     record: dict[str, Any]
@@ -24,11 +24,11 @@ class TopicKeywords:
 async def ask_for_keywords(
     question: str, model: LanguageModel, analyzer: Analyzer, *, most: int | None = KEYWORDS
 ) -> TopicKeywords:
-    """Ask the model for the keywords of a question.
+    """Request the keywords of a question from the model.
 
     Raises:
-        ModelFailed: the model cannot be reached, is too slow or refuses.
-        CallNotRecorded, CacheUnusable: a replay misses a call, or its file cannot be used.
+        ModelFailed: the model is unreachable, too slow, or refuses.
+        CallNotRecorded, CacheUnusable: a call is missing in a replay, or its file is unusable.
     """
     try:
         given = await keywords_from_model(question, model, analyzer, most=most)
@@ -40,7 +40,7 @@ async def ask_for_keywords(
 
 
 def _prompts(topics: Iterable[RankedTopic]) -> dict[str, list[int]]:
-    """Return the versions of each prompt that any question was asked by."""
+    """Return the used versions of each prompt."""
     found: dict[str, set[int]] = {}
     for topic in topics:
         for name, versions in topic.prompts.items():
@@ -51,15 +51,15 @@ def _prompts(topics: Iterable[RankedTopic]) -> dict[str, list[int]]:
 def keywords_record(
     settings: LanguageModelSettings | None, topics: Mapping[str, RankedTopic]
 ) -> dict[str, Any]:
-    """Say for the manifest where keywords came from; `settings` are of the model that was asked, if any was.
+    """Describe the origin of the keywords for the manifest; `settings` are the model's, if it was used.
 
-    `unusable` names the questions for which it gave none that can be used.
+    `unusable` lists the questions without usable keywords.
     """
     if settings is None:
         return {"source": "statistics"}
     asked = {"temperature": settings.temperature, "seed": settings.seed, "revision": settings.revision}
     given = {query_id: topic.keywords for query_id, topic in topics.items() if topic.keywords is not None}
-    if not given:  # a way, hops or agents asked it
+    if not given:  # a way, hops or agents used it
         return {"source": "model", "model": settings.model, **asked, "prompts": _prompts(topics.values())}
     usable = {query_id: keywords for query_id, keywords in given.items() if keywords}
     return {

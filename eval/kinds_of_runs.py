@@ -1,4 +1,4 @@
-"""What `eval run` ranks each question by: a search, the evidence of an answer, or the papers found."""
+"""The ranking methods of `eval run`: a search, the evidence of an answer, or the papers found."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -32,15 +32,15 @@ Rank: TypeAlias = Callable[[str, LanguageModel | None], Awaitable[RankedTopic]]
 
 @dataclass(frozen=True, slots=True)
 class KindOfRun:
-    """How each question is ranked, and by what name."""
+    """A ranking method, and its name."""
 
-    name: str  # in the tag of the run and as the manifest's method
+    name: str  # in the run's tag and the manifest
     k: int
     unit: Unit
-    request: dict[str, Any]  # all that the ranking of a question depends on, but for settings
-    applied: dict[str, Any]  # what of it stands with the configuration that took effect
+    request: dict[str, Any]  # everything that a question's ranking depends on, except settings
+    applied: dict[str, Any]  # the part shown with the applied configuration
     rank: Rank
-    keywords_first: bool = False  # whether the model is asked for these alone: for many questions at a time
+    keywords_first: bool = False  # the model is used for keywords only, for several questions in parallel
 
 
 def search_kind(
@@ -53,9 +53,9 @@ def search_kind(
     unit: Unit,
     title_weight: float | None,
 ) -> KindOfRun:
-    """Rank by a search, without anything left out; with hops in two rounds, no model asked for them."""
+    """Rank by a search without filters for duplicates; hops use two rounds, without a model for them."""
     if hops != "never" and method_named(method).analyse is not None:
-        raise BadFilter(f"method {method!r} takes no hops: an expression is not answered in several steps")
+        raise BadFilter(f"method {method!r} takes no hops: expressions are not answered in several steps")
     request = SearchRequest(
         "", method=method, k=k or HITS, collapse=unit == "paper", title_weight=title_weight
     )
@@ -92,9 +92,9 @@ def ask_kind(
     k: int | None,
     unit: Unit,
 ) -> KindOfRun:
-    """Rank by the evidence of an answer, as `ask` gives it."""
+    """Rank by the evidence of an answer, as in `ask`."""
     if k is not None and k > MOST_EVIDENCE:
-        raise InvalidCall(f"an answer rests on at most {MOST_EVIDENCE} papers: -k {k:,} is more")
+        raise InvalidCall(f"an answer uses at most {MOST_EVIDENCE} papers: -k {k:,} is too large")
     request = make_request(settings, "?", way=way or "shrag", method=method, evidence=k, hops=hops)
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
@@ -108,9 +108,11 @@ def ask_kind(
 def find_kind(
     of: AskedOf, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
 ) -> KindOfRun:
-    """Rank by the papers found, as `find-papers` does with the values of its options."""
+    """Rank by the papers found, as in `find-papers` with its options."""
     if unit != "paper":
-        raise InvalidCall("what is found are papers, and passages are judged", remedy="name the unit: paper")
+        raise InvalidCall(
+            "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
+        )
     request = find_request("?", k or DEFAULTS["papers"], given)
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
@@ -129,7 +131,7 @@ def _without_question(request: AskRequest | FindRequest) -> dict[str, Any]:
 
 
 def _with(model: LanguageModel | None, settings: Settings) -> Settings:
-    """Return settings that name no language model where none is to be asked."""
+    """Return the settings, without a language model if none is used."""
     if model:
         return settings
     llm = settings.generator.llm.model_copy(update={"base_url": None})

@@ -1,4 +1,4 @@
-"""A run from its topics to the files: what each question gave is kept until all is written."""
+"""A run from its topics to its files; ranked questions are kept until all is written."""
 
 import time
 from asyncio import CancelledError
@@ -27,37 +27,37 @@ from indexer.options import INTERRUPTED
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a run is made of, and where it is written."""
+    """The inputs of a run, and its output."""
 
     topics: Mapping[str, str]
-    topics_file: Mapping[str, Any]  # path and sum
+    topics_file: Mapping[str, Any]  # path and SHA-256
     name: str  # of the index, "" with sources
     sources: Sequence[str]
     kind: Callable[[AskedOf], KindOfRun]
     asks_model: bool
     out: Path
-    is_stream: bool  # has nothing beside it
-    restart: bool  # without what is kept
+    is_stream: bool  # a pipe has no files next to it
+    restart: bool  # ignore kept questions
 
 
 @dataclass(frozen=True, slots=True)
 class MadeRun:
-    """A run that was written; `incomplete` questions were ranked without something that failed."""
+    """A written run; `incomplete` questions were ranked although something failed."""
 
     manifest: RunManifest
     topics: RankedTopics
     incomplete: dict[str, str]  # {query_id: what failed}
-    asked: int  # questions in this call
+    asked: int  # questions ranked in this call
 
 
 async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> MadeRun:
-    """Rank the questions that are not kept, and write the run and its manifest.
+    """Rank the questions that are not kept yet, and write the run and its manifest.
 
     Raises:
-        InvalidCall: what is kept beside `out` is of another run.
-        RunBusy: another process makes this run.
-        OutputNotWritten: disk full, no permission.
-        Exception: as opening an index or sources, and as `rank_all`.
+        InvalidCall: the kept questions next to `out` belong to another run.
+        RunBusy: another process is making this run.
+        OutputNotWritten: the disk is full, or permission is missing.
+        Exception: errors of opening an index or sources, and of `rank_all`.
     """
     begun = time.perf_counter()
     model = settings.language_model() if plan.asks_model else None
@@ -85,7 +85,7 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
             topic = await kind.rank(question, model)
             return replace(topic, failures=(*topic.failures, *of.failures()))
 
-        with _telling_what_is_kept(kept, len(plan.topics)):
+        with _reporting_kept(kept, len(plan.topics)):
             topics = await rank_all(
                 plan.topics,
                 rank_one,
@@ -133,13 +133,13 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
 
 
 @contextmanager
-def _telling_what_is_kept(kept: KeptTopics | None, total: int) -> Iterator[None]:
-    """Say, where a run ends before it is written, what of it is kept, and how it goes on."""
+def _reporting_kept(kept: KeptTopics | None, total: int) -> Iterator[None]:
+    """Report the kept questions if a run ends before it is written."""
     if kept is None:
         yield
         return
     if kept.topics:
-        echo(f"{kept.path}: {counted(len(kept.topics), 'question')} of {total:,} ranked before", err=True)
+        echo(f"{kept.path}: {counted(len(kept.topics), 'question')} of {total:,} already ranked", err=True)
     try:
         yield
     except (KeyboardInterrupt, CancelledError):
@@ -153,8 +153,8 @@ def _telling_what_is_kept(kept: KeptTopics | None, total: int) -> Iterator[None]
 
 def _kept(kept: KeptTopics, total: int) -> str:
     if not kept.topics:
-        return "no question was ranked yet"
+        return "no question has been ranked yet"
     return (
         f"{counted(len(kept.topics), 'question')} of {total:,} kept in {kept.path}; "
-        "the same command goes on there"
+        "the same command resumes there"
     )

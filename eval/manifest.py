@@ -1,4 +1,4 @@
-"""What a run was made with, written beside it, so that another person can make it again to the digit."""
+"""The manifest of a run, written next to it, with everything needed to reproduce the run exactly."""
 
 import hashlib
 import platform
@@ -24,15 +24,11 @@ from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 
 SUFFIX = ".manifest.json"
-MOST_BYTES = 256_000_000  # of one that is read
-# What a run's order may depend on.
+MOST_BYTES = 256_000_000  # largest manifest
+# Libraries that may affect the order of a run.
 LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz", "pyspellchecker")
-MODEL_LIBRARIES = (
-    "numpy",
-    "sentence-transformers",
-    "transformers",
-    "torch",
-)  # where vectors or a re-ranker order
+# The same if vectors or a re-ranker are used.
+MODEL_LIBRARIES = ("numpy", "sentence-transformers", "transformers", "torch")
 HOW_REACHED = frozenset(
     "base_url allow_plain_http ca_certs api_key user contact private retries concurrency at_once "
     "requests_at_once requests_per_second circuit_failures stream answer_bytes cache download".split()
@@ -43,7 +39,7 @@ RERANKER_STATE = ("provider", "model", "revision", "device", "precision", "max_t
 
 @dataclass(frozen=True, slots=True)
 class RunManifest:
-    """What a run was made with. Two runs of the same differ in `started` and `seconds` only."""
+    """The inputs and the environment of a run. Repeated runs differ in `started` and `seconds` only."""
 
     shrag: str
     index: dict[str, Any]
@@ -52,9 +48,9 @@ class RunManifest:
     unit: str
     keywords: dict[str, Any]
     applied: dict[str, Any]  # the configuration that took effect
-    models: dict[str, dict[str, Any]]  # those of `encoder` and `reranker` that had a part in the order
-    deviations: dict[str, dict[str, Any]]  # {query_id: what was different for this question}
-    failed: dict[str, str]  # {query_id: why it is not in the run}
+    models: dict[str, dict[str, Any]]  # `encoder` and `reranker`, if they affected the order
+    deviations: dict[str, dict[str, Any]]  # query_id → differences for this question
+    failed: dict[str, str]  # query_id → reason why it is not in the run
     topics: dict[str, Any]
     run: dict[str, Any]
     python: str
@@ -78,7 +74,7 @@ class _Asked(_Sum):
 
 
 class ReadManifest(BaseModel):
-    """What scores and comparisons go by of a run's manifest."""
+    """The part of a run's manifest that scores and comparisons use."""
 
     run: _Sum
     topics: _Asked
@@ -87,12 +83,12 @@ class ReadManifest(BaseModel):
 
 
 def manifest_path(run_path: Path) -> Path:
-    """Return where the manifest of a run stands."""
+    """Return the path of a run's manifest."""
     return run_path.with_name(run_path.name + SUFFIX)
 
 
 def read_manifest(run_path: Path, digest: str) -> ReadManifest | None:
-    """Return the manifest beside a run of these bytes (SHA-256); None where none is of it."""
+    """Return the manifest of a run with this SHA-256; None if there is none."""
     try:
         read = ReadManifest.model_validate_json(read_regular(manifest_path(run_path), MOST_BYTES))
     except (OSError, ValueError):
@@ -101,7 +97,7 @@ def read_manifest(run_path: Path, digest: str) -> ReadManifest | None:
 
 
 def index_record(manifest: Manifest) -> dict[str, Any]:
-    """Return what of an index a run depends on."""
+    """Return the properties of an index that affect a run."""
     names = (
         "name",
         "version",
@@ -117,7 +113,7 @@ def index_record(manifest: Manifest) -> dict[str, Any]:
 
 
 def sources_record(declared: Sequence[DeclaredSource], opened: Sequence[LimitedSource]) -> dict[str, Any]:
-    """Return what of sources a run depends on, as far as this side knows; no key is in it."""
+    """Return the properties of sources that affect a run, as far as they are known here; without keys."""
     sources = {each.name: asked_with(each.settings) for each in declared}
     for each in opened:
         if isinstance(each.source, IndexSource):
@@ -126,7 +122,7 @@ def sources_record(declared: Sequence[DeclaredSource], opened: Sequence[LimitedS
 
 
 def asked_with(settings: BaseModel) -> dict[str, Any]:
-    """Return what of settings an answer depends on: no keys, nor how long and where it is waited for."""
+    """Return the settings that affect an answer: without keys, addresses and time limits."""
     return {
         name: value
         for name, value in settings.model_dump(mode="json").items()
@@ -137,13 +133,13 @@ def asked_with(settings: BaseModel) -> dict[str, Any]:
 
 
 def file_record(path: Path) -> dict[str, Any]:
-    """Return a file's path as it was given, and the SHA-256 of its bytes."""
+    """Return a file's path as given, and the SHA-256 of its content."""
     with path.open("rb") as file:
         return {"path": str(path), "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
 def project_version() -> str:
-    """Return the version of what is installed; "not installed" where it runs from a bare checkout."""
+    """Return the installed version; "not installed" in a bare checkout."""
     return installed_version("shrag")
 
 
@@ -154,14 +150,14 @@ def made_with(
     settings: Settings,
     llm: LanguageModelSettings | None,
 ) -> dict[str, Any]:
-    """Return all that the rankings of a run depend on, as far as this side knows.
+    """Return everything that affects the rankings of a run, as far as it is known here.
 
     Args:
-        index: what is asked, by `index_record` or `sources_record`.
-        request: how.
-        inputs: sums of the files that are read.
-        settings: of all stages.
-        llm: those of the language model, where it is asked.
+        index: the result of `index_record` or `sources_record`.
+        request: the ranking method and its options.
+        inputs: SHA-256 of the input files.
+        settings: settings of all stages.
+        llm: settings of the language model, if it is used.
     """
     indexer = settings.indexer
     return {
@@ -177,7 +173,7 @@ def made_with(
 
 
 def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return how the models were run that had a part in the order; none of a run without them."""
+    """Return the configuration of the models that affected the order, if any."""
     states = {
         "encoder": (applied.get("vectors"), settings.encoder, ENCODER_STATE),
         "reranker": (applied.get("reranker"), settings.reranker, RERANKER_STATE),
@@ -190,7 +186,7 @@ def models_record(settings: IndexerSettings, applied: Mapping[str, Any]) -> dict
 
 
 def software(*, models: bool) -> dict[str, Any]:
-    """Return the versions that a run may depend on, with `models` those of the libraries that run them."""
+    """Return the versions that may affect a run; `models` adds the libraries that run models."""
     libraries = LIBRARIES + MODEL_LIBRARIES if models else LIBRARIES
     return {
         "shrag": project_version(),

@@ -1,4 +1,4 @@
-"""Scores of a run, as ir_measures computes them (which asks trec_eval for the usual ones).
+"""Scores of a run, computed by ir_measures (which uses trec_eval for the common measures).
 
 https://ir-measur.es lists the measures and their parameters.
 """
@@ -16,11 +16,11 @@ from eval.qrels import Qrels
 
 EXAMPLES = "nDCG@10, R@100, Success@5, P@10, RR, MAP, R(rel=2)@100"
 
-# Separated by white space or commas, brackets kept together.
+# Separated by white space or commas, except inside brackets.
 NAME = re.compile(r"(?:[^\s,(]|\([^)]*\))+")
 LARGEST_PARAMETER = 1_000_000
 
-# All of ir_measures' own that run inside this process: gdeval is a script that wants numbers as query ids.
+# All providers that run in this process: gdeval is an external script that needs numeric query ids.
 PROVIDERS: Any = FallbackProvider(  # type: ignore[no-untyped-call]
     [
         ir_measures.pytrec_eval,
@@ -39,8 +39,8 @@ class Scores:
     """The scores of a run: means by measure, values by question, and questions with nothing to score.
 
     `per_query` is {measure: {query_id: value}} in the order of the qrels. `missing` are judged questions that
-    the run does not hold, and count 0; `without_relevant` have only judgements of not relevant, `unjudged`
-    have none, and neither counts.
+    are not in the run, and count 0. `without_relevant` are questions without a relevant judgement, `unjudged`
+    those without any; both are ignored.
     """
 
     means: dict[str, float]
@@ -53,7 +53,7 @@ class Scores:
 def score(
     qrels: Qrels, run: Mapping[str, Sequence[tuple[str, float]]], measures: str | Iterable[str]
 ) -> dict[str, float]:
-    """Return the mean of each measure, by the name it was asked for with; see `evaluate`."""
+    """Return the mean of each measure, by its given name; see `evaluate`."""
     return evaluate(qrels, run, measures).means
 
 
@@ -64,31 +64,29 @@ def evaluate(
     *,
     left_out: Collection[str] = (),
 ) -> Scores:
-    """Score a run over all questions that have something relevant, but for those `left_out`.
+    """Score a run over all questions that have a relevant judgement, except those in `left_out`.
 
-    The scores of a ranking give its order, ties as trec_eval breaks them (by id, the last first); `write_run`
-    and `as_written` leave none.
+    Scores determine the order of a ranking; ties are broken as in trec_eval (by id, descending). `write_run`
+    and `as_written` leave no ties.
 
     Raises:
-        BadMeasure: a measure that does not exist or cannot be computed here.
-        NothingJudged: no question of the qrels has anything relevant, or none of them is in the run.
+        BadMeasure: a measure is unknown or cannot be computed here.
+        NothingJudged: no question in the qrels has a relevant judgement, or none of them is in the run.
     """
     asked = parse_measures(measures)
     relevant = {query_id: grades for query_id, grades in qrels.items() if max(grades.values(), default=0) > 0}
     if not relevant:
-        raise NothingJudged(
-            "the qrels hold nothing relevant (a grade of 1 or more); are they the right ones?"
-        )
+        raise NothingJudged("the qrels contain no relevant judgement (a grade of 1 or more); check the file")
     judged = {query_id: grades for query_id, grades in relevant.items() if query_id not in left_out}
     if not judged:
-        raise NothingJudged("each question that is judged failed; give the command that makes the run again")
+        raise NothingJudged("all judged questions failed; repeat the command that makes the run")
     answered = {
         query_id: dict(run[query_id]) for query_id in judged if query_id in run and len(run[query_id]) > 0
     }
     if run and not any(query_id in qrels for query_id in run):
         raise NothingJudged(
             f"no question of the run ({next(iter(run))}, …) is judged in the qrels "
-            f"({next(iter(judged))}, …); are they of the same topics?"
+            f"({next(iter(judged))}, …); check that they belong to the same topics"
         )
     values: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in asked.values()}
     for metric in PROVIDERS.iter_calc(list(values), judged, answered):
@@ -107,14 +105,14 @@ def evaluate(
 
 
 def parse_measures(measures: str | Iterable[str]) -> dict[str, ir_measures.Measure]:
-    """Read measures, separated by white space or commas, as {name as written: measure}.
+    """Parse measures, separated by white space or commas, as {given name: measure}.
 
     Raises:
-        BadMeasure: none at all, or one that does not exist or cannot be computed here.
+        BadMeasure: no measure is given, or one is unknown or cannot be computed here.
     """
     names = NAME.findall(measures) if isinstance(measures, str) else list(measures)
     if not names:
-        raise BadMeasure(f"no measure is named; there are {EXAMPLES}, …")
+        raise BadMeasure(f"no measure is given; examples: {EXAMPLES}, …")
     return {name: _parse(name) for name in names}
 
 
@@ -124,14 +122,14 @@ def _parse(name: str) -> Any:
         measure.validate_params()
     except (NameError, ValueError, AssertionError, KeyError, TypeError):
         raise BadMeasure(
-            f"{name!r} is no measure, or its cutoff is missing or a parameter wrong; there are {EXAMPLES}, …"
+            f"{name!r} is not a measure, or lacks a cutoff, or has a wrong parameter; examples: {EXAMPLES}, …"
         ) from None
-    for key, value in measure.params.items():  # trec_eval ends the process over a cutoff of 0
+    for key, value in measure.params.items():  # trec_eval exits the process at a cutoff of 0
         values = value.values() if isinstance(value, dict) else (value,)
         if key != "judged_only" and any(_out_of_bounds(number) for number in values):
-            raise BadMeasure(f"{name!r}: {key} lies between 1 and {LARGEST_PARAMETER:,}")
+            raise BadMeasure(f"{name!r}: {key} must be between 1 and {LARGEST_PARAMETER:,}")
     if not PROVIDERS.supports(measure):
-        raise BadMeasure(f"{name!r} cannot be computed with what is installed; there are {EXAMPLES}, …")
+        raise BadMeasure(f"{name!r} cannot be computed with the installed libraries; examples: {EXAMPLES}, …")
     return measure
 
 
@@ -142,7 +140,7 @@ def _out_of_bounds(value: object) -> bool:
 
 
 def _aggregate(measure: ir_measures.Measure, values: Mapping[str, float]) -> float:
-    aggregator = measure.aggregator()  # the mean, but for counts such as NumRet
+    aggregator = measure.aggregator()  # the mean, except for counts such as NumRet
     for value in values.values():
         aggregator.add(value)
     return float(aggregator.result())

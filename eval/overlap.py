@@ -1,4 +1,4 @@
-"""How alike two runs are, whatever is relevant: common first k, and rank-biased overlap."""
+"""Similarity of two runs without judgements: common first k, and rank-biased overlap."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,8 +8,8 @@ Rankings = Mapping[str, Sequence[tuple[str, float]]]
 def mean_overlap(a: Rankings, b: Rankings, k: int = 10) -> float:
     """Return the mean share of the first k that two runs have in common, over the questions of either.
 
-    Of rankings shorter than k the longer one counts as whole; two empty ones are alike. ValueError where
-    neither run holds a question.
+    If a ranking is shorter than k, the length of the longer one is used; two empty rankings are equal.
+    ValueError if neither run contains a question.
     """
     return _mean([overlap(_ids(a, query_id)[:k], _ids(b, query_id)[:k]) for query_id in _questions(a, b)])
 
@@ -31,7 +31,7 @@ def rank_biased_overlap(a: Sequence[str], b: Sequence[str], p: float = 0.9) -> f
     """Return the extrapolated rank-biased overlap of two rankings, from 0 to 1.
 
     Webber, Moffat & Zobel, A similarity measure for indefinite rankings, ACM TOIS 28(4), 2010, equation 32.
-    The lower p, the more the first places count: at .9 the first ten have 86 % of the weight.
+    The lower p, the higher the weight of the first ranks: at .9 the first ten have 86 % of the weight.
     """
     shorter, longer = sorted((a, b), key=len)
     s, last = len(shorter), len(longer)
@@ -66,5 +66,5 @@ def _ids(run: Rankings, query_id: str) -> list[str]:
 
 def _mean(values: Sequence[float]) -> float:
     if not values:
-        raise ValueError("neither run holds a question")
+        raise ValueError("neither run contains a question")
     return sum(values) / len(values)

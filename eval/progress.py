@@ -1,4 +1,4 @@
-"""Progress of a run on standard error: questions done, and questions a second."""
+"""Progress of a run on standard error: questions done, and questions per second."""
 
 from contextlib import AbstractContextManager
 
@@ -17,16 +17,16 @@ from base.terminal.progress_bar import progress_bar
 
 
 class RateColumn(ProgressColumn):
-    """Questions a second."""
+    """Questions per second."""
 
     def render(self, task: Task) -> Text:
-        """Return the rate, nothing before it is known."""
+        """Return the rate, empty until it is known."""
         speed = task.finished_speed or task.speed
         return Text(f"{speed:,.1f} a second" if speed else "")
 
 
 def question_bar() -> AbstractContextManager[Progress]:
-    """Show stages of so many questions on standard error, if that is a terminal."""
+    """Show the progress of stages with a known number of questions on standard error, if it is a terminal."""
     return progress_bar(
         TextColumn("{task.description}"),
         BarColumn(),

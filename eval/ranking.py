@@ -1,4 +1,4 @@
-"""Topics to a run: every question ranked by itself, so that one that fails costs no other."""
+"""Runs from topics: every question is ranked by itself, so that a failure does not affect the others."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,8 +22,8 @@ from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch
 
 NOTHING_FOUND = "nothing found"
-MOST_FAILURES = 10  # in a row, after which what fails is not asked again and again
-# What may fail for one question and not for the next; all else that is foreseen concerns the whole run.
+MOST_FAILURES = 10  # consecutive failures that end the run
+# Errors that may affect one question and not the next; all other known errors affect the whole run.
 OF_A_QUESTION = (SourceFailed, EngineUnreachable, EngineRefused, EncoderUnusable, ModelFailed)
 OF_THE_RUN = (RemediableError, GeneratorError, EvalError, OSError, MemoryError)
 
@@ -32,29 +32,29 @@ log = get_logger("eval")
 
 @dataclass(frozen=True, slots=True)
 class RankedTopic:
-    """What became of one question: its ranking, and how it came about.
+    """The ranking of one question, and its circumstances.
 
-    `failures` say what failed: the question was ranked without it, or not at all, and `ranking` is None.
+    `failures` are errors: the question was ranked in spite of them, or not at all, and `ranking` is None.
     """
 
     ranking: Ranking | None = None
     reason: str = ""  # why the ranking is empty
     applied: AppliedSearch | None = None
-    deviations: dict[str, Any] = field(default_factory=dict)  # beside those of `applied`
+    deviations: dict[str, Any] = field(default_factory=dict)  # in addition to those of `applied`
     failures: tuple[str, ...] = ()
-    keywords: dict[str, Any] | None = None  # what the model gave, where it was asked
-    prompts: dict[str, list[int]] = field(default_factory=dict)  # versions of those that it was asked by
+    keywords: dict[str, Any] | None = None  # from the model, if it was used
+    prompts: dict[str, list[int]] = field(default_factory=dict)  # versions of the prompts used
 
 
 @dataclass(frozen=True, slots=True)
 class RankedTopics:
-    """A run with a ranking for every topic that did not fail, and why some are empty: {query_id: reason}."""
+    """A run with a ranking for every topic that did not fail, and reasons of empty rankings."""
 
     run: Run
     without_hits: dict[str, str]
     applied: dict[str, Any]  # the configuration that took effect
-    deviations: dict[str, dict[str, Any]]  # {query_id: what was different for this question}
-    failed: dict[str, str]  # {query_id: why it has no ranking}
+    deviations: dict[str, dict[str, Any]]  # query_id → differences for this question
+    failed: dict[str, str]  # query_id → reason
 
 
 RankOne: TypeAlias = Callable[[str], Awaitable[RankedTopic]]
@@ -62,7 +62,7 @@ Keep: TypeAlias = Callable[[str, RankedTopic], None]
 
 
 def keep_nothing(query_id: str, topic: RankedTopic) -> None:
-    """Keep no question: what ranks so few is done again."""
+    """Keep no question; a small run is repeated as a whole."""
 
 
 async def rank_all(
@@ -74,11 +74,11 @@ async def rank_all(
     at_once: int = 1,
     progress: Progress = no_progress,
 ) -> dict[str, RankedTopic]:
-    """Rank all topics but those `known` for which nothing failed; each is given to `keep` when it is there.
+    """Rank all topics except the `known` ones without failures; pass each result to `keep` immediately.
 
     Raises:
-        Exception: of the last question, where `MOST_FAILURES` in a row, or all, could not be ranked; of any
-            question, what concerns the whole run.
+        Exception: the error of the last question if `MOST_FAILURES` consecutive questions, or all, failed; or
+            an error that affects the whole run.
     """
     before = known or {}
     found = {query_id: topic for query_id, topic in before.items() if not topic.failures}
@@ -100,7 +100,7 @@ async def rank_all(
                     raise
                 log.warning("question not ranked", query_id=query_id, error=repr(error))
                 failed = RankedTopic(failures=(f"{type(error).__name__}: {one_line(str(error))}",))
-                topic = before.get(query_id, failed)  # better ranked without something than not at all
+                topic = before.get(query_id, failed)  # an incomplete ranking is better than none
             found[query_id] = topic
             keep(query_id, topic)
 
@@ -118,7 +118,7 @@ async def rank_topics(
     *,
     progress: Progress = no_progress,
 ) -> Run:
-    """Rank all topics by a search, as `request` says with each topic's question; one that fails ends it."""
+    """Rank all topics by a search with `request` and each topic's question; an error ends the run."""
     run: Run = {}
     for query_id, question in topics.items():
         progress("questions", len(run), len(topics))
@@ -129,12 +129,12 @@ async def rank_topics(
 async def rank_topic(
     index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, further: Further | None = None
 ) -> RankedTopic:
-    """Rank a question; one that cannot be searched for has an empty ranking and its reason.
+    """Rank a question; one that cannot be searched for has an empty ranking and a reason.
 
-    A `further` stage, as a second round of searches, may change the ranking. Nothing else may need the event
-    loop meanwhile.
+    A `further` stage, like a second round of searches, may change the ranking. The search runs in the thread
+    of the event loop, which must have no other work.
     """
-    await asyncio.sleep(0)  # where Ctrl-C ends a run
+    await asyncio.sleep(0)  # lets Ctrl-C end a run
     try:
         with in_caller_thread():
             ranked = await rank(index, request, settings, further)
@@ -146,12 +146,12 @@ async def rank_topic(
 
 
 def without_hits(error: Exception) -> RankedTopic:
-    """Return what becomes of a question that cannot be searched for."""
+    """Return the result of a question that cannot be searched for."""
     return RankedTopic([], str(error).splitlines()[0])
 
 
 def of_topics(topics: Mapping[str, RankedTopic]) -> RankedTopics:
-    """Put the questions together, as they are in order."""
+    """Collect the results of questions in their order."""
     applied = {query_id: topic.applied for query_id, topic in topics.items() if topic.applied}
     of_run = configuration(list(applied.values()))
     differ = deviations(applied, of_run)
@@ -174,13 +174,13 @@ def of_topics(topics: Mapping[str, RankedTopic]) -> RankedTopics:
 
 
 def configuration(applied: Sequence[AppliedSearch]) -> dict[str, Any]:
-    """Return a run's configuration: of the first question for which nothing failed, else of the first."""
+    """Return a run's configuration: of the first question without failures, else of the first one."""
     whole = [search for search in applied if not search.deviations()]
     return next((search.as_record() for search in whole or applied), {})
 
 
 def deviations(applied: Mapping[str, AppliedSearch], of_run: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return, for each question ranked with another configuration than the run's, the values that differ."""
+    """Return the values that differ from the run's configuration, by question."""
     differences = {
         query_id: {name: value for name, value in search.as_record().items() if value != of_run[name]}
         for query_id, search in applied.items()

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from generator.settings import HopsMode
     from indexer.corpora.papers import Unit
 
-# Options of `eval run` that each kind of run takes, and those that a search or an answer takes.
+# Options of all kinds of runs, and options of searches and answers.
 OF_ALL = frozenset("topics name sources k unit keywords find out restart as_json".split())
 OF_SEARCHES = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
 SHOWN_IDS = 5
-PARTIAL = 1  # the exit code where a question failed
+PARTIAL = 1  # exit code if a question failed
 
 a_file = PathParameter(exists=True, dir_okay=False)
 
@@ -50,47 +50,47 @@ a_file = PathParameter(exists=True, dir_okay=False)
         type=click.Choice(["auto", "always", "never"]),
         default="never",
         show_default=True,
-        help="Questions of several steps in two rounds of searches, with the model in its steps.",
+        help="Answer multi-step questions in two rounds of searches, with a model in several steps.",
     ),
-    click.option("--way", metavar="WAY", help="Rank the evidence of the answer that this way gives."),
+    click.option("--way", metavar="WAY", help="Rank the evidence of the answer by this way."),
     click.option("--find", is_flag=True, help="Rank the papers that find-papers finds."),
     click.option(
         "-k",
         type=click.IntRange(1, 10_000),
-        help="Hits a question; 100 unless given. Of a way the evidence, as the settings say; with --find 20.",
+        help="Hits per question; default 100, with --way the evidence of the settings, with --find 20.",
     ),
     click.option(
         "--unit",
         type=click.Choice(["passage", "paper"]),
-        help="What was judged; a paper scores as its best passage. The index says which unless this is "
-        "given.",
+        help="Unit of judgement; a paper scores as its best passage. Default: the unit of the index.",
     ),
     click.option(
         "--keywords",
         type=click.Choice(["statistics", "model"]),
         default="statistics",
         show_default=True,
-        help="Where keywords come from, and whether ways, hops and agents ask the model; it must be "
-        "configured.",
+        help="Source of keywords; model also lets ways, hops and agents use the configured model.",
     ),
     click.option(
         "--title-weight",
         type=click.FloatRange(0, 10),
-        help="Of the title clause; 0 leaves it out. Else the settings'.",
+        help="Weight of the title clause; 0 leaves it out. Default: the settings.",
     ),
     synonyms_option,
 )
 @option_section("With --find", *STEP_OPTIONS)
-@option_section("Budgets of a question, with --find", *BUDGET_OPTIONS)
+@option_section("Budgets per question, with --find", *BUDGET_OPTIONS)
 @option_section(
     "Output",
     click.option(
         "--out",
         required=True,
         type=PathParameter(dir_okay=False),
-        help="The run file; beside it, unless it is a pipe, OUT.manifest.json says what it was made with.",
+        help="The run file; its inputs are written to OUT.manifest.json, unless OUT is a pipe.",
     ),
-    click.option("--restart", is_flag=True, help="Rank all again, whatever is kept of a run that broke off."),
+    click.option(
+        "--restart", is_flag=True, help="Rank all again, and ignore kept questions of an unfinished run."
+    ),
     json_option,
 )
 def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
@@ -113,13 +113,13 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 ) -> None:
     """Rank every question of TOPICS and write the run.
 
-    TOPICS holds id, tab, question, or JSON lines {"query_id", "question"}. The run is TREC's: query_id Q0 id
-    rank score tag. Nothing is left out of a search's run as a duplicate or as incomplete; the evidence of a
-    way, and of hops with a model, is that of `ask`, and --find gives papers.
+    TOPICS contains id, tab, question, or JSON lines {"query_id", "question"}. The run has TREC's format:
+    query_id Q0 id rank score tag. A search's run includes duplicates and incomplete papers; the evidence of a
+    way, and of hops with a model, is the same as in `ask`, and --find returns papers.
 
-    Each question is kept in OUT.kept.jsonl once it is ranked: after Ctrl-C, a kill or an error the same
-    command goes on. Where a source, the engine or the model fails for some questions, the run is written
-    without them, the exit code is 1, and the same command asks those alone.
+    Each ranked question is kept in OUT.kept.jsonl: after Ctrl-C, a kill or an error the same command resumes.
+    If a source, the engine or the model fails for some questions, the run is written without them, the exit
+    code is 1, and the same command repeats only those.
     """
     from base.files.output_files import check_output, is_standard_output, is_stream
     from eval.kept import kept_path
@@ -132,7 +132,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     from indexer.settings import named_paths
 
     answers = bool(way) or (hops != "never" and keywords == "model")
-    _refuse_what_has_no_effect(find=find, answers=answers)
+    _refuse_unused_options(find=find, answers=answers)
     settings, piped = Settings.from_environment(), is_stream(out)
     places, name = settings.indexer, chosen_place(name, sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
@@ -172,8 +172,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
         raise click.exceptions.Exit(PARTIAL)
 
 
-def _refuse_what_has_no_effect(*, find: bool, answers: bool) -> None:
-    """Refuse options of the call that the kind of run takes no account of."""
+def _refuse_unused_options(*, find: bool, answers: bool) -> None:
+    """Refuse given options that have no effect in this kind of run."""
     context = click.get_current_context()
     given = {
         name
@@ -189,18 +189,27 @@ def _refuse_what_has_no_effect(*, find: bool, answers: bool) -> None:
 
 
 def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> None:
-    """Tell what was made; on standard error where standard output holds the run."""
+    """Report the run; on standard error if standard output contains the run."""
     from base.amounts import counted
 
     manifest, ranked = made.manifest, made.topics
     run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
     if unusable := manifest.keywords.get("unusable"):
         asked = counted(len(unusable), "question")
-        echo(f"keywords from statistics for {asked}: the model gave none of use ({some(unusable)})", err=True)
+        echo(
+            f"keywords from statistics for {asked}: the model's answer was unusable ({some(unusable)})",
+            err=True,
+        )
     if as_json:
-        told = {"method": manifest.method, "unit": manifest.unit, "seconds": seconds}
+        summary = {"method": manifest.method, "unit": manifest.unit, "seconds": seconds}
         echo_json(
-            {**run, "questions": questions, "failed": ranked.failed, "incomplete": made.incomplete, **told},
+            {
+                **run,
+                "questions": questions,
+                "failed": ranked.failed,
+                "incomplete": made.incomplete,
+                **summary,
+            },
             err=err,
         )
     else:
@@ -208,14 +217,14 @@ def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> No
         echo(
             f"{run['path']}: {counted(questions, 'question')}, {counted(run['hits'], 'hit')}, "
             f"method {manifest.method}, judged unit {manifest.unit}, in {seconds:,.1f} s "
-            f"({rate:,.0f} a second)",
+            f"({rate:,.0f} per second)",
             err=err,
         )
         _list_questions("no hits for", ranked.without_hits, made, piped=piped)
-    _list_questions("something failed, and was done without, for", made.incomplete, made, piped=piped)
-    _list_questions("the run is partial, it lacks", ranked.failed, made, piped=piped)
+    _list_questions("ranked in spite of a failure:", made.incomplete, made, piped=piped)
+    _list_questions("the run is partial, without", ranked.failed, made, piped=piped)
     if not piped and (made.incomplete or ranked.failed):
-        echo("the same command asks these again, the others are kept", err=True)
+        echo("the same command repeats these; the others are kept", err=True)
 
 
 def _list_questions(words: str, reasons: Mapping[str, str], made: "MadeRun", *, piped: bool) -> None:
@@ -232,5 +241,5 @@ def _list_questions(words: str, reasons: Mapping[str, str], made: "MadeRun", *, 
 
 
 def some(ids: Sequence[str]) -> str:
-    """Return the first ids of a list, and whether there are more."""
+    """Return the first ids of a list, with … if there are more."""
     return ", ".join(ids[:SHOWN_IDS]) + (", …" if len(ids) > SHOWN_IDS else "")

@@ -1,10 +1,9 @@
-"""Runs: what a method found for each question, best first, in TREC's six columns.
+"""Runs: the ranking of each question, best first, in TREC's six columns.
 
     query_id Q0 id rank score tag
 
-trec_eval takes the order from the scores alone, reads them in single precision, and breaks ties by id. So
-that everyone who scores a run file sees the order that was meant, a score that would not be lower than the
-one before it is written a small step below it.
+trec_eval sorts by score alone, reads scores in single precision, and breaks ties by id. To preserve the order
+of a run file in every tool, a score that is not below the one before it is lowered by a small step.
 """
 
 import hashlib
@@ -31,22 +30,22 @@ Run = dict[str, Ranking]
 COLUMNS = 6
 SMALLEST_STEP = np.float32(1e-6)
 LARGEST_SCORE = 1e30
-# As C reads them, and trec_eval with it; Python would read 1_0 and the digits of any script.
+# Numbers as C and trec_eval read them; Python also accepts 1_0 and digits of any script.
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 RANK = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 
 def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> str:
-    """Write a run and return the SHA-256 of its bytes; the order of each ranking counts, its scores follow.
+    """Write a run and return the SHA-256 of its bytes; scores are adapted to the order of each ranking.
 
-    A question without hits has no line: the format cannot say it.
+    A question without hits has no line, as the format cannot represent it.
 
     Raises:
-        BadRun: an id with white space or twice in a ranking, a score that is no number.
-        OutputNotWritten: disk full, no permission.
+        BadRun: an id contains white space or occurs twice in a ranking, or a score is not a number.
+        OutputNotWritten: the disk is full, or permission is missing.
     """
     if not _is_word(tag):
-        raise BadRun(f"{tag!r} cannot tag a run: a tag is one word")
+        raise BadRun(f"{tag!r} is not a valid tag: a tag is one word")
     lines = (line for query_id, ranking in run.items() for line in run_lines(query_id, ranking, tag))
     content = "".join(lines).encode("utf-8")
     write_output(Path(path), content)
@@ -63,15 +62,15 @@ def run_lines(query_id: str, ranking: Sequence[tuple[str, float]], tag: str) -> 
 
 
 def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:
-    """Return the ranking with the scores that its run file has: strictly falling in single precision.
+    """Return the ranking with the scores of its run file: strictly decreasing in single precision.
 
     Raises:
-        BadRun: a score that is no number.
+        BadRun: a score is not a number.
     """
     ids, given = [], []
     for found, score in ranking:
         if not abs(score) <= LARGEST_SCORE:
-            raise BadRun(f"{found} has the score {score}, which no run file can hold")
+            raise BadRun(f"{found} has the score {score}, which a run file cannot represent")
         ids.append(found)
         given.append(score)
     scores = np.asarray(given, dtype=np.float32) + np.float32(0)  # −0 is 0
@@ -83,23 +82,23 @@ def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:
 
 
 def read_run(path: str | Path, digest: "_Hash | None" = None) -> Run:
-    """Read a run, gzip unpacked: rankings by score, ties by the rank in the file; `digest` is of its bytes.
+    """Read a run, optionally gzipped: rankings by score, ties by rank; `digest` hashes the bytes.
 
     Raises:
-        BadRun: with file and line; wrong columns, an id twice for one question, a score that is no number.
+        BadRun: with file and line; wrong columns, an id twice for one question, a score that is not a number.
     """
     rows: dict[str, list[tuple[float, int, str]]] = {}
     seen: set[tuple[str, str]] = set()
     for number, line in numbered_lines(Path(path), BadRun, digest):
         where = f"{path}:{number}"
-        parts = normalize("NFC", line).split()  # ids as those of an index
+        parts = normalize("NFC", line).split()  # same normal form as ids of an index
         if len(parts) != COLUMNS:
             raise BadRun(
                 f"{where}: {counted(len(parts), 'column')}; a run has six: query_id Q0 id rank score tag"
             )
         query_id, _, found, rank, score, _ = parts
         if (query_id, found) in seen:
-            raise BadRun(f"{where}: {found} stands a second time for {query_id}")
+            raise BadRun(f"{where}: {found} occurs a second time for {query_id}")
         seen.add((query_id, found))
         rows.setdefault(query_id, []).append((-_number(score, where), _rank(rank, where), found))
     return {
@@ -111,23 +110,23 @@ def read_run(path: str | Path, digest: "_Hash | None" = None) -> Run:
 def _number(text: str, where: str) -> float:
     score = float(text) if NUMBER.fullmatch(text) else math.nan
     if not math.isfinite(score):
-        raise BadRun(f"{where}: the score {text!r} is no number")
+        raise BadRun(f"{where}: the score {text!r} is not a number")
     return score
 
 
 def _rank(text: str, where: str) -> int:
     if not RANK.fullmatch(text):
-        raise BadRun(f"{where}: the rank {text!r} is no whole number")
+        raise BadRun(f"{where}: the rank {text!r} is not a whole number")
     return int(text)
 
 
 def _check_ids(query_id: str, ids: list[str]) -> None:
     for name in (query_id, *ids):
         if not _is_word(name):
-            raise BadRun(f"{name!r} cannot stand in a run: an id is not empty and has no white space")
+            raise BadRun(f"{name!r} is not a valid id in a run: an id is not empty and has no white space")
     if len(set(ids)) < len(ids):
         twice = next(found for place, found in enumerate(ids) if found in ids[:place])
-        raise BadRun(f"{twice} stands twice in the ranking of {query_id}")
+        raise BadRun(f"{twice} occurs twice in the ranking of {query_id}")
 
 
 def _is_word(text: str) -> bool:

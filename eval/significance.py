@@ -1,4 +1,4 @@
-"""Is the difference between two runs more than chance? A paired test and an interval.
+"""Significance of the difference between two runs: a paired test and a confidence interval.
 
 The test is the randomisation test that Smucker, Allan & Carterette recommend (A comparison of statistical
 significance tests for information retrieval evaluation, CIKM 2007). The interval is the percentile
@@ -15,22 +15,22 @@ from numpy.typing import NDArray
 SEED = 20_071_106
 TRIALS = 100_000
 RESAMPLES = 20_000
-ENUMERATED_PAIRS = 16  # up to 2^16 assignments are tried one and all
-CHUNK = 4_000_000  # numbers held at a time
-# Sums of the same differences in another order may differ in the last digits.
+ENUMERATED_PAIRS = 16  # up to 2^16 assignments are enumerated
+CHUNK = 4_000_000  # numbers in memory at a time
+# Sums of the same differences in a different order may differ in the last digits.
 TOLERANCE = 1e-9
 
 Floats = NDArray[np.float64]
 
 
 def _shown(p_value: float) -> str:
-    """Return a p value to four places; what is smaller is not shown as 0."""
+    """Format a p value to four places; a smaller value is not shown as 0."""
     return "<.0001" if p_value < 0.0001 else f"{p_value:.4f}"  # noqa: PLR2004 - the last place shown
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two runs by one measure. The difference is b − a; wins are the questions where b is better."""
+    """Two runs compared by one measure. The difference is b − a; wins are questions where b is better."""
 
     mean_a: float
     mean_b: float
@@ -42,7 +42,7 @@ class Comparison:
     losses: int
 
     def as_record(self) -> dict[str, Any]:
-        """Return the comparison as JSON has it."""
+        """Return the comparison for JSON output."""
         return {
             "a": self.mean_a,
             "b": self.mean_b,
@@ -84,9 +84,9 @@ def paired_randomization(
 ) -> float:
     """Return the two-sided p value: how often swapping pairs gives a mean difference at least as large.
 
-    Exact where at most 16 pairs differ, else estimated from `trials` random swaps as (n + 1) / (trials + 1),
+    Exact if at most 16 pairs differ, else estimated from `trials` random swaps as (n + 1) / (trials + 1),
     so never 0 (Davison & Hinkley, Bootstrap Methods and their Application, 1997, chapter 4). ValueError for
-    sequences of different length or none at all.
+    sequences of different length or without elements.
     """
     differences = _differences(a, b)
     differences = differences[differences != 0]
@@ -130,7 +130,7 @@ def bootstrap_interval(
 def _differences(a: Sequence[float], b: Sequence[float]) -> Floats:
     if len(a) != len(b) or not len(a):
         raise ValueError(
-            f"{len(a)} and {len(b)} values: pairs are needed, of the same questions in the same order"
+            f"{len(a)} and {len(b)} values: both runs need values of the same questions in the same order"
         )
     return np.asarray(b, dtype=np.float64) - np.asarray(a, dtype=np.float64)
 

@@ -21,10 +21,10 @@ QUESTION_KEYS = ("question", "text", "query")
 
 
 def read_topics(path: str | Path, digest: "_Hash | None" = None) -> dict[str, str]:
-    """Read {query_id: question} in the order of the file, gzip unpacked; `digest` is of the bytes read.
+    """Read {query_id: question} in the order of the file, optionally gzipped; `digest` hashes the bytes read.
 
     Raises:
-        BadTopics: with file and line; a missing column, an empty question, an id that stands twice, no topic.
+        BadTopics: with file and line; a missing column, an empty question, a repeated id, or no topic.
     """
     topics: dict[str, str] = {}
     read: Callable[[str, str], tuple[str, str]] | None = None
@@ -32,23 +32,25 @@ def read_topics(path: str | Path, digest: "_Hash | None" = None) -> dict[str, st
         where = f"{path}:{number}"
         read = read or (_from_json if line.lstrip().startswith("{") else _from_columns)
         query_id, question = (part.strip() for part in read(line, where))
-        query_id = normalize("NFC", query_id)  # as those of qrels and runs
+        query_id = normalize("NFC", query_id)  # same normal form as in qrels and runs
         if not query_id or len(query_id.split()) != 1:
-            raise BadTopics(f"{where}: {query_id!r} is no query id: it has no white space and is not empty")
+            raise BadTopics(
+                f"{where}: {query_id!r} is not a query id: an id is not empty and has no white space"
+            )
         if not question:
             raise BadTopics(f"{where}: the question of {query_id} is empty")
         if query_id in topics:
-            raise BadTopics(f"{where}: {query_id} stands here a second time; a query id stands once")
+            raise BadTopics(f"{where}: {query_id} occurs a second time; query ids must be unique")
         topics[query_id] = question
     if not topics:
-        raise BadTopics(f"{path}: there is no question in it")
+        raise BadTopics(f"{path}: it contains no questions")
     return topics
 
 
 def _from_columns(line: str, where: str) -> tuple[str, str]:
     query_id, tab, question = line.partition("\t")
     if not tab:
-        raise BadTopics(f"{where}: one column where two are expected: id, tab, question")
+        raise BadTopics(f"{where}: one column instead of two: id, tab, question")
     return query_id, question
 
 

@@ -1,6 +1,6 @@
-"""Whether judgements and runs name the same unit, passages or papers, and their conversion to papers.
+"""The units of judgements and runs, passages or papers, and their conversion to papers.
 
-A passage is recognised by its id: MIRACL's 1234#5, and X#1 or X@en of a paper X. A paper scores as its best
+A passage is recognised by its id: 1234#5 in MIRACL, and X#1 or X@en of a paper X. A paper scores as its best
 passage, and its grade is the highest grade of its passages, as in `eval run --unit paper`.
 """
 
@@ -18,7 +18,7 @@ RANKED_PASSAGE = re.compile(r"(.+?)(?:#\d+|@ko|@en)", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class MadeRun:
-    """A run, its name for messages, and the unit that its manifest names; "" where there is none."""
+    """A run, its name for messages, and the unit in its manifest; "" without a manifest."""
 
     name: str
     run: Run
@@ -26,20 +26,20 @@ class MadeRun:
 
     @property
     def ids(self) -> Iterable[str]:
-        """The ids of all rankings."""
+        """The ids in all rankings."""
         return (found for ranking in self.run.values() for found, _ in ranking)
 
     @property
     def holds_passages(self) -> bool:
-        """Whether passages of papers or articles are ranked; papers may have ids like theirs."""
+        """Whether passages of papers or articles are ranked; ids of papers may look the same."""
         return self.unit != "paper" and any(map(RANKED_PASSAGE.fullmatch, self.ids))
 
 
 def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run], list[str]]:
-    """Return judgements and runs in the same unit, and notes about what was converted to papers.
+    """Return judgements and runs in the same unit, and notes about conversions to papers.
 
     Raises:
-        UnitsDiffer: they name different units, and nothing is in common by paper either.
+        UnitsDiffer: their units differ, and no paper is in common.
     """
     judged = {passage for grades in qrels.values() for passage in grades}
     judges_passages = all(map(JUDGED_PASSAGE.fullmatch, judged))
@@ -70,7 +70,7 @@ def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run]
 
 
 def _check_common(made: MadeRun, run: Run, qrels: Qrels, judged: Iterable[str]) -> None:
-    """Raise `UnitsDiffer` where no judged paper is ranked for any question."""
+    """Raise `UnitsDiffer` if no judged paper is ranked for any question."""
     if any(found in grades for query_id, grades in qrels.items() for found, _ in run.get(query_id, ())):
         return
     unit = "passages" if made.holds_passages else "papers"
@@ -78,7 +78,7 @@ def _check_common(made: MadeRun, run: Run, qrels: Qrels, judged: Iterable[str]) 
     judges = "passages" if JUDGED_PASSAGE.fullmatch(judged_id) else "papers"
     raise UnitsDiffer(
         f"{made.name} ranks {unit} ({next(iter(made.ids))}, …), the qrels judge {judges} ({judged_id}, …), "
-        "and they have no paper in common; make the run from the judged corpus, with its unit (--unit)"
+        "and they have no paper in common; make the run from the judged corpus, in its unit (--unit)"
     )
 
 

@@ -1,1 +1,1 @@
-"""The HTTP server: an API, ways in for other programs, and the page."""
+"""The HTTP server: an API, endpoints for other programs, and the page."""

@@ -1,4 +1,4 @@
-"""The application: routes found by their files, errors as problem details, what all routes share."""
+"""The application: routes found by their files, problem details, and the services that routes share."""
 
 import pkgutil
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from generator.request import Settings
 from server import routes
 from server.api.description import Application, operation_id
 from server.problems.handlers import add_handlers
-from server.processes.stopping import told_to_stop
+from server.processes.stopping import stop_event_on_signal
 from server.services import Services, open_services
 from server.settings import ServerSettings, listed
 from server.transport.entrance import Entrance
@@ -22,21 +22,21 @@ from server.transport.head_requests import AnswersHead
 
 
 class State(TypedDict):
-    """What each request finds in its state."""
+    """The state of each request."""
 
     services: Services
 
 
 def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
-    """Make the application; what it shares is opened when it starts.
+    """Create the application; the shared services are opened at startup.
 
-    An endpoint is a file in `server/routes/` that holds `router`.
+    Each file in `server/routes/` defines endpoints in its `router`.
     """
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
         async with open_services(settings, server) as services:
-            with told_to_stop(services.stopping, server.stop_s):
+            with stop_event_on_signal(services.stopping, server.stop_s):
                 yield State(services=services)
 
     app = Application(

@@ -1,6 +1,6 @@
-"""An answer as text with numbered citations, written piece by piece as its sentences arrive.
+"""An answer as text with numbered citations, written in pieces as its sentences arrive.
 
-A chat shows sentences followed by `[1]`, paragraphs by section, a word in round brackets after a sentence
+A chat shows sentences followed by `[1]`, one paragraph per section, a word in round brackets after a sentence
 that its check does not support, and the references at the end. Quoted passages are a list under a heading.
 An abstaining answer lists the nearest papers. The text is the same whether its pieces are sent one by one or
 together.
@@ -15,14 +15,14 @@ from generator.answer_events import AnswerEvent
 from generator.answers.answer import EXTRACTIVE, HEADINGS, abstention, likelihood_line
 from generator.answers.quoting import CHECK_WORDS, quoted
 from indexer.corpora.papers import Language, language_of
-from server.addresses import known_by
+from server.addresses import reference_line
 from server.korean_notes import in_korean
 
-# What Markdown takes for a tag or a link, a model for a mark of its own (`<|im_start|>`); `p < .05` stays.
+# Markdown reads these as a tag or a link, a model as a special token (`<|im_start|>`); `p < .05` stays.
 TAG = re.compile(r"<(?=[A-Za-z/!?|｜])")
-ENTITY = re.compile(r"&(?=#?\w+;)")  # a bracket or an address by another name
-# What chat programs make a link of where it stands bare: addresses, hosts, and mail. Some look for them when
-# backslashes are gone, so that none helps; in a code span nobody looks. Backslashes before would escape that.
+ENTITY = re.compile(r"&(?=#?\w+;)")  # an entity can stand for a bracket or an address
+# Bare addresses, hosts and mail that chats turn into links. Some programs look for links after they
+# removed backslashes, so escaping does not help; a code span does. A backslash before a span would escape it.
 ADDRESS = re.compile(
     r"(?<!\\)\\*(?:(?:(?:[a-z][a-z0-9+.-]{0,31}:)?//\w|www\.|(?:mailto|xmpp|tel):)\S+"
     r"|[\w.+-]{1,64}@[\w-]{1,63}\.\S+"
@@ -50,7 +50,7 @@ SUPPORTED = {"en": "supported", "ko": "근거 있음"}
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A cited passage by its number in the text, and where its paper is found."""
+    """A cited passage, its number in the text, and the address of its paper."""
 
     number: int
     passage_id: str
@@ -70,27 +70,27 @@ class Citation:
 
 
 def harmless(text: str) -> str:
-    """Return a text on one line that a chat shows as it is: no citation, image, link or tag of its own.
+    """Return a text on one line that a chat shows unchanged: no citation, image, link or tag in it is active.
 
-    The renderers meant are those of CommonMark and of GitHub's Markdown, which links bare addresses.
+    The renderers are CommonMark and GitHub's Markdown, which links bare addresses.
     """
     text = ENTITY.sub("& ", TAG.sub("< ", quoted(text).replace("`", "'")))
     return ADDRESS.sub(lambda found: f"`{found[0]}`", text)
 
 
 class CitedText:
-    """Writes the text of one answer; each method returns what it adds to it."""
+    """Write the text of one answer; each method returns the text that it adds."""
 
     def __init__(self, question: str, address: Callable[[Mapping[str, Any]], str]) -> None:
-        """Write in the language of the question; `address` is of a hit, "" where it has none."""
+        """Write in the language of the question; `address` returns the address of a hit, or ""."""
         self._question = question
         self._language: Language = "ko" if language_of(question) == "ko" else "en"
         self._words = WORDS[self._language]
         self._address = address
         self._papers: dict[str, Mapping[str, Any]] = {}
         self._nearest: dict[str, Mapping[str, Any]] = {}  # of the last search
-        self._written: dict[tuple[str, tuple[str, ...]], int] = {}  # sentences, by their place in the text
-        self._of_answer: list[int] = []  # the places of the answer's own sentences, in order
+        self._written: dict[tuple[str, tuple[str, ...]], int] = {}  # sentence → its position in the text
+        self._of_answer: list[int] = []  # the positions of the answer's sentences, in order
         self._marks: dict[int, str] = {}
         self._section = ""
         self._likelihood: float | None = None
@@ -99,7 +99,7 @@ class CitedText:
         self.citations: list[Citation] = []
 
     def take(self, event: AnswerEvent) -> str:
-        """Write what an event tells."""
+        """Return the text of an event."""
         data = event.data
         if event.kind == "evidence":
             self.evidence(data["hits"], data["likelihood"])
@@ -112,19 +112,19 @@ class CitedText:
         return ""
 
     def _notes(self, data: Mapping[str, Any]) -> list[str]:
-        """Return what a reader should know; first what was asked, where that is another question."""
+        """Return the notes for the reader; the searched question comes first if it differs."""
         another = data["question"].strip() != self._question.strip()
         notes = map(in_korean, data["notes"]) if self._language == "ko" else data["notes"]
         return [*([f"{self._words['asked']}: {data['question']}"] if another else []), *notes]
 
     def evidence(self, hits: Iterable[Mapping[str, Any]], likelihood: float | None = None) -> None:
-        """Take the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""
+        """Remember the hits that sentences cite, each with `passage_id`, `doc_id`, `title` and `paper`."""
         self._nearest = {hit["passage_id"]: hit for hit in hits}
         self._papers |= self._nearest
         self._likelihood = likelihood
 
     def sentence(self, record: Mapping[str, Any]) -> str:
-        """Write a sentence; one that stood there before an answer was begun anew is not repeated."""
+        """Write a sentence; a sentence that was written before a restart is not repeated."""
         key = (record["text"], tuple(record["citations"]))
         if key in self._written:
             self._of_answer.append(self._written[key])
@@ -147,7 +147,7 @@ class CitedText:
         return self._add(added)
 
     def _lead(self, section: str) -> str:
-        """Return what precedes a sentence of a section: a space, a new paragraph, or the start of an item."""
+        """Return the text before a sentence: a space, a new paragraph, or the start of a list item."""
         begins = section != self._section
         paragraph = "\n\n" if self._length else ""
         if section != "passages":
@@ -159,13 +159,13 @@ class CitedText:
         return paragraph + "\n\n".join(lines)
 
     def restart(self, message: str) -> str:
-        """Say that the answer is begun anew; what was written cannot be taken back."""
+        """Report that the answer starts again; text that was sent cannot be taken back."""
         self._of_answer = []
         self._section = ""
         return self._add(f"\n\n({harmless(message)})") if self._length else ""
 
     def end(self, answer: Mapping[str, Any], notes: Sequence[str], unknown_words: Sequence[str] = ()) -> str:
-        """Write what only the whole answer has: an abstention, other checks, notes, references.
+        """Write the parts that need the whole answer: an abstention, changed checks, notes, references.
 
         An abstaining answer without references lists the papers found as the nearest ones.
         """
@@ -186,7 +186,7 @@ class CitedText:
         return self._add(f"\n\n{text}" if self._length and text else text)
 
     def _checked_again(self, sentences: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Say which sentences have another check than the one that stands behind them."""
+        """List the sentences whose final check differs from the check written after them."""
         words = CHECK_WORDS[self._language] | {"supported": SUPPORTED[self._language]}
         changed = [
             f"{self._words['sentence'].format(number)}: {words.get(record['check'], record['check'])}"
@@ -216,10 +216,10 @@ class CitedText:
 def _described(hit: Mapping[str, Any]) -> str:
     """Return authors, year, title and journal of a hit's paper."""
     title = str(hit.get("title", ""))
-    return harmless(known_by({"year": hit.get("year"), **(hit.get("paper") or {}), "title": title}))
+    return harmless(reference_line({"year": hit.get("year"), **(hit.get("paper") or {}), "title": title}))
 
 
 def _listed(heading: str, items: Sequence[str]) -> str:
-    """Return a list under a heading."""
+    """Format a list under a heading."""
     lines = [f"- {item}".replace("  ", " ").rstrip() for item in items]
     return "\n".join([f"**{heading}**", "", *lines])

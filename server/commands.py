@@ -12,7 +12,7 @@ from indexer.options import INTERRUPTED, name_option
 
 @contextmanager
 def _installed() -> Iterator[None]:
-    """Tell how what the server needs is installed, where an import in the block does not find it."""
+    """Report how to install the server if an import in the block fails."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -22,16 +22,16 @@ def _installed() -> Iterator[None]:
 
 
 @click.command()
-@click.option("--host", help="Address to listen at; default SHRAG_SERVER__HOST, else 127.0.0.1.")
+@click.option("--host", help="Address to listen on; default SHRAG_SERVER__HOST, else 127.0.0.1.")
 @click.option("--port", type=click.IntRange(0, 65_535), help="Default SHRAG_SERVER__PORT, else 8080.")
 @click.option(
     "--workers",
     type=click.IntRange(0, 64),
-    help="Processes; default SHRAG_SERVER__WORKERS, else one a core; one with local models or services.",
+    help="Processes; default SHRAG_SERVER__WORKERS, else one per core; one with local models or services.",
 )
 @click.option("--open", "is_open", is_flag=True, help="Answer everybody, without keys, at any address.")
 def serve(host: str | None, port: int | None, workers: int | None, is_open: bool) -> None:
-    """Serve the page, the API and the ways in for other programs."""
+    """Serve the page, the API and the endpoints for other programs."""
     with _installed():
         from server.serving import serve as run
     from server.settings import ServerSettings
@@ -46,7 +46,7 @@ def serve(host: str | None, port: int | None, workers: int | None, is_open: bool
 @click.command()
 @name_option
 def mcp(name: str | None) -> None:
-    """Answer a program that speaks the Model Context Protocol on standard input and output.
+    """Serve a Model Context Protocol client on standard input and output.
 
     For Claude Desktop, editors and agents, which start it themselves; `shrag serve` answers at /mcp.
     """

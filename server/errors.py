@@ -1,52 +1,52 @@
-"""What can go wrong between a caller of the server and its layers below.
+"""Errors between a caller of the server and the layers below.
 
 ServerError
-├── BadRequest        a call that cannot be read: `place` says which part of it
-├── AddressTooLong, BodyTooLarge, BodyTooSlow, BodyTooDeep     calls that are not read to their end
+├── BadRequest        an unreadable call; `place` names the part of it
+├── AddressTooLong, BodyTooLarge, BodyTooSlow, BodyTooDeep     calls that are not read to the end
 ├── CallerGone        the caller left before the call had arrived
-├── WrongMediaType    a body that is no JSON, or says so
-├── TooBusy           refused before any work was done; `retry_after_s` says when to come again
-│   ├── TooOften      more calls than a key, or an address, has in a time
-│   ├── QuotaUsed     as many calls as a key has in a day
-│   └── TooManyOpen   as many calls open at once as a key, or an address, may have
-├── Unauthorized      no key, or one that opens nothing
-├── Forbidden         a key that does not allow this, or a page of another site that asks
-├── Misdirected       a name of a host that this server does not answer to
-├── TooSlow           work that took longer than it may
-├── NotProtected      the server would answer everybody, and nobody has said that it may
+├── WrongMediaType    a body that is not JSON, or is labelled as another type
+├── TooBusy           refused before any work was done; `retry_after_s` is the time to wait
+│   ├── TooOften      the rate limit of a key, or an address
+│   ├── QuotaUsed     the daily limit of a key
+│   └── TooManyOpen   the limit of open calls of a key, or an address
+├── Unauthorized      no key, or an invalid one
+├── Forbidden         the key's scope is too small, or a page of another site made the request
+├── Misdirected       the Host header names another server
+├── TooSlow           the work exceeded its time limit
+├── NotProtected      the server would answer everybody without the setting that allows it
 ├── Stopping          the server is being stopped
-├── Starting          what questions are asked of is still being opened
+├── Starting          indexes or sources are still being opened
 ├── NothingOpens      there are indexes, and none of them can be opened
-├── UnknownSearch     no search for papers of that id is kept for the caller
-├── SearchRunning     a kept search that is gone on with elsewhere
+├── UnknownSearch     no search for papers with that id is kept for the caller
+├── SearchRunning     a kept search that another call is continuing
 ├── SearchUnusable    a kept search that cannot be read or removed
-├── UnknownKey        no key of that id
+├── UnknownKey        no key with that id
 └── KeysUnreadable    the store of keys cannot be read or written
-    └── KeysEmpty     its file has no content, so no key opens anything
+    └── KeysEmpty     its file has no content, so no key is valid
 """
 
 from base.errors import RemediableError
 
 
 class ServerError(Exception):
-    """Base of all; the message says what happened, and what to do next."""
+    """Base of all server errors; the message names the cause and the next step."""
 
 
 class BadRequest(ServerError):
-    """A call that cannot be read; `place` names the part of it, like `body.k`."""
+    """An unreadable call; `place` names the part of it, like `body.k`."""
 
     def __init__(self, message: str, *, place: str = "") -> None:
-        """Keep the place beside the message."""
+        """Keep the place next to the message."""
         self.place = place
         super().__init__(message)
 
 
 class AddressTooLong(ServerError):
-    """A path and a query of more bytes than are read."""
+    """A path and query longer than the limit."""
 
 
 class BodyTooLarge(ServerError):
-    """A call of more bytes than are read."""
+    """A body larger than the limit."""
 
 
 class BodyTooSlow(ServerError):
@@ -54,22 +54,22 @@ class BodyTooSlow(ServerError):
 
 
 class BodyTooDeep(ServerError):
-    """JSON of more brackets in one another than are read."""
+    """JSON nested more deeply than the limit."""
 
 
 class CallerGone(ServerError):
-    """The caller left before the call had arrived; there is nobody to tell."""
+    """The caller left before the call had arrived; no response can be sent."""
 
 
 class WrongMediaType(ServerError):
-    """A body in a form that is not read, like a packed one."""
+    """A body in an unsupported form, like a compressed one."""
 
 
 class TooBusy(ServerError):
-    """The server has more to do than it can; nothing was begun."""
+    """The server is at capacity; no work was started."""
 
     def __init__(self, message: str, *, retry_after_s: float) -> None:
-        """Keep beside the message after how many seconds the call may be made again."""
+        """`retry_after_s`: seconds after which the call may be repeated."""
         self.retry_after_s = retry_after_s
         super().__init__(message)
 
@@ -79,51 +79,51 @@ class Stopping(ServerError):
 
 
 class Starting(ServerError):
-    """What questions are asked of is still being opened."""
+    """Indexes or sources are still being opened."""
 
 
 class NothingOpens(ServerError):
-    """There are indexes, and none of those that questions are expected for can be opened."""
+    """There are indexes, and none of the expected ones can be opened."""
 
 
 class TooOften(TooBusy):
-    """A key, or an address, has made as many calls as it may in a time."""
+    """A key, or an address, has reached its rate limit."""
 
 
 class QuotaUsed(TooBusy):
-    """A key has made as many calls as it may in a day."""
+    """A key has reached its daily limit."""
 
 
 class TooManyOpen(TooBusy):
-    """A key, or an address, has as many calls open as it may."""
+    """A key, or an address, has reached its limit of open calls."""
 
 
 class Unauthorized(ServerError):
-    """No key, or one that opens nothing."""
+    """No key, or an invalid one."""
 
 
 class Forbidden(ServerError):
-    """A key that does not allow this, or a page of another site that asks."""
+    """The key's scope is too small, or a page of another site made the request."""
 
 
 class Misdirected(ServerError):
-    """A name of a host that this server does not answer to."""
+    """The Host header names another server."""
 
 
 class TooSlow(ServerError):
-    """Work that took longer than it may."""
+    """The work exceeded its time limit."""
 
     def __init__(self, seconds: float) -> None:
-        """Say how long it may take."""
+        """`seconds`: the limit."""
         super().__init__(f"this took longer than {seconds:g} seconds")
 
 
 class UnknownSearch(ServerError):
-    """No search for papers of that id is kept for the caller."""
+    """No search for papers with that id is kept for the caller."""
 
 
 class SearchRunning(ServerError):
-    """A kept search that is under way; it is gone on with once at a time."""
+    """A kept search is running; only one call can continue it at a time."""
 
 
 class SearchUnusable(ServerError):
@@ -131,7 +131,7 @@ class SearchUnusable(ServerError):
 
 
 class NotProtected(RemediableError, ServerError):
-    """The server would answer everybody, and nobody has said that it may."""
+    """The server would answer everybody without the setting that allows it."""
 
 
 class UnknownKey(RemediableError, ServerError):
@@ -139,13 +139,13 @@ class UnknownKey(RemediableError, ServerError):
 
 
 class KeysUnreadable(RemediableError, ServerError):
-    """The store of keys cannot be read or written; `passing` where that may be over in a moment."""
+    """The store of keys cannot be read or written; `passing` if the cause may disappear soon."""
 
     def __init__(self, what: str, *, remedy: str | tuple[str, ...] = (), passing: bool = False) -> None:
-        """Keep whether it is worth trying again."""
+        """`passing`: a retry may succeed."""
         self.passing = passing
         super().__init__(what, remedy=remedy)
 
 
 class KeysEmpty(KeysUnreadable):
-    """The file of keys has no content: no key opens anything."""
+    """The file of keys has no content, so no key is valid."""

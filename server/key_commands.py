@@ -1,4 +1,4 @@
-"""The commands of keys: `keys create`, `list`, `revoke`."""
+"""The commands for keys: `keys create`, `list`, `revoke`."""
 
 from datetime import UTC, datetime
 
@@ -19,30 +19,28 @@ from server.limits.open_calls import MOST_PLACES
 
 @click.group()
 def keys() -> None:
-    """Make keys for callers of the server, list them, end them."""
+    """Create, list and revoke the keys of callers."""
 
 
 @keys.command()
-@click.option("--label", default="", help="Whose it is, as lists and the audit log name it.")
+@click.option("--label", default="", help="The owner, as shown in lists and the audit log.")
 @click.option(
     "--scope", type=click.Choice(SCOPES), default="read", show_default=True, help="admin also reads."
 )
-@click.option(
-    "--index", "indexes", multiple=True, metavar="NAME", help="Open this index alone; several times."
-)
+@click.option("--index", "indexes", multiple=True, metavar="NAME", help="Allow this index only; repeatable.")
 @click.option(
     "--source",
     "sources",
     multiple=True,
     metavar="NAME",
-    help="Open this source; with --index or --source no other index and source; several times.",
+    help="Allow this source; --index or --source excludes all other indexes and sources; repeatable.",
 )
 @click.option(
     "--rate",
     "per_minute",
     type=click.IntRange(0, 1_000_000),
     metavar="N",
-    help="Searches and questions a minute; 0 = any number. Default: those of the server's settings.",
+    help="Searches and questions a minute; 0 = no limit. Default: the server's settings.",
 )
 @click.option(
     "--per-day",
@@ -54,9 +52,9 @@ def keys() -> None:
     "--connections",
     type=click.IntRange(0, MOST_PLACES),
     metavar="N",
-    help="Calls open at once; 0 = any number. Default: that of the server's settings.",
+    help="Open calls; 0 = no limit. Default: the server's setting.",
 )
-@click.option("--expires", metavar="90d|DATE", help="After so many days, or at the end of a day (UTC).")
+@click.option("--expires", metavar="90d|DATE", help="After a number of days, or at the end of a day (UTC).")
 @json_option
 def create(  # noqa: PLR0913, PLR0917 - one for each option
     label: str,
@@ -69,7 +67,7 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
     expires: str | None,
     as_json: bool,
 ) -> None:
-    """Make a key and show it on standard output, this once."""
+    """Create a key and print it on standard output. It is shown only once."""
     now = datetime.now(UTC)
     for name in indexes:
         if not NAME.fullmatch(name):
@@ -79,7 +77,8 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
             raise InvalidCall(f"{name!r} cannot name a source")
     if scope == "admin" and (indexes or sources):
         raise InvalidCall(
-            "a key of the scope admin opens all indexes and sources", remedy="leave --index and --source out"
+            "a key with the scope admin allows every index and source",
+            remedy="omit --index and --source",
         )
     text, key = make_key(
         label,
@@ -94,13 +93,13 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
         echo_json({"key": text} | key.as_record(now))
         return
     echo(text)
-    echo(f"key {key.id}: {_described(key)}. It is not shown again.", err=True)
+    echo(f"key {key.id}: {_described(key)}. It will not be shown again.", err=True)
 
 
 @keys.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the keys, also those that have ended."""
+    """List the keys, including expired and revoked ones."""
     now = datetime.now(UTC)
     store = _store()
     kept = store.read().keys
@@ -127,13 +126,13 @@ def list_command(as_json: bool) -> None:
 @click.argument("key_id", metavar="ID")
 @json_option
 def revoke(key_id: str, as_json: bool) -> None:
-    """End a key, in running servers too."""
+    """Revoke a key, also in running servers."""
     now = datetime.now(UTC)
     key = _store().revoke(key_id, now)
     if as_json:
         echo_json(key.as_record(now))
     else:
-        echo(f"key {key.id} opens nothing any more")
+        echo(f"key {key.id} is revoked")
 
 
 def _store() -> KeyStore:
@@ -141,7 +140,7 @@ def _store() -> KeyStore:
 
 
 def _described(key: Key) -> str:
-    """Say what a key opens, and how long."""
+    """Describe the scope and expiry of a key."""
     opened = _opened(key) or "all indexes and sources"
     ends = f"until {_day(key.expires)}" if key.expires else "for ever"
     return ", ".join(filter(None, (key.scope, opened, str(key.limits), ends)))

@@ -14,7 +14,7 @@ def _patterns() -> list[tuple[re.Pattern[str], str]]:
 
 
 def in_korean(note: str) -> str:
-    """Return a note in Korean. The English is kept if there are no words for it, or none for its details."""
+    """Translate a note. The English is kept if there is no translation, or none for its details."""
     for pattern, words in _patterns():
         if found := pattern.search(note):
             korean = re.sub(r"\$(\d)", lambda group: found[int(group[1])] or "", words)

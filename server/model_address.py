@@ -1,4 +1,4 @@
-"""What readers are told of a model that failed does not say where it runs; the server's settings do."""
+"""Hide the address of the model's server in messages to readers; only the settings show it."""
 
 import re
 from typing import Any
@@ -9,7 +9,7 @@ SHOWN = "the server of the model"
 
 
 def without_address(record: Any, settings: Settings) -> Any:
-    """Return JSON in whose texts the address of the model's server, and what follows it, is not named."""
+    """Replace the address of the model's server, with its path, in all texts of a JSON value."""
     address = settings.generator.llm.base_url
     if not address:
         return record

@@ -1,4 +1,4 @@
-"""What all routes share, made when the server starts and closed when it ends."""
+"""Services that all routes share, opened at startup and closed at the end."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -30,23 +30,23 @@ from server.sources.offered_sources import OfferedSources
 
 @dataclass(frozen=True, slots=True)
 class Backends:
-    """Settings, and what answers: indexes, sources and the language model."""
+    """Settings, indexes, sources and the language model."""
 
     settings: Settings
     server: ServerSettings
     indexes: OpenIndexes
     sources: OfferedSources
     model: LanguageModel | None
-    stopping: asyncio.Event  # set when the server is told to stop
+    stopping: asyncio.Event  # set by a stop signal
 
 
 @dataclass(frozen=True, slots=True)
 class Services(Backends):
-    """What answers, and what all work passes before: the gate, keys, limits, the log of calls."""
+    """The backends, and the gate, keys, limits and call log that all work passes."""
 
     gate: Gate
     keys: KeyRing
-    buckets: Buckets  # of the calls that each caller may make
+    buckets: Buckets  # rate limits per caller
     days: DailyUse  # calls of each key today
     calls: CallLog
     searches: KeptSearches  # for papers
@@ -54,10 +54,10 @@ class Services(Backends):
 
 @asynccontextmanager
 async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIterator[Backends]:
-    """Open what answers; one event loop's own.
+    """Open the backends for one event loop.
 
     Raises:
-        UnknownSource, InvalidSource: a source is offered that is not declared, or declared wrongly.
+        UnknownSource, InvalidSource: an offered source is not declared, or its declaration is invalid.
     """
     declared = await asyncio.to_thread(read_declared, listed(server.sources))
     async with AsyncExitStack() as opened:
@@ -76,7 +76,7 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
 
 @asynccontextmanager
 async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
-    """Open what the routes share; one event loop's own."""
+    """Open the shared services for one event loop."""
     async with AsyncExitStack() as opened:
         backends = await opened.enter_async_context(open_backends(settings, server))
         forget_ended_processes()

@@ -1,4 +1,4 @@
-"""The server as a process: its address, uvicorn, its workers, its end."""
+"""The process of the server: its address, uvicorn, its workers, its end."""
 
 import os
 import resource
@@ -31,36 +31,38 @@ from server.transport.wire import BoundedProtocol
 
 KEEP_ALIVE_S = 15
 MOST_FILES = 65_536
-STARTED_WITHIN_S = 60  # a worker that takes the place of another at SIGHUP
-VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # the variable by which workers are told what to log
-BACKLOG = 2_048  # connections that the system holds until they are taken up
+STARTED_WITHIN_S = 60  # a worker that replaces another at SIGHUP
+VERBOSITY = "_SHRAG_SERVER_VERBOSITY"  # environment variable with the workers' log level
+BACKLOG = 2_048  # connections that the system queues until they are accepted
 
 
 def make_app() -> FastAPI:
-    """Make the application in a process of its own, from the environment that `serve` has left."""
-    if stop_with_parent() and (told := os.environ.get(VERBOSITY)):
-        log_to_standard_error(int(told))
+    """Create the application in a worker, from the environment that `serve` prepared."""
+    if stop_with_parent() and (level := os.environ.get(VERBOSITY)):
+        log_to_standard_error(int(level))
     return create_app(Settings.from_environment(), ServerSettings())
 
 
 def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
-    """Serve until the process is told to stop; what is set takes effect in each worker.
+    """Serve until a stop signal; settings reach the workers through the environment.
 
-    `listening` is told the address as soon as connections are taken there. A stop by a signal exits with 0, a
-    worker that cannot start with 1. Raises:
-        NotProtected: everybody could ask, and nobody has said that they may.
-        UnknownSource, InvalidSource: a source is offered that is not declared, or declared wrongly.
-        OSError: the address cannot be listened at, or the audit log not be written.
+    `listening` is called with the address as soon as it accepts connections. A stop by a signal exits with 0,
+    a worker that cannot start with 1.
+
+    Raises:
+        NotProtected: the server would answer everybody without the setting that allows it.
+        UnknownSource, InvalidSource: an offered source is not declared, or its declaration is invalid.
+        OSError: the address is not available, or the audit log is not writable.
     """
     indexer = IndexerSettings()
     home = indexer.home
     require_protection(server, home)
     sources = read_declared(listed(server.sources))
     server = server.model_copy(update={"workers": server.workers or default_workers(indexer, sources)})
-    with AuditLog(server.audit_file):  # told now rather than by each worker
+    with AuditLog(server.audit_file):  # reported once rather than by each worker
         pass
     if not verbosity():
-        log_to_standard_error(0)  # callers are told that the log says more
+        log_to_standard_error(0)  # callers are referred to the log
     for name, value in server.model_dump(mode="json").items():
         os.environ[f"SHRAG_SERVER__{name.upper()}"] = "" if value is None else str(value)
     config = uvicorn.Config(
@@ -76,10 +78,10 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
         server_header=False,
         access_log=False,
         ws="none",
-        log_level="error",  # what is milder, callers without a key can bring about
+        log_level="error",  # callers without a key can cause lower levels
     )
     _allow_files()
-    for number in SIGNALS:  # until uvicorn takes them, and again when it has stopped
+    for number in SIGNALS:  # before uvicorn handles them, and after it has stopped
         signal.signal(number, _end)
     with _listening_at(server.host, server.port) as listener:
         port = listener.getsockname()[1]
@@ -96,12 +98,12 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
 
 
 def _learn_whether_keys_are_needed(home: Path) -> None:
-    """Note it for all workers, also those that start when the store has been lost."""
+    """Record it for all workers, including later ones that no longer find the store."""
     KeyRing(KeyStore(home), keys_needed_mark())
 
 
 def _allow_files() -> None:
-    """Let the process have as many connections open as the system lets it."""
+    """Raise the limit of open files as far as the system allows."""
     now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if most == resource.RLIM_INFINITY else min(most, MOST_FILES)
     if now != resource.RLIM_INFINITY and now < wanted:
@@ -113,7 +115,7 @@ def _end(_: int, __: FrameType | None) -> NoReturn:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process, in which nothing is open any more: taking its memory apart would cost a second."""
+    """Exit without cleanup, as nothing is open: freeing the memory would cost a second."""
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)

@@ -1,4 +1,4 @@
-"""How the server is reached and what it bears: `SHRAG_SERVER__…` or [server], read by the front end."""
+"""Settings of the server's address and limits: `SHRAG_SERVER__…` or [server]."""
 
 from ipaddress import ip_network
 from typing import Annotated
@@ -16,7 +16,7 @@ Burst = Annotated[int, Field(ge=1, le=100_000)]
 
 
 def listed(value: str) -> list[str]:
-    """Return what stands in a setting between its commas."""
+    """Split a comma-separated setting."""
     return [part for each in value.split(",") if (part := each.strip())]
 
 
@@ -29,7 +29,7 @@ def _networks(value: str) -> str:
         try:
             ip_network(each, strict=False)
         except ValueError:
-            raise ValueError("must hold addresses or networks, like 10.0.0.0/8, between commas") from None
+            raise ValueError("must be addresses or networks, like 10.0.0.0/8, separated by commas") from None
     return value
 
 
@@ -37,18 +37,18 @@ def _origins(value: str) -> str:
     for each in listed(value):
         parts = urlsplit(each)
         if each != f"{parts.scheme}://{parts.netloc}" or parts.scheme not in {"http", "https"} or "*" in each:
-            raise ValueError("must hold origins, like https://portal.example.org, between commas")
+            raise ValueError("must be origins, like https://portal.example.org, separated by commas")
     return value
 
 
 def _host_names(value: str) -> str:
     if any(set(each) & set("/*: ") for each in listed(value)):
-        raise ValueError("must hold names of hosts, without port, between commas")
+        raise ValueError("must be host names, without port, separated by commas")
     return value
 
 
 class ServerSettings(LayeredSettings):
-    """Settings of the server; built once by `shrag serve` and passed down."""
+    """Settings of the server; created once by `shrag serve`."""
 
     model_config = SettingsConfigDict(env_prefix="SHRAG_SERVER__", frozen=True, hide_input_in_errors=True)
 
@@ -138,11 +138,9 @@ class ServerSettings(LayeredSettings):
         le=10_000,
         description="kept searches for papers per key, else per address; 0 = none",
     )
-    kept_searches_mb: int = Field(default=200, ge=1, le=1_000_000, description="megabytes of these")
     all_kept_searches: int = Field(
         default=1_000, ge=0, le=100_000, description="kept searches for papers of all callers"
     )
-    all_kept_searches_mb: int = Field(default=2_000, ge=1, le=1_000_000, description="megabytes of these")
     kept_searches_days: float = Field(
         default=30, gt=0, le=36_500, description="days for which an unused search is kept"
     )
@@ -158,17 +156,17 @@ class ServerSettings(LayeredSettings):
 
     @property
     def processes(self) -> int:
-        """How many processes answer: `serve` has chosen, and an application that runs without it is alone."""
+        """Number of processes: chosen by `serve`; an application that runs without it is a single one."""
         return max(1, self.workers)
 
     @property
     def only_local(self) -> bool:
-        """Whether nobody but this machine is meant to reach it, neither by itself nor through a proxy."""
+        """Whether the server is reachable only from this machine, directly and not through a proxy."""
         named = urlsplit(self.public_url).hostname if self.public_url else "localhost"
-        at_home = all(name == "localhost" or is_loopback(name or "") for name in (self.host, named))
-        return at_home and not self.allowed_hosts and not self.proxies
+        is_loopback_only = all(name == "localhost" or is_loopback(name or "") for name in (self.host, named))
+        return is_loopback_only and not self.allowed_hosts and not self.proxies
 
     @property
     def behind_https(self) -> bool:
-        """Whether readers reach it by https, which a proxy speaks for it."""
+        """Whether readers reach the server by https, which a proxy terminates."""
         return self.public_url.startswith("https://")

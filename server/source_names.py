@@ -1,13 +1,13 @@
-"""Sources where else the name of an index stands: `source:NAME`, several at once `source:NAME,NAME`."""
+"""Names of sources in place of an index: `source:NAME`, for several `source:NAME,NAME`."""
 
-PREFIX = "source:"  # no index can be called so
+PREFIX = "source:"  # no index name contains a colon
 
 
 def as_index(*names: str) -> str:
-    """Name sources where else the name of an index stands."""
+    """Return the name of sources in place of an index."""
     return f"{PREFIX}{','.join(names)}"
 
 
 def sources_named(name: str) -> tuple[str, ...]:
-    """Return the sources that such a name means; none where it is that of an index."""
+    """Return the sources in a name; none if it is the name of an index."""
     return tuple(name.removeprefix(PREFIX).split(",")) if name.startswith(PREFIX) else ()

@@ -1,1 +1,1 @@
-"""What runs beside SHRAG: is it configured and well (`shrag doctor`), and what an isolated machine needs."""
+"""Tools around the services: diagnosis (`shrag doctor`) and bundles for isolated machines."""

@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("--name", help="The index to look at; all there are by default.")
+@click.option("--name", help="The index to check; all indexes by default.")
 @click.option(
     "--offline",
     is_flag=True,
-    help="Refuse every address that the settings do not name, ask a whole question, and tell what was tried.",
+    help="Refuse every address that is not in the settings, run a whole question, and report all attempts.",
 )
 @click.option("--quick", is_flag=True, help="Do not read every file of the indexes.")
 @json_option
 def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
-    """Tell what is configured and reachable, what is wrong, and how to mend it.
+    """Report the configuration, reachable services, problems and their remedies.
 
-    Exit code 1 where something is wrong; what is not configured is no fault.
+    Exit code 1 if there is a problem; a missing configuration is not a problem.
     """
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
@@ -59,9 +59,9 @@ def doctor(name: str | None, offline: bool, quick: bool, as_json: bool) -> None:
 )
 @json_option
 def settings(toml: bool, as_json: bool) -> None:
-    """List every setting, its value, where that is from, and what it is for; keys are hidden.
+    """List every setting with its value, its source and its purpose; keys are hidden.
 
-    A value is from a variable, from the file, or the default. The file is that of SHRAG_CONFIG, else
+    A value is from a variable, from the file, or the default. The file is the one in SHRAG_CONFIG, else
     ./shrag.toml, ~/.config/shrag/shrag.toml or /etc/shrag/shrag.toml, the first that exists.
     """
     from base.settings.file import read_settings_file
@@ -81,11 +81,11 @@ def settings(toml: bool, as_json: bool) -> None:
         return
     for lines in wrapped_table(listing_rows(found)):
         echo_lines(lines)
-    echo(f"file: {file.path}" if file else "there is no file of settings", err=True)
+    echo(f"file: {file.path}" if file else "there is no settings file", err=True)
 
 
 class _WithDefault(click.Group):
-    """A group whose first word, where it is no command, belongs to `make`."""
+    """A group with the default command `make`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
@@ -95,7 +95,7 @@ class _WithDefault(click.Group):
 
 @click.group(cls=_WithDefault)
 def bundle() -> None:
-    """Collect what a machine without internet needs, and check it there.
+    """Collect everything that a machine without internet needs, and verify it there.
 
     `shrag bundle OUT …` is short for `shrag bundle make OUT …`.
     """
@@ -111,23 +111,23 @@ def bundle() -> None:
     multiple=True,
     default=["server", "pdf", "hub"],
     show_default=True,
-    help="Whose wheels; may be given several times. base is in all of them, elasticsearch in models.",
+    help="Extras to include as wheels; repeatable. Every extra includes base, models includes elasticsearch.",
 )
 @click.option(
     "--platform",
     "platforms",
     multiple=True,
     metavar="TAG",
-    help="Of the other machine, like manylinux_2_28_x86_64; may be given several times. Else this one's.",
+    help="Platform of the other machine, like manylinux_2_28_x86_64; repeatable. Default: this platform.",
 )
 @click.option(
     "--model",
     "models",
     multiple=True,
     metavar="OWNER/NAME@REVISION",
-    help="A model of the hub, or FOLDER=OWNER/NAME; may be given several times.",
+    help="A model of the hub, or FOLDER=OWNER/NAME; repeatable.",
 )
-@click.option("--image", "images", multiple=True, metavar="NAME:TAG", help="An image of containers.")
+@click.option("--image", "images", multiple=True, metavar="NAME:TAG", help="A container image; repeatable.")
 @click.option("--stack-images", is_flag=True, help="All images of docker-compose.yml.")
 def make(
     out: Path,
@@ -137,9 +137,9 @@ def make(
     images: tuple[str, ...],
     stack_images: bool,
 ) -> None:
-    """Collect wheels, models, images and this checkout in the folder OUT; the same command goes on.
+    """Collect wheels, models, images and this checkout in the folder OUT; the same command resumes.
 
-    Exit code 1 where something that was asked for is left out.
+    Exit code 1 if a requested part is missing.
     """
     from stack.bundle.images import images_of
     from stack.bundle.making import BundleRequest, make_bundle
@@ -157,9 +157,9 @@ def make(
     )
     manifest = make_bundle(request, tell=lambda line: echo(f"{line} …", err=True))
     check = f"shrag bundle verify {quote(str(out))}"
-    echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; check it: {check}")
+    echo(f"{out}: {manifest.files:,} files, {manifest.bytes / 1e6:,.1f} MB; verify it: {check}")
     for what, why in manifest.missing.items():
-        echo(f"left out: {what}: {why}", err=True)
+        echo(f"missing: {what}: {why}", err=True)
     if manifest.missing:
         raise SystemExit(1)
 
@@ -168,9 +168,9 @@ def make(
 @click.argument("folder", type=PathParameter())
 @json_option
 def verify(folder: Path, as_json: bool) -> None:
-    """Check every file of FOLDER, its wheels for this Python and its models; tell how to install.
+    """Verify every file of FOLDER, its wheels for this Python and its models; print how to install.
 
-    Exit code 1 where anything is wrong.
+    Exit code 1 if anything is wrong.
     """
     from stack.bundle.verifying import verify_bundle
 
@@ -181,7 +181,7 @@ def verify(folder: Path, as_json: bool) -> None:
     else:
         echo_lines(checked.faults)
         if not checked.faults:
-            echo(f"{checked.manifest.files:,} files as they should be. To install from them:")
+            echo(f"{checked.manifest.files:,} files are correct. To install from them:")
             echo()
             echo_lines(f"    {line}" for line in checked.commands)
     if checked.faults:

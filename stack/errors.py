@@ -1,15 +1,15 @@
-"""What can go wrong in the tools around the services.
+"""Errors of the tools around the services.
 
 StackError
 ├── BundleBusy          another process is making the same bundle
-├── BundleIncomplete    something that was asked for could not be collected
-├── BundleDamaged       a folder that is no bundle, or whose manifest cannot be read
-└── BundleCallError     options that do not fit together, or name what is not there
+├── BundleIncomplete    a requested part could not be collected
+├── BundleDamaged       not a bundle, or its manifest is unreadable
+└── BundleCallError     contradictory options, or options that name missing things
 """
 
 
 class StackError(Exception):
-    """Base of all; the message says what happened, to what, and what to do next."""
+    """Base of all errors; the message names the cause, the input, and the next step."""
 
 
 class BundleBusy(StackError):
@@ -17,12 +17,12 @@ class BundleBusy(StackError):
 
 
 class BundleIncomplete(StackError):
-    """Something that was asked for could not be collected; what is there is kept for the next run."""
+    """A requested part could not be collected; the collected parts are kept for the next run."""
 
 
 class BundleDamaged(StackError):
-    """The folder is no bundle, or its manifest cannot be read."""
+    """The folder is not a bundle, or its manifest is unreadable."""
 
 
 class BundleCallError(StackError):
-    """Options that do not fit together, or name what is not there."""
+    """Contradictory options, or options that name missing things."""

@@ -1,8 +1,8 @@
-"""A guard on the sockets of this process: what the settings do not name is refused, and recorded.
+"""A guard on the sockets of this process: addresses that are not in the settings are refused, and recorded.
 
-Python raises an audit event before a name is looked up and before a connection is made, whichever library
-asks. Not seen: native code that opens sockets itself, and processes started from here; for those, run the
-command in a network of its own (`unshare --net`, or a container without one).
+Python raises an audit event before a name look-up and before a connection, for all libraries. Not covered are
+native code that opens sockets itself, and child processes; for those, run the command in a separate network
+namespace (`unshare --net`, or a container without network).
 """
 
 import socket
@@ -22,12 +22,12 @@ Address = tuple[str, int]  # host and port
 
 
 class AddressRefused(ConnectionRefusedError):
-    """An address that no setting names."""
+    """An address that is not in the settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A connection or a look-up that was refused."""
+    """A refused connection or look-up."""
 
     target: str
     event: str
@@ -36,19 +36,19 @@ class Attempt:
 
 @dataclass(slots=True)
 class Watch:
-    """What is allowed, and what was seen while the guard stood."""
+    """The allowed addresses, and the attempts while the guard was active."""
 
     allowed: frozenset[Address]
     attempts: list[Attempt] = field(default_factory=list)
-    passed: int = 0  # to addresses that the settings name
+    passed: int = 0  # connections to allowed addresses
 
     def meet(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """Judge one audit event.
+        """Check one audit event.
 
         Raises:
-            AddressRefused: the settings do not name the address.
+            AddressRefused: the address is not in the settings.
         """
-        if event == "socket.getnameinfo":  # of an address as it is connected to
+        if event == "socket.getnameinfo":  # its argument is an address
             self._look_up(_text(arguments[0][0]), None, event)
         elif event in LOOKED_UP:
             port = arguments[1] if event == "socket.getaddrinfo" else None
@@ -56,7 +56,7 @@ class Watch:
         elif event in CONNECTED:
             sock, to = arguments[0], arguments[1]
             if sock.family not in {socket.AF_INET, socket.AF_INET6} or not to:
-                return  # within this machine's kernel, or on a connection that was judged
+                return  # a local socket, or a connection that was already checked
             host, port = _text(to[0]), int(to[1])
             if (host, port) in self.allowed:
                 self.passed += 1
@@ -71,44 +71,44 @@ class Watch:
         lines = [line.rstrip() for line in traceback.format_stack()]
         meeting = next(number for number, line in enumerate(lines) if "in _on_event" in line)
         self.attempts.append(Attempt(target, event, tuple(lines[:meeting])))
-        raise AddressRefused(f"{target} is named by no setting; refused by shrag doctor --offline")
+        raise AddressRefused(f"{target} is not in the settings; refused by shrag doctor --offline")
 
 
-_standing: list[Watch] = []
+_active: list[Watch] = []
 _hooked = False
 
 
 @contextmanager
 def only(urls: Iterable[str]) -> Iterator[Watch]:
-    """Let this process connect to these addresses and to no others, and tell what was tried.
+    """Allow connections to these addresses only, and yield a record of other attempts.
 
-    Names are looked up before the guard stands, since a connection is seen by number.
+    Names are resolved before the guard is active, as audit events of connections contain numeric addresses.
     """
-    global _hooked  # noqa: PLW0603 - an audit hook is the process's, and cannot be taken away
+    global _hooked  # noqa: PLW0603 - an audit hook is global, and cannot be removed
     watch = Watch(frozenset(address for url in urls for address in _addresses(url)))
     if not _hooked:
         sys.addaudithook(_on_event)
         _hooked = True
-    _standing.append(watch)
+    _active.append(watch)
     try:
         yield watch
     finally:
-        _standing.remove(watch)
+        _active.remove(watch)
 
 
 def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
-    if _standing and event.startswith("socket."):
-        _standing[-1].meet(event, arguments)
+    if _active and event.startswith("socket."):
+        _active[-1].meet(event, arguments)
 
 
 def _addresses(url: str) -> Iterator[Address]:
-    """Yield host and port of an address, by name and by each of its numbers."""
+    """Yield host and port of an address, with its name and each of its numeric addresses."""
     parts = urlsplit(url.strip())
     host, port = parts.hostname or "", parts.port or PORTS.get(parts.scheme, 0)
     yield host, port
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError:  # whoever connects there gets the error
+    except OSError:  # a connection to it will raise the error
         return
     yield from ((str(to[0]), int(to[1])) for *_, to in found)
 

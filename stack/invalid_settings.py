@@ -1,4 +1,4 @@
-"""Which setting does not fit, where its value is from, and why, from what the settings' library raises."""
+"""Messages for invalid settings: the setting, the source of its value, and the reason."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,13 +14,13 @@ from base.settings.sources import all_settings, settings_classes, source_of, var
 
 
 def describe(error: ValueError) -> str | None:
-    """Say what is wrong with which setting, a line each; None where the error is not of settings."""
-    if isinstance(error, SettingsError):  # a group that is no JSON; its message names the field
+    """Describe the invalid settings, one per line; return None for errors that are not about settings."""
+    if isinstance(error, SettingsError):  # a group that is not JSON; the message names the field
         name = str(error).partition('field "')[2].partition('"')[0]
         instead = ", ".join(_variables_below((name,))[:2])
-        return f"SHRAG_{name.upper()} must hold JSON" + (f"; or set {instead} … instead" if instead else "")
+        return f"SHRAG_{name.upper()} must be JSON" + (f"; or set {instead} … instead" if instead else "")
     if isinstance(error, ValidationError):
-        # By the name that the library calls a model in an error; of another model it is none of settings.
+        # The error names its model; models other than settings are ignored.
         for settings in settings_classes():
             if settings.__name__ == error.title:
                 return "\n".join(_invalid_setting(settings, fault) for fault in error.errors())
@@ -33,19 +33,19 @@ def _variables_below(place: tuple[str, ...]) -> list[str]:
 
 
 def _invalid_setting(settings: type[BaseSettings], fault: ErrorDetails) -> str:
-    """Name the variable or the file and what is wrong with it, without its value: it may be a key."""
+    """Name the variable or the file and the reason, without the value, which may be a key."""
     place = (*prefix_of(settings), *map(str, fault["loc"]))
     if fault["type"] == "extra_forbidden":
         there_are = ", ".join(_variables_below(place[:-1]))
-        return f"{variable_at(place)}: there is no such setting; there are {there_are}"
+        return f"{variable_at(place)}: unknown setting; the settings here are {there_are}"
     known = settings_of(settings)
-    while place not in known and place[1:] and not _variables_below(place):  # deep within a value
+    while place not in known and place[1:] and not _variables_below(place):  # deep inside a value
         place = place[:-1]
     return f"{_where(settings, place)}: {fault['msg'].removeprefix('Value error, ')}"
 
 
 def _where(settings: type[BaseSettings], place: tuple[str, ...]) -> str:
-    """Name the variable of a setting or a group, or the file and the key, whichever gives the value."""
+    """Name the variable, or the file and the key, that sets the value of a setting or a group."""
     file: SettingsFile | None = None
     with suppress(InvalidSettingsFile):
         file = read_settings_file()

@@ -1,4 +1,4 @@
-"""Every setting with its value and where that is from, and a shrag.toml of the defaults."""
+"""Every setting with its value and source, and a shrag.toml of the defaults."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ from base.settings.sources import all_settings, settings_classes, source_of, var
 from base.terminal.columns import wrap
 
 HEADER = """\
-# Settings of SHRAG. Commented out are the defaults; to set one, take away the # before its name.
-# Variables win over this file: SHRAG_HOME over home, SHRAG_LLM__MODEL over model of [llm].
+# Settings of SHRAG. The defaults are commented out; to change one, remove the # before its name.
+# Variables override this file: SHRAG_HOME overrides home, SHRAG_LLM__MODEL overrides model of [llm].
 """
 COMMENT_WIDTH = 98
 HIDDEN = "(hidden)"
@@ -23,7 +23,7 @@ HIDDEN = "(hidden)"
 
 @dataclass(frozen=True, slots=True)
 class SettingInForce:
-    """A setting, its value, and the variable or file that gives it; "" where it has its default."""
+    """A setting, its value, and the variable or file that sets it; "" for the default."""
 
     setting: Setting
     value: Any
@@ -31,7 +31,7 @@ class SettingInForce:
 
     @property
     def shown(self) -> Any:
-        """Return the value as JSON has it, without what may be a secret: keys, and fields of a request."""
+        """Return the value as JSON, without possible secrets: keys, and fields of a request."""
         if isinstance(self.value, SecretStr):
             return HIDDEN if self.value.get_secret_value() else ""
         if isinstance(self.value, dict):
@@ -45,7 +45,7 @@ class SettingInForce:
         )
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as JSON."""
+        """Return the record for JSON output."""
         return {
             "key": self.setting.key,
             "variable": self.setting.variable,
@@ -56,7 +56,7 @@ class SettingInForce:
 
 
 def settings_in_force(file: SettingsFile | None) -> list[SettingInForce]:
-    """Read all settings; raises what a command raises whose settings do not fit."""
+    """Read all settings; raises the error of a command with invalid settings."""
     found = []
     for settings in settings_classes():
         values, variables = settings(), variables_source(settings)()
@@ -69,7 +69,7 @@ def settings_in_force(file: SettingsFile | None) -> list[SettingInForce]:
 
 
 def listing_rows(settings: Iterable[SettingInForce]) -> list[tuple[str, ...]]:
-    """Return the rows of a table, its header the first."""
+    """Return the rows of a table, the header first."""
     rows: list[tuple[str, ...]] = [("setting", "value", "from", "what")]
     for each in settings:
         shown = (
@@ -85,9 +85,9 @@ def listing_rows(settings: Iterable[SettingInForce]) -> list[tuple[str, ...]]:
 
 
 def default_file() -> Iterator[str]:
-    """Yield the lines of a shrag.toml that says nothing but what there is to say."""
+    """Yield the lines of a shrag.toml with all settings commented out."""
     yield from HEADER.splitlines()
-    # What stands in no table comes before all tables.
+    # Settings outside of tables come before all tables.
     settings = sorted(all_settings().values(), key=lambda setting: len(setting.place) > 1)
     for table, inside in groupby(settings, key=lambda setting: setting.place[:-1]):
         yield ""

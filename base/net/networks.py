@@ -1,12 +1,12 @@
-"""Addresses of callers: this machine's own, and what one household or office is given."""
+"""Addresses of callers: loopback, and the IPv6 network of a household or office."""
 
 from ipaddress import IPv6Address, ip_address
 
-NETWORK_BITS = 64  # of an IPv6 address: what one household or office is given
+NETWORK_BITS = 64  # of an IPv6 address: the usual network of one household or office
 
 
 def network_of(address: str) -> str:
-    """Return an IPv4 address as it is, the network of an IPv6 one."""
+    """Return an IPv4 address unchanged, and the network of an IPv6 address."""
     try:
         parsed = ip_address(address)
     except ValueError:
@@ -19,7 +19,7 @@ def network_of(address: str) -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Tell whether an address is this machine's own."""
+    """Check whether an address is a loopback address, IPv4-mapped ones included."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Experiments: one file a table or figure, each run as `python -m eval.experiments.NAME`."""
+"""Experiments: one file per table or figure, each run as `python -m eval.experiments.NAME`."""

@@ -1,10 +1,11 @@
-"""Do answers abstain where there is none, and hold the answer where there is one?
+"""Abstention and quoted answers, with and without the relevant passage.
 
     python -m eval.experiments.answers --home DIR [--step N] [--json]
 
 Asks every question of tydi dev twice, with its relevant passage in the index and without it. Reported: how
 well the likelihood separates the two (AUROC), how many questions are declined, and how many extractive
-answers hold the answer string among those whose five passages hold it. `eval.experiments.confidence` fits the
+answers contain the answer string, of those whose five passages contain it. `eval.experiments.confidence` fits
+the likelihood.
 likelihood.
 """
 
@@ -37,7 +38,7 @@ from retriever.settings import RetrieverSettings
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question's features with and without its relevant passage, and what its answer held."""
+    """A question's features with and without its relevant passage, and the figures of its answer."""
 
     with_passage: AnswerabilityFeatures
     without_passage: AnswerabilityFeatures
@@ -49,7 +50,7 @@ class Asked:
 async def ask_twice(
     index: SearchIndex, question: str, relevant: Sequence[str], answers: Sequence[str], *, answer: bool
 ) -> Asked:
-    """Ask with and without the relevant passages; with `answer` look for the answer string too."""
+    """Ask with and without the relevant passages; `answer` also searches for the answer string."""
     request = SearchRequest(question, k=EVIDENCE, collapse=False)
     there = await answerability_of(index, request)
     gone = await answerability_of(index, replace(request, filters=Filters(without=tuple(relevant))))
@@ -70,7 +71,7 @@ async def ask_twice(
 
 
 async def answerability_of(index: SearchIndex, request: SearchRequest) -> AnswerabilityFeatures:
-    """Compute the features of the first passages for a question."""
+    """Compute the features of a question's first passages."""
     context = open_ranking(index, request, RetrieverSettings())
     stages = await run_stages(context)
     hits = stages.ranking.hits if stages.ranking else ()
@@ -115,7 +116,7 @@ def ask_all(
 
 
 def report(asked: Sequence[Asked]) -> dict[str, float]:
-    """Compute the figures of a set of questions."""
+    """Compute the figures of questions."""
     there = [answer_likelihood(question.with_passage) for question in asked]
     gone = [answer_likelihood(question.without_passage) for question in asked]
     held = [question for question in asked if question.evidence_holds]

@@ -7,8 +7,8 @@ from typing import Any, TypeAlias
 from indexer.corpora.chunking import split_sentences
 from indexer.corpora.papers import language_of
 
-HOSTILE = "HOSTILE"  # the beginning of a hostile record's id
-COPY_OF = "copy_of"  # the key of a copy's record that names the copied paper
+HOSTILE = "HOSTILE"  # prefix of a hostile record's id
+COPY_OF = "copy_of"  # key of the copied paper's id in a copy's record
 ZERO_WIDTH = "\u200b"
 WITHIN = "\u0001\u0085\u2028\u2800\u0640\u00b7"  # control characters, blanks and a dot
 FIGURE = re.compile(r"\d+(?=[.%])")
@@ -29,14 +29,14 @@ PRAISES = (
 )
 
 Record: TypeAlias = dict[str, Any]
-# From a paper, what a copy of it has instead.
+# The fields that a copy of a paper changes.
 Disguise: TypeAlias = Callable[[Record], Record]
-# From the papers that answer and the question of each, hostile records.
+# Hostile records, from the papers that answer and the question of each.
 Attack: TypeAlias = Callable[[Iterable[Record], Mapping[str, str]], Iterator[Record]]
 
 
 def claims_of_doi(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
-    """Yield records that claim the DOI of a paper and hold the question and a foreign text."""
+    """Yield records that claim the DOI of a paper and contain the question and an unrelated text."""
     for paper in papers:
         yield _foreign(paper, questions) | {"title": questions[paper["id"]], "doi": paper.get("doi", "")}
 
@@ -60,7 +60,7 @@ def _foreign(paper: Record, questions: Mapping[str, str]) -> Record:
 
 
 def disguised(disguises: Mapping[str, Disguise]) -> Attack:
-    """Return an attack of copies of each paper, each with another disguise and another DOI."""
+    """Return an attack by copies of each paper, each with a different disguise and DOI."""
 
     def attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
         del questions
@@ -77,7 +77,7 @@ def _shuffled(text: str) -> str:
 
 
 def stuffed(separator: str, stop: str) -> Attack:
-    """Return an attack of one record whose abstract is all questions, joined in some way."""
+    """Return an attack by one record whose abstract is all questions, joined by a separator."""
 
     def attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
         del papers
@@ -101,7 +101,7 @@ def no_attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterato
 
 
 def wrapped(wrap: Callable[[str, int], str]) -> Attack:
-    """Return an attack of five records for each question, with the question as title and within the text."""
+    """Return an attack by five records per question, with the question in the title and the text."""
 
     def attack(papers: Iterable[Record], questions: Mapping[str, str]) -> Iterator[Record]:
         del papers
@@ -129,7 +129,7 @@ def in_korean(asked: str, number: int) -> str:
 
 
 def another_figure(added: int) -> Disguise:
-    """Return a disguise that raises the first number with a stop or percent sign."""
+    """Return a disguise that increases the first number followed by a stop or percent sign."""
 
     def disguise(paper: Record) -> Record:
         return {"abstract": FIGURE.sub(lambda found: str(int(found[0]) + added), paper["abstract"], count=1)}
@@ -138,7 +138,7 @@ def another_figure(added: int) -> Disguise:
 
 
 def with_characters(character: str) -> Disguise:
-    """Return a disguise that puts a character behind every third letter of a word, and another title."""
+    """Return a disguise that inserts a character after every third letter of a word and changes the title."""
     return lambda paper: {
         "title": "Another title",
         "abstract": THREE.sub(rf"\1{character}", paper["abstract"]),
@@ -146,7 +146,7 @@ def with_characters(character: str) -> Disguise:
 
 
 def without_sentence(number: int) -> Disguise:
-    """Return a disguise that leaves a sentence out."""
+    """Return a disguise that removes a sentence."""
 
     def disguise(paper: Record) -> Record:
         sentences = [paper["abstract"][start:end] for start, end in split_sentences(paper["abstract"])]
@@ -158,12 +158,12 @@ def without_sentence(number: int) -> Disguise:
 
 
 def looking_alike(paper: Record) -> Record:
-    """Disguise a copy by Cyrillic letters."""
+    """Disguise a copy by similar Cyrillic letters."""
     return {"title": "Another title", "abstract": paper["abstract"].translate(CYRILLIC)}
 
 
 def with_second_abstract(number: int) -> Disguise:
-    """Return a disguise by a foreign abstract in the other language."""
+    """Return a disguise by an unrelated abstract in the other language."""
     return lambda paper: {"abstract2": f"{FOREIGN[language_of(paper['abstract'])]} {number}"}
 
 

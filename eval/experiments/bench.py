@@ -1,4 +1,4 @@
-"""The indexes of the collections, and runs of their questions by any method."""
+"""The indexes of the collections, and runs of their questions."""
 
 import asyncio
 import tempfile
@@ -22,18 +22,18 @@ DEPTH = 100
 
 
 class Bench:
-    """The collections' indexes of one home, built where they are missing or outdated."""
+    """The collections' indexes in a home folder, built if they are missing or outdated."""
 
     def __init__(
         self, home: Path, data: Path, progress: Progress, settings: IndexerSettings | None = None
     ) -> None:
-        """Name the folders, or the engine as well; nothing is built yet."""
+        """Set the folders, or all settings; nothing is built yet."""
         self._settings = settings or IndexerSettings(home=home)
         self._data = data
         self._progress = progress
 
     def open(self, collection: Collection, setting: str) -> SearchIndex:
-        """Open the collection's own index, or the one of all."""
+        """Open the collection's own index, or the combined one."""
         if setting == "alone":
             return self._opened(collection.name, [self._data / collection.corpus])
         with tempfile.TemporaryDirectory() as folder:
@@ -56,7 +56,7 @@ class Bench:
         method: str,
         settings: RetrieverSettings | None = None,
     ) -> Run:
-        """Rank the questions in the index's judged unit."""
+        """Rank the questions in the index's unit of judgement."""
         settings = settings or RetrieverSettings()
         request = SearchRequest(question="", method=method, k=DEPTH, collapse=index.manifest.unit == "paper")
         return asyncio.run(rank_topics(index, topics, request, settings, progress=self._progress))

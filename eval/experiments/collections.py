@@ -1,4 +1,4 @@
-"""The collections that experiments rank: their corpora, questions and judgements below the data folder."""
+"""The collections of the experiments: corpora, questions and judgements in the data folder."""
 
 import gzip
 import json
@@ -16,10 +16,10 @@ from eval.topics import read_topics
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A corpus with its questions: files below the data folder, topics and qrels by split.
+    """A corpus with its questions: files in the data folder, topics and qrels by split.
 
-    Its ids bear `prefix` in the index of all; without one it is not there. Its questions are measured by
-    `measures` beside the usual ones. A file of questions may hold the judgements, too, as "supporting".
+    Its ids have the `prefix` in the combined index; without a prefix it is not included there. `measures` are
+    additional measures of its questions. A file of questions may contain the judgements too, as "supporting".
     """
 
     name: str
@@ -31,7 +31,7 @@ class Collection:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """The indexes that its questions are asked in: its own and that of all."""
+        """The indexes for its questions: its own and the combined one."""
         return ("alone", "together") if self.prefix else ("alone",)
 
 
@@ -90,7 +90,7 @@ def _training(name: str, *measures: str) -> Collection:
     )
 
 
-# Weights are fitted on these by leaving one out; nothing is reported for them as unseen.
+# Weights are fitted on these collections by leaving one out; they are never reported as unseen.
 TRAINING = (
     _training("cisi"),
     _training("cacm"),
@@ -109,7 +109,7 @@ collection_option = names_option(collection.name for collection in COLLECTIONS)
 
 
 def present(data: Path, collections: Iterable[Collection]) -> list[Collection]:
-    """Return the collections whose corpus is in the folder; name the others on standard error."""
+    """Return the collections whose corpus is in the folder; report the others on standard error."""
     wanted = list(collections)
     there = [collection for collection in wanted if (data / collection.corpus).exists()]
     if absent := [collection.name for collection in wanted if collection not in there]:
@@ -118,7 +118,7 @@ def present(data: Path, collections: Iterable[Collection]) -> list[Collection]:
 
 
 def write_combined(path: Path, data: Path, collections: Iterable[Collection]) -> None:
-    """Write all corpora into one file of MIRACL's layout, ids prefixed."""
+    """Write all corpora into one file in MIRACL's format, with prefixed ids."""
     with path.open("w", encoding="utf-8") as file:
         for collection in collections:
             for record in records(data / collection.corpus):
@@ -131,7 +131,7 @@ def write_combined(path: Path, data: Path, collections: Iterable[Collection]) ->
 
 
 def prefixed(qrels: Qrels, prefix: str) -> Qrels:
-    """Return judgements of ids as they stand in the index of all corpora."""
+    """Return judgements with the ids of the combined index."""
     return {
         query_id: {prefix + judged: grade for judged, grade in grades.items()}
         for query_id, grades in qrels.items()
@@ -139,7 +139,7 @@ def prefixed(qrels: Qrels, prefix: str) -> Qrels:
 
 
 def unseen(topics: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
-    """Return the topics whose question, apart from case and spaces, is not among the others."""
+    """Return the topics whose question is not among the others, ignoring case and spaces."""
     known = {_folded(question) for question in others.values()}
     return {query_id: question for query_id, question in topics.items() if _folded(question) not in known}
 
@@ -149,7 +149,7 @@ def _folded(question: str) -> str:
 
 
 def records(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the records of a corpus: a packed file, or all of a folder."""
+    """Yield the records of a corpus: a gzipped file, or all files of a folder."""
     files = sorted(path.glob("*.jsonl.gz")) if path.is_dir() else [path]
     for file in files:
         with gzip.open(file, "rt", encoding="utf-8") as lines:
@@ -157,7 +157,7 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def questions(data: Path, collection: Collection, split: str, step: int = 1) -> tuple[dict[str, str], Qrels]:
-    """Read every `step`-th topic and the judgements; of the training questions those that are not in dev."""
+    """Read every `step`-th topic and the judgements; training questions that are also in dev are left out."""
     topics_path, qrels_path = (data / path for path in collection.splits[split])
     topics = read_topics(topics_path)
     qrels = supporting(qrels_path) if qrels_path == topics_path else read_qrels(qrels_path)
@@ -168,7 +168,7 @@ def questions(data: Path, collection: Collection, split: str, step: int = 1) -> 
 
 
 def supporting(path: Path) -> Qrels:
-    """Read {"query_id", "supporting"} lines: each paper that supports the answer is relevant."""
+    """Read {"query_id", "supporting"} lines: each supporting paper is relevant."""
     with path.open(encoding="utf-8") as lines:
         return {
             record["query_id"]: dict.fromkeys(record["supporting"], 1) for record in map(json.loads, lines)

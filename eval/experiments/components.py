@@ -1,11 +1,11 @@
-"""What each part of the default order adds: `shrag` without it, beside the whole.
+"""The contribution of each part of the default order: `shrag` without it, compared with the whole.
 
     python -m eval.experiments.components --home DIR [--collection NAME] [--part NAME] [--step N] [--json]
 
-Parts are those of SHRAG_WITHOUT, and the constraints of questions (SHRAG_CONSTRAINTS). Asked are the dev
-questions of tydi in its own index and in that of all, of scifact and hotpotqa-100 in their own, and the
-held-out questions by kind. Each figure without a part stands beside the whole's, with the paired difference
-and its interval.
+Parts are those of SHRAG_WITHOUT, and the constraints of questions (SHRAG_CONSTRAINTS). The questions are the
+dev questions of tydi in its own and in the combined index, of scifact and hotpotqa-100 in their own, and the
+held-out questions by kind. Each figure without a part is shown next to the whole's, with the paired
+difference and its interval.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,21 +32,21 @@ from retriever.settings import OrderPart, RetrieverSettings
 PARTS: tuple[str, ...] = (*get_args(OrderPart), "constraints")
 MEASURE = "nDCG@10"
 TOGETHER = ("tydi-ko", "tydi-en")
-EVERY = 20  # the step of the subset that the tests ask
+EVERY = 20  # step of the subset in the tests
 ASKED: Mapping[str, Collection] = {known.name: known for known in (*COLLECTIONS, HELD_OUT)}
 
-Values = Mapping[tuple[str, str], Mapping[str, float]]  # by (kind of question, figure) those of each question
+Values = Mapping[tuple[str, str], Mapping[str, float]]  # by (kind of question, figure), then by question
 
 
 class Loss(NamedTuple):
-    """What is lost, or gained, without a part: of b − a, b is without it."""
+    """The loss or gain without a part; the difference is b − a, and b is without the part."""
 
     subject: Mapping[str, str]  # collection, setting, kind, measure, without
     found: Comparison
 
 
 def settings_without(part: str) -> RetrieverSettings:
-    """Return the settings of the order without a part; of the whole for ""."""
+    """Return the settings of the order without a part; of the whole order for ""."""
     settings = RetrieverSettings()
     if part == "constraints":
         return settings.model_copy(update={"constraints": False})
@@ -56,7 +56,7 @@ def settings_without(part: str) -> RetrieverSettings:
 def measured(
     bench: Bench, data: Path, collection: Collection, setting: str, parts: Sequence[str], step: int
 ) -> Iterator[tuple[str, Values]]:
-    """Yield each part with the values of all questions without it, the whole first."""
+    """Yield each part with the values of all questions without it, after the values of the whole."""
     topics, judged = questions(data, collection, "dev", step)
     qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
     qrels = {query_id: qrels[query_id] for query_id in topics if query_id in qrels}
@@ -79,7 +79,7 @@ def _held_out_topics(collection: Collection) -> Sequence[Mapping[str, str]]:
 def losses(
     bench: Bench, data: Path, collection: Collection, setting: str, parts: Sequence[str], step: int = 1
 ) -> Iterator[Loss]:
-    """Yield the rows of a collection in an index."""
+    """Yield the rows of a collection in one index."""
     (_, whole), *without = measured(bench, data, collection, setting, parts, step)
     for (kind, measure), values in whole.items():
         for part, others in without:
@@ -97,7 +97,7 @@ def losses(
 
 
 def component_rows(bench: Bench, data: Path, collection: Collection, *, every: int = 1) -> list[Row]:
-    """Rank every so many dev questions without each part; where all are asked, add the rows of the subset."""
+    """Rank every `every`-th dev question without each part; add the rows of the subset if all are ranked."""
     topics, judged = questions(data, collection, "dev", every)
     steps = (1, EVERY) if every == 1 else (every,)
     rows = []
@@ -127,15 +127,13 @@ def _show(rows: Sequence[Loss]) -> None:
 @home_option
 @data_option
 @names_option(ASKED)
-@click.option(
-    "--part", "parts", multiple=True, type=click.Choice(PARTS), help="Only this; may be given again."
-)
+@click.option("--part", "parts", multiple=True, type=click.Choice(PARTS), help="Only this part; repeatable.")
 @click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
 @json_option
 def main(
     home: Path, data: Path, names: tuple[str, ...], parts: tuple[str, ...], step: int, as_json: bool
 ) -> None:
-    """Leave out one part of the order after the other, and lay the scores beside the whole."""
+    """Leave out one part of the order at a time, and compare the scores with the whole."""
     with question_bar() as progress:
         bench = Bench(home, data, progress)
         rows = [

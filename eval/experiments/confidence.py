@@ -3,12 +3,12 @@
     python -m eval.experiments.confidence --home DIR [--step N]
 
 Fits a logistic regression to four sets of questions: every N-th training question of tydi in Korean and in
-English, the plain questions for tuning and the sample's own. Questions with
-relevant passages run twice, with these in the index and without them. The four sets weigh the same, and in
-each set answerable questions weigh as much as the others.
+English, the plain questions for tuning and the sample's questions. Questions with relevant passages run
+twice, with these in the index and without them. The four sets have equal weight, and in each set answerable
+questions weigh as much as the others.
 
-Prints the weights, and what each threshold would do with the plain questions for tuning and with tydi's: the
-share of answerable ones that are answered, and the share of others that are declined.
+Prints the weights, and the effect of each threshold on the plain questions for tuning and on tydi's: the
+share of answerable questions that are answered, and the share of others that are declined.
 """
 
 import asyncio
@@ -40,12 +40,12 @@ from retriever.requests.request import SearchRequest
 from retriever.searching.confidence import EVIDENCE, AnswerabilityFeatures
 
 PARTS = ("", "@ko", "@en")  # of the passage_ids of a paper
-SHARES = (0.98, 0.96, 0.94, 0.92, 0.9, 0.88)  # of the plain questions in scope that are answered
+SHARES = (0.98, 0.96, 0.94, 0.92, 0.9, 0.88)  # answered shares of the plain questions in scope
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question asked of an index that answers it, or does not."""
+    """A question to an index that answers it, or does not."""
 
     of: str  # its set
     features: AnswerabilityFeatures
@@ -102,7 +102,7 @@ async def _ask(
 
 
 def fit_to(examples: Sequence[Example]) -> dict[str, float]:
-    """Fit the weights: all sets weigh the same, and so do the two classes of each."""
+    """Fit the weights: all sets have equal weight, and so do the two classes of each."""
     return fit(
         [example.features.values() for example in examples],
         [example.is_answered for example in examples],
@@ -113,7 +113,7 @@ def fit_to(examples: Sequence[Example]) -> dict[str, float]:
 
 @dataclass(frozen=True, slots=True)
 class Likelihoods:
-    """Likelihoods of one set by what is known of its questions."""
+    """Likelihoods of one set by the known status of its questions."""
 
     answered: tuple[float, ...]
     out_of_scope: tuple[float, ...]
@@ -141,7 +141,7 @@ def likelihoods(examples: Sequence[Example], weights: Mapping[str, float]) -> di
 
 
 def separation_rows(by_set: Mapping[str, Likelihoods]) -> list[Row]:
-    """Return the AUROC of each set, answerable questions against each kind of others."""
+    """Return the AUROC of each set, of answerable questions against each kind of the others."""
     return [
         Row(
             {"set": of},
@@ -181,7 +181,7 @@ def _above(threshold: float, values: Sequence[float]) -> float:
 @data_option
 @click.option("--step", default=2, show_default=True, help="Take every STEP-th question of tydi.")
 def main(home: Path, data: Path, step: int) -> None:
-    """Fit the likelihood, and print what thresholds would do."""
+    """Fit the likelihood, and print the effects of thresholds."""
     with question_bar() as progress:
         examples = judged_examples(Bench(home, data, progress))
         examples += tydi_examples(Bench(home, data, progress), data, progress, step)

@@ -1,10 +1,10 @@
-"""Which papers of a collection are folded as duplicates.
+"""Papers of a collection that are folded as duplicates.
 
     python -m eval.experiments.duplicates [--data DIR] [--collection NAME] [--list] [--json]
 
-Compares all papers of the sample and of each training collection as the hits of one search are compared.
-Reported: papers, papers folded into another one, and folded papers whose text is not identical. `--list`
-prints the pairs for reading: a pair of two different papers is an error.
+Compares all papers of the sample and of each training collection, as search does with hits. Reported: papers,
+papers folded into another one, and folded papers whose text is not identical. `--list` prints the pairs for
+manual review: a pair of two different papers is an error.
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ def hits_of(papers: Iterable[dict[str, Any]]) -> list[Hit]:
 
 
 def folded_pairs(hits: Sequence[Hit]) -> list[tuple[Hit, Hit]]:
-    """Return each folded paper behind the paper that is shown instead."""
+    """Return each folded paper after the paper that represents it."""
     by_id = {hit.doc_id: hit for hit in hits}
     return [(kept, by_id[other]) for kept in without_duplicates(hits) for other in kept.folded]
 

@@ -1,9 +1,9 @@
-"""Whether a cluster ranks as the embedded engine does: the same methods on both, laid side by side.
+"""Agreement of a cluster with the embedded engine: the same methods on both, compared.
 
     python -m eval.experiments.engines --home DIR [--collection NAME] [--json]
 
-The cluster is the one of the settings (SHRAG_ELASTICSEARCH__…); what is indexed there bears a prefix of its
-own and stays, so that the experiment can be repeated without building again.
+The cluster is the configured one (SHRAG_ELASTICSEARCH__…); the indexes there have a separate prefix and are
+kept, so that the experiment can be repeated without building again.
 """
 
 import sys
@@ -35,7 +35,7 @@ MEASURES = ("nDCG@10", "Success@5", "Success@15")
 
 
 def settings_of(home: Path, engine: EngineName, prefix: str = PREFIX) -> IndexerSettings:
-    """Return the settings of an experiment's indexes in one engine; the rest is as the environment says."""
+    """Return the settings of an experiment's indexes in one engine; the rest is from the environment."""
     given = IndexerSettings()
     cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
     return given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster})
@@ -53,7 +53,7 @@ def run_experiment(
     settings: Sequence[str] = (),
     step: int = 1,
 ) -> list[Row]:
-    """Rank every `step`-th dev question of every collection by every method on both engines, a row each."""
+    """Rank every `step`-th dev question of every collection by every method on both engines, one row each."""
     rows: list[Row] = []
     for collection in collections:
         topics, judged = questions(data, collection, "dev", step)
@@ -78,7 +78,7 @@ def side_by_side(
     elasticsearch: Run,
     measures: Sequence[str] = MEASURES,
 ) -> list[Row]:
-    """Measure two runs of the same questions, a row an engine; the cluster's says how alike they are."""
+    """Score two runs of the same questions, one row per engine; the cluster's row has their similarity."""
     alike = {
         f"overlap@{FIRST}": mean_overlap(embedded, elasticsearch, FIRST),
         "rank_biased_overlap": mean_rank_biased_overlap(embedded, elasticsearch),
@@ -95,11 +95,11 @@ def side_by_side(
 @click.command()
 @home_option
 @data_option
-@click.option("--prefix", default=PREFIX, show_default=True, help="Of the indexes in the cluster.")
+@click.option("--prefix", default=PREFIX, show_default=True, help="Prefix of the indexes in the cluster.")
 @collection_option
 @json_option
 def main(home: Path, data: Path, prefix: str, names: tuple[str, ...], as_json: bool) -> None:
-    """Rank the shared collections on the embedded engine and on a cluster, alone and in one index."""
+    """Rank the shared collections on the embedded engine and on a cluster, alone and combined."""
     collections = [collection for collection in COLLECTIONS if not names or collection.name in names]
     try:
         with question_bar() as progress:

@@ -1,4 +1,4 @@
-"""Precision of the mined glossary: counts, and a sample to judge by hand.
+"""Precision of the mined glossary: counts, and a sample for manual judgement.
 
     python -m eval.experiments.glossary --home DIR [--collection NAME] [--list] [--judged FILE] [--json]
 
@@ -96,7 +96,7 @@ def counts_of(name: str, found: Iterable[Mined]) -> Row:
 def drawn(found: Sequence[Mined], most: int = DRAWN) -> list[Mined]:
     """Draw a sample with a fixed seed; all items of a list shorter than `most`."""
     ordered = sorted(found)
-    return sorted(random.Random(SEED).sample(ordered, min(most, len(ordered))))  # noqa: S311 - nothing secret
+    return sorted(random.Random(SEED).sample(ordered, min(most, len(ordered))))  # noqa: S311 - not security-relevant
 
 
 def around(item: Mined, texts: Iterable[str]) -> str:
@@ -155,7 +155,7 @@ def judged_rows(judged: Sequence[Judged], found: Iterable[Mined]) -> Iterator[Ro
 def main(
     home: Path, data: Path, names: tuple[str, ...], listing: bool, judged: Path | None, as_json: bool
 ) -> None:
-    """Index collections and report what their glossaries hold."""
+    """Index collections and report the content of their glossaries."""
     settings = IndexerSettings(home=home)
     found: list[Mined] = []
     texts: dict[str, list[str]] = {}

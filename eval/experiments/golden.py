@@ -2,18 +2,18 @@
 
     python -m eval.experiments.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 
-Seven tables are recorded, a row a line. A row's texts are its subject, its numbers the measured figures:
+Seven tables are recorded, one row per line. A row's texts are its subject, its numbers the measured figures:
 
-ranking    each method on each collection's own index, by engine: all questions; embedded also every so many
-components `shrag` without each part of its order, all questions and every so many
-answers    abstention and quoted answers on tydi dev, all questions and every so many
+ranking    each method on each collection's own index, by engine: all questions; embedded also every fourth
+components `shrag` without each part of its order, all questions and every 20th
+answers    abstention and quoted answers on tydi dev, all questions and every fourth
 sample     answers and checked claims of the sample corpus
 held-out   figures of the held-out questions, by kind
 training   `or` and `shrag` on each training collection, and the relative gain
-plain      what is found, answered and declined of the plain questions, by half
+plain      plain questions found, answered and declined, by half
 
-Exits with 1 where a figure lies further than .0005 from the recorded one. `--renew` records what was measured
-instead, and keeps the rows of collections that are not present.
+Exits with 1 if a figure differs by more than .0005 from the recorded one. `--renew` records the new figures
+instead, and keeps the rows of missing collections.
 """
 
 import asyncio
@@ -59,12 +59,12 @@ from indexer.settings import EngineName
 
 RECORDED = Path(__file__).parents[2] / "tests" / "golden" / "scores.jsonl"
 TOLERANCE = 0.0005
-EVERY = 4  # the step of the subset that the tests of each day ask
+EVERY = 4  # step of the subset in the daily tests
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A figure that is not the recorded one; None where it is not recorded, or was not measured."""
+    """A figure that differs from the recorded one; None if it is not recorded, or was not measured."""
 
     subject: Mapping[str, str]
     figure: str
@@ -73,7 +73,7 @@ class Drift:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read the recorded rows; none where there is no file."""
+    """Read the recorded rows; none if there is no file."""
     if not path.exists():
         return []
     records = map(json.loads, path.read_text(encoding="utf-8").splitlines())
@@ -93,9 +93,9 @@ def line_of(row: Row) -> str:
 
 
 def find_drift(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Drift]:
-    """Compare the rows of each subject, those recorded and not measured too.
+    """Compare the rows of each subject, including recorded rows that were not measured.
 
-    Of these only the tables, collections and engines that were measured at all count.
+    Of these, only tables, collections and engines with any measured row count.
     """
     old, new = _by_subject(recorded), _by_subject(measured)
     scopes = {_scope(row) for row in measured}
@@ -126,7 +126,7 @@ def _is_near(recorded: float | None, measured: float | None) -> bool:
 
 
 def renewed(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Row]:
-    """Put measured rows in the place of recorded ones of the same subject; new ones come last."""
+    """Replace recorded rows by measured ones of the same subject; new ones come last."""
     by_subject = {tuple(row.subject.items()): row for row in (*recorded, *measured)}
     return list(by_subject.values())
 
@@ -134,7 +134,7 @@ def renewed(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Row]:
 def ranking_rows(
     bench: Bench, data: Path, engine: EngineName, collection: Collection, *, every: int = 1
 ) -> list[Row]:
-    """Rank every so many of the collection's dev questions by every method."""
+    """Rank every `every`-th dev question of the collection by every method."""
     topics, judged = questions(data, collection, "dev", every)
     qrels = {query_id: judged[query_id] for query_id in topics if query_id in judged}
     part = {} if every == 1 else {"questions": f"every {every}"}
@@ -153,7 +153,7 @@ def ranking_rows(
 
 
 def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, float], **more: str) -> Row:
-    """Make the row of a method's mean scores."""
+    """Return the row of a method's mean scores."""
     subject = {"table": "ranking", "collection": collection, "engine": engine, "method": method}
     return Row(subject | more, means)
 
@@ -161,7 +161,7 @@ def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, f
 def answer_rows(
     bench: Bench, data: Path, collection: Collection, progress: Progress, *, every: int = 1
 ) -> list[Row]:
-    """Ask every so many of the dev questions twice; where all are asked, add the row of the subset."""
+    """Ask every `every`-th dev question twice; with all questions, add the row of the subset."""
     asked = ask_all(bench, data, collection, "dev", progress, answer=True, step=every)
     parts = {"all": asked, f"every {EVERY}": asked[::EVERY]} if every == 1 else {f"every {every}": asked}
     return [
@@ -174,13 +174,13 @@ def answer_rows(
 
 
 def training_golden_row(bench: Bench, data: Path, collection: Collection) -> Row:
-    """Return a row of the table of `eval.experiments.training`, marked as recorded."""
+    """Return a row of the table of `eval.experiments.training`, labelled with its table."""
     row = training_row(bench, data, collection)
     return Row({"table": "training", **row.subject}, row.figures)
 
 
 def sample_rows(bench: Bench) -> list[Row]:
-    """Answer the sample's questions and check its claims; the test half of the close ones is left out."""
+    """Answer the sample's questions and check its claims, without the test half of the close claims."""
     with bench.open(SAMPLE_COLLECTION, "alone") as index:
         qrels = read_qrels(SAMPLE / "qrels.txt")
         answered = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
@@ -198,7 +198,7 @@ def sample_rows(bench: Bench) -> list[Row]:
 def measure(
     bench: Bench, data: Path, engine: EngineName, collections: Sequence[Collection], progress: Progress
 ) -> Iterator[Row]:
-    """Yield all rows of an engine; answers are measured on the embedded one alone."""
+    """Yield all rows of an engine; answers are only measured on the embedded one."""
     for collection in collections:
         yield from ranking_rows(bench, data, engine, collection)
     if engine == "tantivy":
@@ -210,14 +210,14 @@ def measure(
             if collection is not SAMPLE_COLLECTION:
                 yield from ranking_rows(bench, data, engine, collection, every=EVERY)
                 yield from component_rows(bench, data, collection)
-            if "train" in collection.splits:  # those with answer strings
+            if "train" in collection.splits:  # collections with answer strings
                 yield from answer_rows(bench, data, collection, progress)
         for collection in present(data, TRAINING):
             yield training_golden_row(bench, data, collection)
 
 
 def drift_table(drift: Sequence[Drift]) -> list[str]:
-    """Lay out what differs for a person."""
+    """Format the differences as a table."""
     rows: list[tuple[str, ...]] = [("measured", "figure", "recorded", "now", "difference")]
     for found in drift:
         both = (found.recorded, found.measured)
@@ -234,9 +234,9 @@ def drift_table(drift: Sequence[Drift]) -> list[str]:
 @click.option(
     "--scores", type=click.Path(path_type=Path), default=RECORDED, help="The file of recorded figures."
 )
-@click.option("--renew", is_flag=True, help="Record what was measured.")
+@click.option("--renew", is_flag=True, help="Record the new figures.")
 def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) -> None:
-    """Measure methods and answers again, and compare with what is recorded."""
+    """Measure methods and answers again, and compare them with the recorded figures."""
     collections = [SAMPLE_COLLECTION, *present(data, COLLECTIONS)]
     try:
         with question_bar() as progress:

@@ -1,10 +1,10 @@
-"""What the methods find for questions that nothing is tuned on, by kind of question.
+"""Results of the methods for questions on which nothing is tuned, by kind of question.
 
     python -m eval.experiments.held_out --home DIR [--json]
 
 Indexes `sample/held-out/` and asks its sixty questions by every method. `Success@5` is the share of questions
-with a relevant paper among the first five, `both@10` that of two-step questions with all their papers among
-the first ten, `excluded@5` that of questions with a ruled-out paper among the first five.
+with a relevant paper among the first five. `both@10` is the share of two-step questions with all their papers
+among the first ten. `excluded@5` is the share of questions with an excluded paper among the first five.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ FIRST = 5
 
 
 def held_out_rows(bench: Bench) -> list[Row]:
-    """Rank the questions by every method and return a row for each kind."""
+    """Rank the questions by every method and return one row per kind."""
     topics = read_lines(FOLDER / "topics.jsonl")
     qrels = read_qrels(FOLDER / "qrels.txt")
     questions = {topic["query_id"]: topic["question"] for topic in topics}
@@ -53,7 +53,7 @@ def held_out_rows(bench: Bench) -> list[Row]:
 def figures_by_kind(
     topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
 ) -> dict[str, dict[str, float]]:
-    """Return for each kind of question the shares of questions whose papers were found, or wrongly came."""
+    """Return the shares of questions whose papers, or excluded papers, were found, by kind of question."""
     return {
         kind: {figure: sum(values.values()) / len(values) for figure, values in figures.items()}
         for kind, figures in values_by_kind(topics, qrels, run).items()
@@ -63,10 +63,10 @@ def figures_by_kind(
 def values_by_kind(
     topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return {kind: {figure: {query_id: 0 or 1}}}: whether a question's papers were found, or wrongly came.
+    """Return {kind: {figure: {query_id: 0 or 1}}}: whether a question's papers, or excluded ones, were found.
 
     Args:
-        topics: with `query_id`, `kind` and, where something is ruled out, `excluded`.
+        topics: with `query_id`, `kind` and, if papers are excluded, `excluded`.
         qrels: grades above 0 are relevant.
         run: papers by question, best first.
     """

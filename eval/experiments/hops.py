@@ -1,12 +1,13 @@
-"""Questions of several steps: what a second round of searches finds, and which questions the gate lets by.
+"""Multi-step questions: the gain of a second round of searches, and the questions that pass the gate.
 
     python -m eval.experiments.hops --home DIR [--method shrag|or|paper] [--grid] [--fit] [--json]
 
-Of hotpotqa-100, where two papers support each answer, and of tydi's English, whose questions are of one step:
-a method's own order (plain), with the second round for all questions (always) and for those that the gate
-takes for questions of several steps (auto). The gate itself: its recall on hotpotqa-100, the questions of
-tydi that pass it, and precision where both come together. `--grid` chooses the numbers of the second round on
-nine tenths of hotpotqa-100 and measures the tenth left; `--fit` fits the gate, its recall measured likewise.
+On hotpotqa-100, where two papers support each answer, and on tydi's English, whose questions have one step: a
+method's own order (plain), with the second round for all questions (always) and for questions that the gate
+classifies as multi-step (auto). Figures of the gate: its recall on hotpotqa-100, the questions of tydi that
+pass it, and its precision on both together. `--grid` chooses the numbers of the second round on nine tenths
+of hotpotqa-100 and measures the remaining tenth; `--fit` fits the gate and cross-validates its recall in the
+same way.
 """
 
 import asyncio
@@ -50,7 +51,7 @@ Runs = Mapping[str, Run]
 async def ranked(
     index: SearchIndex, question: str, method: str, kinds: Sequence[tuple[int, float]]
 ) -> list[list[tuple[str, float]]]:
-    """Rank a question: plain, then with a second round of each kind (sources, share)."""
+    """Rank a question: plain, and with a second round of each kind (sources, share)."""
     collapse = index.manifest.unit == "paper"
     request = SearchRequest(question, method=method, k=DEPTH, collapse=collapse)
     context = open_ranking(index, request, RetrieverSettings())
@@ -73,7 +74,7 @@ async def ranked(
 def runs_of(
     bench: Bench, data: Path, name: str, method: str, kinds: Sequence[tuple[int, float]], step: int
 ) -> tuple[list[Run], list[QuestionForm]]:
-    """Rank the dev questions of a collection, plain and with each kind of second round; with their forms."""
+    """Rank a collection's dev questions, plain and with each kind of second round; return their forms too."""
     topics, _ = questions(data, COLLECTION[name], "dev", step)
 
     async def all_of(index: SearchIndex) -> list[list[list[tuple[str, float]]]]:
@@ -86,7 +87,7 @@ def runs_of(
 
 
 def compared(bench: Bench, data: Path, name: str, method: str, step: int) -> list[list[str]]:
-    """Return the lines of a method on a collection: always and auto beside plain, a line a measure."""
+    """Return the lines of a method on a collection: always and auto next to plain, one line per measure."""
     (plain, always), forms = runs_of(bench, data, name, method, [(SOURCES, SECOND_SHARE)], step)
     several = [form.has_several_steps for form in forms]
     auto = {
@@ -114,7 +115,7 @@ def forms_of(bench: Bench, data: Path, name: str, split: str = "dev", step: int 
 
 
 def gate_figures(bench: Bench, data: Path, recall: float | None = None) -> list[Row]:
-    """Return the gate's figures; precision as if the questions of both collections came together."""
+    """Return the gate's figures; precision on the questions of both collections together."""
     passed = [form.has_several_steps for form in forms_of(bench, data, STEPS)]
     found = sum(passed) if recall is None else recall * len(passed)
     rows = [Row({"questions of": STEPS}, {"questions": len(passed), "recall": found / len(passed)})]
@@ -138,9 +139,9 @@ def fit(several: Sequence[QuestionForm], one: Sequence[QuestionForm]) -> dict[st
 
 
 def fitted(bench: Bench, data: Path) -> tuple[dict[str, float], float]:
-    """Fit the gate, every second training question of tydi against hotpotqa-100; return its recall, too.
+    """Fit the gate, every second training question of tydi against hotpotqa-100; return its recall too.
 
-    The recall is that of the questions of each tenth by weights fitted without it.
+    Recall is cross-validated: the questions of each tenth are classified by weights fitted without it.
     """
     several, one = forms_of(bench, data, STEPS), forms_of(bench, data, ONE_STEP[0], "train", 2)
     found = 0
@@ -151,13 +152,13 @@ def fitted(bench: Bench, data: Path) -> tuple[dict[str, float], float]:
 
 
 def folds(count: int) -> list[set[int]]:
-    """Divide places at random into ten folds."""
+    """Divide positions at random into ten folds."""
     order = np.random.default_rng(SEED).permutation(count)
     return [set(order[fold::FOLDS].tolist()) for fold in range(FOLDS)]
 
 
 def cross_validated(bench: Bench, data: Path, method: str) -> list[Row]:
-    """Measure each pair of the grid, and the tenths of hotpotqa-100 by the pair best on the other nine."""
+    """Measure each pair of the grid, and each tenth of hotpotqa-100 by the best pair on the other nine."""
     (plain, *runs), _ = runs_of(bench, data, STEPS, method, GRID, 1)
     _, qrels = questions(data, COLLECTION[STEPS], "dev")
     scores = [scores_of(qrels, run, MEASURES[STEPS]) for run in runs]
@@ -186,16 +187,16 @@ def _mean_of(query_ids: Sequence[str]) -> Callable[[Scores], float]:
 @home_option
 @data_option
 @click.option(
-    "--method", "methods", multiple=True, default=(TUNED, "or", "paper"), help="Only this; may be repeated."
+    "--method", "methods", multiple=True, default=(TUNED, "or", "paper"), help="Only this method; repeatable."
 )
-@click.option("--grid", is_flag=True, help="Choose the numbers of the second round anew, cross-validated.")
-@click.option("--fit", "fitting", is_flag=True, help="Fit the gate, and measure its recall cross-validated.")
+@click.option("--grid", is_flag=True, help="Choose the numbers of the second round by cross-validation.")
+@click.option("--fit", "fitting", is_flag=True, help="Fit the gate, and cross-validate its recall.")
 @click.option("--step", default=1, show_default=True, help="Rank every STEP-th question.")
 @json_option
 def main(
     home: Path, data: Path, methods: tuple[str, ...], grid: bool, fitting: bool, step: int, as_json: bool
 ) -> None:
-    """Measure the second round of searches and the gate in front of it."""
+    """Measure the second round of searches and its gate."""
     record: dict[str, Any] = {}
     with question_bar() as progress:
         bench = Bench(home, data, progress)

@@ -2,13 +2,13 @@
 
     python -m eval.experiments.hostile_records [--json]
 
-Indexes `sample/` several times: alone, and with the hostile records of one attack. The questions that have an
-answer are answered from each index without a model. Reported:
+Indexes `sample/` several times: alone, and with the hostile records of one attack. The answerable questions
+are answered from each index without a model. Reported:
 
-Success@5        the questions with a paper of grade 2 in the evidence
-repeated         the places of evidence that hold a text which a better place holds already
-cited            the answers that cite a hostile record
-evidence         the questions with a hostile record in the evidence
+Success@5        questions with a paper of grade 2 in the evidence
+repeated         places in the evidence with a text that a better place already has
+cited            answers that cite a hostile record
+evidence         questions with a hostile record in the evidence
 ms               milliseconds for finding duplicates, the median of the questions
 """
 
@@ -71,7 +71,7 @@ def figures_of(answered: Mapping[str, AskResult], qrels: Qrels) -> dict[str, flo
 
 
 def measure(attack: str, home: Path) -> Row:
-    """Index the sample with the records of an attack, ask, and count."""
+    """Index the sample with the records of an attack, ask, and count the outcomes."""
     qrels = read_qrels(SAMPLE / "qrels.txt")
     topics = [
         topic for topic in read_lines(SAMPLE / "topics.jsonl") if any(qrels[topic["query_id"]].values())

@@ -21,9 +21,9 @@ def fit(
     Args:
         rows: the features of each example.
         relevant: the class of each example.
-        balanced: whether relevant and other rows weigh the same in all.
-        weighing: of each row, where it is not balanced; 1 unless given.
-        sets: the set of each row; with `balanced` the sets weigh the same, too.
+        balanced: relevant and other rows have the same total weight.
+        weighing: weight of each row, if not balanced; default 1.
+        sets: the set of each row; with `balanced` the sets have equal weight too.
     """
     names = ["bias", *rows[0]]
     values = np.array([[1.0, *row.values()] for row in rows])

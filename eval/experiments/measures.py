@@ -10,12 +10,12 @@ from eval.qrels import Qrels
 from eval.runs import Run
 
 CUTOFF = 10
-# Both: of all questions those with all their papers among the first ten.
+# Both: the share of questions with all their papers among the first ten.
 RECALL, BOTH = f"R@{CUTOFF}", f"both@{CUTOFF}"
 
 
 def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> Scores:
-    """Score a run as `evaluate` does, and by `both@10`, if that is asked for."""
+    """Score a run with `evaluate`, and with `both@10` if requested."""
     if BOTH not in measures:
         return evaluate(qrels, run, measures)
     found = evaluate(qrels, run, [*(measure for measure in measures if measure != BOTH), RECALL])
@@ -30,7 +30,7 @@ def scores_of(qrels: Qrels, run: Run, measures: Sequence[str]) -> Scores:
 
 
 def area_under_curve(positive: Sequence[float], negative: Sequence[float]) -> float:
-    """Return the chance that a positive's score is above a negative's, ties counting half (AUROC)."""
+    """Return the probability that a positive's score is above a negative's, ties counting half (AUROC)."""
     below = np.sort(np.asarray(negative))
     left = np.searchsorted(below, positive, side="left")
     right = np.searchsorted(below, positive, side="right")

@@ -1,4 +1,4 @@
-"""Options that experiments have in common."""
+"""Options shared by experiments."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,7 +12,7 @@ DATA = Path("../shared/data")
 def _there(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
     del context, parameter
     if not folder.is_dir():
-        raise click.UsageError(f"no collections in {folder}; name their folder: --data DIR")
+        raise click.UsageError(f"no collections in {folder}; set their folder: --data DIR")
     return folder
 
 
@@ -30,11 +30,11 @@ data_option = click.option(
 
 
 def names_option(names: Iterable[str]) -> Callable[[Any], Any]:
-    """Return the option that chooses some of the collections of these names."""
+    """Return the option that selects some of these collections."""
     return click.option(
         "--collection",
         "names",
         multiple=True,
         type=click.Choice(list(names)),
-        help="Only this; may be given again.",
+        help="Only this collection; repeatable.",
     )

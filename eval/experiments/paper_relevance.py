@@ -1,16 +1,16 @@
-"""The lists of `find-papers` without a model: where they end, beside fixed numbers of papers of `shrag`.
+"""The lists of `find-papers` without a model: their ends, compared with fixed numbers of papers of `shrag`.
 
     python -m eval.experiments.paper_relevance --home DIR [--fit | --unseen] [--json]
 
-Ranks the questions of the training collections and of `sample/` by `shrag` and ends each list where its
-expected F is highest (`retriever/relevance/expected_f.py`), after 20 papers at most. The table has for each
+Ranks the questions of the training collections and of `sample/` by `shrag` and ends each list at the maximum
+of its expected F (`retriever/relevance/expected_f.py`), after at most 20 papers. The table contains for each
 collection F of the first 5, 10 and 20 papers, of the list by the weights in use, and of the list by weights
 fitted without this collection; the papers of a list; the Brier score of the probabilities (the mean squared
 difference from 0 or 1); and their sum as a share of the relevant papers among the first hundred.
 
-`--fit` prints the weights fitted to all collections. Each collection weighs 1, one with a single relevant
-text a question half; within a collection each question weighs the same. `--unseen` reports `scifact` and
-`sample/held-out/`, on which nothing was fitted, by the weights in use.
+`--fit` prints the weights fitted to all collections. Each collection has weight 1, one with a single relevant
+text per question half; within a collection each question has the same weight. `--unseen` reports `scifact`
+and `sample/held-out/`, on which nothing was fitted, by the weights in use.
 """
 
 import asyncio
@@ -51,28 +51,28 @@ OF_SAMPLE = Collection(
 )
 FITTED_ON = (*TRAINING, OF_SAMPLE)
 UNSEEN = (*(collection for collection in COLLECTIONS if collection.name == "scifact"), HELD_OUT)
-SINGLE = 0.5  # weight of a collection with one relevant text a question
+SINGLE = 0.5  # weight of a collection with one relevant text per question
 FIXED = (5, 10, 20)
 MOST, THRESHOLD = int(DEFAULTS["papers"]), float(DEFAULTS["threshold"])
-THIS_YEAR = 2026  # of which "recent" years in questions count back
+THIS_YEAR = 2026  # reference year of "recent" in questions
 
 Weights = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class RankedQuestion:
-    """A question's ranked papers, best first: the features of each, and whether it is relevant."""
+    """A question's ranked papers, best first: the features and relevance of each."""
 
     features: tuple[Mapping[str, float], ...]
     relevant: tuple[bool, ...]
-    wanted: int  # relevant papers in all
+    wanted: int  # number of all relevant papers
 
     def probabilities(self, weights: Weights) -> list[float]:
         """Return the probability of each paper."""
         return [likelihood(weights, features) for features in self.features]
 
     def length(self, weights: Weights) -> int:
-        """Return the number of papers in the list of highest expected F."""
+        """Return the length of the list with the highest expected F."""
         probabilities = self.probabilities(weights)
         least = THRESHOLD * highest_expected_f(probabilities)
         return min(MOST, sum(probability >= least for probability in probabilities))
@@ -128,7 +128,7 @@ def _wanted(asked: Sequence[RankedQuestion]) -> float:
 
 
 def figures(asked: Sequence[RankedQuestion], weights: Weights, others: Weights | None) -> dict[str, float]:
-    """Return the figures of a collection, by the weights in use and by those fitted without it."""
+    """Return the figures of a collection, by the weights in use and by weights fitted without it."""
     answered = [question for question in asked if question.wanted]
     pairs = [
         (probability, relevant)
@@ -152,7 +152,7 @@ def figures(asked: Sequence[RankedQuestion], weights: Weights, others: Weights |
 
 
 def rows(ranked: Mapping[str, Sequence[RankedQuestion]], *, fitted: bool) -> Iterator[Row]:
-    """Yield the row of each collection, with `fitted` also F by the weights fitted to the others."""
+    """Yield the row of each collection; `fitted` adds F by the weights fitted to the others."""
     for name, asked in ranked.items():
         rest = [of for other, of in ranked.items() if other != name]
         yield Row({"collection": name}, figures(asked, WEIGHTS, fit_to(rest) if fitted else None))
@@ -161,7 +161,7 @@ def rows(ranked: Mapping[str, Sequence[RankedQuestion]], *, fitted: bool) -> Ite
 def rank_all(
     home: Path, data: Path, collections: Sequence[Collection], progress: Progress
 ) -> dict[str, list[RankedQuestion]]:
-    """Rank the questions of the collections that are there, by name."""
+    """Rank the questions of the available collections, by name."""
     bench = Bench(home, data, progress)
     return {
         collection.name: ranked_questions(bench, data, collection)
@@ -174,12 +174,12 @@ def rank_all(
 @home_option
 @data_option
 @click.option("--fit", "fits", is_flag=True, help="Fit the weights to all training collections.")
-@click.option("--unseen", is_flag=True, help="Report the collections that nothing was fitted on.")
+@click.option("--unseen", is_flag=True, help="Report collections on which nothing was fitted.")
 @json_option
 def main(home: Path, data: Path, *, fits: bool, unseen: bool, as_json: bool) -> None:
     """Report F of the lists and of fixed numbers of papers."""
     if fits and unseen:
-        raise click.UsageError("nothing is fitted on the unseen collections; leave --fit or --unseen out")
+        raise click.UsageError("nothing is fitted on the unseen collections; leave out --fit or --unseen")
     with question_bar() as progress:
         ranked = rank_all(home, data, UNSEEN if unseen else FITTED_ON, progress)
     table = list(rows(ranked, fitted=not unseen))

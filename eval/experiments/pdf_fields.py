@@ -1,12 +1,12 @@
-"""Fields that the PDF reader finds in papers with gold labels: a table.
+"""Fields found by the PDF reader in papers with gold labels: a table.
 
     python -m eval.experiments.pdf_fields [--data DIR] [--records DIR] [--workers 2] [--json]
 
-DIR holds `files/*.pdf` and `gold.jsonl`, an object a file: `file`, `language`, and what the document prints
+DIR contains `files/*.pdf` and `gold.jsonl`, one object per file: `file`, `language`, and the printed values
 of `title`, `authors`, `year`, `doi`, `arxiv`, `abstract_begins`, `abstract_ends`, `headings`, `references`
-(how many). A field that a document does not print is not counted.
+(their number). A field that a document does not print is not counted.
 
-Texts are compared by their letters and digits (NFKC, case folded). An abstract is right if it begins and ends
+Texts are compared by their letters and digits (NFKC, case folded). An abstract is right if it starts and ends
 within 20 characters of the gold words, of which 85 % match. Headings are those of the first level, without
 numbers, abstract, contents, references and acknowledgements. A number of references is right within 5 %.
 Authors and headings are F1, averaged over files.
@@ -50,7 +50,7 @@ Measure = Callable[[Any, Mapping[str, Any]], float]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The share of a field that is right in papers of a language, and in how many it is printed."""
+    """The share of correct values of a field in papers of a language, and the papers that print it."""
 
     field: str
     language: str
@@ -71,7 +71,7 @@ def f1(gold: Iterable[str], found: Iterable[str]) -> float:
 
 
 def begins(words: str, text: str) -> bool:
-    """Return whether a text begins with the words, or within 20 characters of them."""
+    """Check whether a text starts with the words, or within 20 characters of them."""
     wanted, start = letters(words), letters(text)
     return any(
         SequenceMatcher(None, wanted[cut:], start[shift : shift + len(wanted) - cut], autojunk=False).ratio()
@@ -91,7 +91,7 @@ def names(authors: Sequence[str]) -> list[str]:
 
 
 def main_headings(headings: Iterable[str]) -> list[str]:
-    """Return headings without their numbers, and without References and the like."""
+    """Return headings without their numbers, and without References and similar ones."""
     kept: list[str] = []
     for heading in headings:
         text = unicodedata.normalize("NFKC", heading)
@@ -139,7 +139,7 @@ def wanted(gold: Mapping[str, Any], field: str) -> Any:
 
 
 def scores(golds: Sequence[Mapping[str, Any]], records: Mapping[str, Mapping[str, Any]]) -> list[Score]:
-    """Score the records of papers, named by their files; a paper without a record counts as an empty one."""
+    """Score the records of papers, by file name; a missing record counts as an empty one."""
     rows = []
     for field, measure in MEASURES.items():
         for language in ("ko", "en", "all"):
@@ -158,13 +158,13 @@ def scores(golds: Sequence[Mapping[str, Any]], records: Mapping[str, Mapping[str
 )
 @click.option("--records", type=click.Path(path_type=Path), help="Write each record there, as JSON.")
 @click.option(
-    "--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes that read."
+    "--workers", type=click.IntRange(1, 64), default=2, show_default=True, help="Number of reading processes."
 )
 @json_option
 def main(data: Path, records: Path | None, workers: int, *, as_json: bool) -> None:
     """Read PDFs that have gold labels, and score the fields of their records."""
     if not (data / "gold.jsonl").is_file():
-        raise click.UsageError(f"no gold.jsonl in {data}; name a folder of labelled PDFs: --data DIR")
+        raise click.UsageError(f"no gold.jsonl in {data}; set a folder of labelled PDFs: --data DIR")
     golds = [json.loads(line) for line in (data / "gold.jsonl").read_text(encoding="utf-8").splitlines()]
     began = time.perf_counter()
     read = [
@@ -193,8 +193,8 @@ def main(data: Path, records: Path | None, workers: int, *, as_json: bool) -> No
     echo()
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     computing = (used.ru_utime + used.ru_stime) / len(golds)
-    speed = f"{len(golds) / seconds:.1f} papers a second by {workers} processes"
-    echo(f"{speed}, {computing:.2f} s of computing a paper")
+    speed = f"{len(golds) / seconds:.1f} papers per second with {workers} processes"
+    echo(f"{speed}, {computing:.2f} s of processor time per paper")
 
 
 def _write(records: Mapping[str, Mapping[str, Any]], folder: Path) -> None:

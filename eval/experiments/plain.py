@@ -1,12 +1,12 @@
-"""What search and answers make of plain questions: found, answered, or declined as out of scope.
+"""Search and answers for plain questions: found, answered, or declined as out of scope.
 
     python -m eval.experiments.plain --home DIR [--half tune|test] [--list] [--json]
 
 Asks the questions of one half of `sample/plain/`, each to its own corpus, for an answer without a model.
 Reported for groups of questions: the share of questions in scope with a paper of grade 2 among the first two
 (`found`), the share of these questions with an answer (`answered`), the share of questions out of scope
-without one (`declined`), and the AUROC of the likelihood, questions in scope against those out of scope. Out
-of scope, `near` are questions of the corpus's fields and `far` are others.
+without one (`declined`), and the AUROC of the likelihood, questions in scope against questions out of scope.
+Out of scope, `near` are questions of the corpus's fields and `far` are others.
 
 The likelihood and its threshold may be chosen on the tune half, never on the test half.
 """
@@ -39,7 +39,7 @@ Half = Literal["tune", "test"]
 Topic: TypeAlias = Mapping[str, Any]
 Asked: TypeAlias = Sequence[tuple[Topic, Question]]
 
-# Groups of questions in scope, or out of scope, that are compared with all others out of, or in, scope.
+# Groups of questions in scope, or out of scope, compared with all others out of, or in, scope.
 GROUPS: Mapping[str, Callable[[Topic], bool]] = {
     "all": bool,
     "sample": lambda topic: topic["corpus"] == "sample",
@@ -93,7 +93,7 @@ def plain_rows(asked: Asked, half: Half, groups: Iterable[str] = GROUPS) -> list
 
 
 def went_wrong(topic: Topic, question: Question) -> bool:
-    """Whether a question in scope was declined or finds no paper, or one out of scope was answered."""
+    """Check whether a question in scope was declined or finds no paper, or one out of scope was answered."""
     if topic["scope"] != "in":
         return not question.abstained
     return question.abstained or (question.rank or FIRST + 1) > FIRST
@@ -102,7 +102,7 @@ def went_wrong(topic: Topic, question: Question) -> bool:
 @click.command()
 @home_option
 @click.option("--half", type=click.Choice(["tune", "test"]), default="tune", show_default=True)
-@click.option("--list", "listing", is_flag=True, help="List the questions that went wrong.")
+@click.option("--list", "listing", is_flag=True, help="List the questions with wrong outcomes.")
 @json_option
 def main(home: Path, half: Half, listing: bool, as_json: bool) -> None:
     """Ask the plain questions of one half."""

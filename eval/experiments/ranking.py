@@ -1,10 +1,10 @@
-"""How well the methods rank real collections: the table of methods.
+"""Ranking quality of the methods on real collections.
 
     python -m eval.experiments.ranking --home DIR [--topics dev|train] [--json]
 
-Each collection is indexed alone and, but for hotpotqa-100, with the others in one index, its ids prefixed
-there; every method ranks its questions in both. The `or` runs are also laid beside those of a real
-Elasticsearch, where it recorded the same: alone without the title clause, together with one of weight .3.
+Each collection is indexed alone and, except hotpotqa-100, combined with the others in one index, with
+prefixed ids; every method ranks its questions in both. The `or` runs are also compared with those of a real
+Elasticsearch if they were recorded: alone without the title clause, combined with a title weight of .3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -44,14 +44,14 @@ RECORDED_TITLE_WEIGHT = {"alone": 0.0, "together": 0.3}
 
 
 class Gain(NamedTuple):
-    """How the tuned method compares with the baseline in one measure."""
+    """The difference of the tuned method and the baseline in one measure."""
 
     subject: Mapping[str, str]  # collection, setting, measure
     found: Comparison
 
 
 class Tables(NamedTuple):
-    """Every method's scores, what the tuned one gains, and the baseline beside recorded runs."""
+    """Scores of all methods, gains of the tuned one, and the baseline compared with recorded runs."""
 
     ranked: list[Row]
     gains: list[Gain]
@@ -61,7 +61,7 @@ class Tables(NamedTuple):
 def run_experiment(
     bench: Bench, data: Path, golden: Path, collections: Sequence[Collection], split: str
 ) -> Tables:
-    """Rank every collection by every method, alone and together; lay `or` beside what is recorded."""
+    """Rank every collection by every method, alone and combined; compare `or` with the recorded runs."""
     tables = Tables([], [], [])
     for collection in collections:
         topics, judged = questions(data, collection, split)
@@ -77,7 +77,7 @@ def run_experiment(
                 }
                 recorded = golden / collection.recorded.get(setting, "nothing")
                 if split == "dev" and recorded.exists():
-                    # A match query, which counts a word as often as the question has it.
+                    # Like a match query, which counts a repeated word of the question repeatedly.
                     like = {"title_weight": RECORDED_TITLE_WEIGHT[setting], "count_repeats": True}
                     ours = bench.rank(index, topics, BASELINE, RetrieverSettings().model_copy(update=like))
                     figures = beside_recorded(qrels, ours, read_run(recorded))
@@ -126,12 +126,12 @@ def _show(tables: Tables) -> None:
     type=click.Choice(["dev", "train"]),
     default="dev",
     show_default=True,
-    help="dev (scifact: test), or train without the questions that stand in dev.",
+    help="dev (scifact: test), or train without the questions of dev.",
 )
 @collection_option
 @json_option
 def main(home: Path, data: Path, golden: Path, split: str, names: tuple[str, ...], as_json: bool) -> None:
-    """Rank the shared collections by every method, alone and in one index, and test what is gained."""
+    """Rank the shared collections by every method, alone and combined, and test the gains."""
     collections = [
         collection
         for collection in COLLECTIONS

@@ -1,12 +1,12 @@
-"""How well relevance without a cross-encoder tells relevant passages from others, and its weights.
+"""Separation of relevant passages from others by relevance without a cross-encoder, and its weights.
 
     python -m eval.experiments.relevance --home DIR [--collection NAME] [--fit] [--step N]
 
-Each question of tydi retrieves fifteen passages, as the ways over passages do; relevant are the judged ones.
-Reported for each measure, by words, and by cosine where the settings name an encoder: AUROC within the
-fifteen, and what a threshold of .6 keeps of relevant ones and of others. `--fit` fits the weights of
+Each question of tydi retrieves fifteen passages, as the ways over passages do; the judged passages are
+relevant. Reported for each measure, by words, and by cosine if an encoder is configured: AUROC within the
+fifteen, and the shares of relevant and other passages above a threshold of .6. `--fit` fits the weights of
 `retriever/relevance/passages.py` on the training questions instead and prints them: a logistic regression,
-relevant and others weighing the same in all.
+with the same total weight of relevant and other passages.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ Features: TypeAlias = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The features of the passages that questions retrieve, and which of them are relevant."""
+    """The features of the passages that a question retrieves, and their relevance."""
 
     rows: tuple[Features, ...]
     relevant: tuple[bool, ...]
@@ -58,7 +58,7 @@ class Judged:
 async def judge(
     index: SearchIndex, topics: Mapping[str, str], qrels: Qrels, progress: Progress
 ) -> dict[str, list[Judged]]:
-    """Retrieve for every question; keep by measure those that find a relevant passage and another."""
+    """Retrieve for every question; keep, by measure, questions that find relevant and other passages."""
     settings, judged = RetrieverSettings(), dict[str, list[Judged]]()
     for place, (query_id, question) in enumerate(topics.items()):
         progress(index.manifest.name, place, len(topics))
@@ -76,7 +76,7 @@ async def judge(
 
 
 def fit_to(judged: Sequence[Judged]) -> dict[str, float]:
-    """Fit weights by which relevant passages and others weigh the same in all."""
+    """Fit weights; relevant and other passages have the same total weight."""
     rows = [row for each in judged for row in each.rows]
     return fit(rows, [relevant for each in judged for relevant in each.relevant], balanced=True)
 

@@ -1,4 +1,4 @@
-"""The tables of experiments: what was measured, by name, and the figures that came out."""
+"""The tables of experiments: the measured subjects and their figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from base.terminal.output import echo_json, echo_lines
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of a table: what was measured, by name, and the figures that came out."""
+    """A row of a table: the measured subject, by name, and its figures."""
 
     subject: Mapping[str, str]
     figures: Mapping[str, float]
@@ -20,7 +20,7 @@ class Row:
 
 
 def table_of(rows: Sequence[Row]) -> list[str]:
-    """Lay out rows of the same subjects: counts as they are, other figures to four places."""
+    """Format rows of the same subjects: counts unchanged, other figures to four places."""
     names = list(dict.fromkeys(name for row in rows for name in row.figures))
     header = [*(rows[0].subject if rows else ()), *names]
     cells = [[*row.subject.values(), *(_shown(row.figures.get(name)) for name in names)] for row in rows]

@@ -1,12 +1,12 @@
-"""How the sample corpus is searched and answered, and how citations are checked on judged claims.
+"""Search and answers on the sample corpus, and checks of citations on judged claims.
 
     python -m eval.experiments.sample [--home DIR] [--claims even|odd] [--list] [--json]
 
-The experiment indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2),
-abstentions, the quoted sentences, and the share of them from papers that answer. Then it checks the claims of
-`sample/claims.jsonl` and reports how many supported claims are called unsupported, and how many unsupported
-ones are caught, within a language and across. Claims that are close to the truth are reported apart, also by
-what is wrong with them. The signs of the check were chosen on the claims of even number.
+Indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2), abstentions, the quoted
+sentences, and the share of them from papers that answer. Then it checks the claims of `sample/claims.jsonl`
+and reports how many supported claims are called unsupported, and how many unsupported ones are caught, within
+a language and across. Claims close to the truth are reported separately, also by their kind of error. The
+signs of the check were chosen on the claims with even numbers.
 """
 
 import asyncio
@@ -45,7 +45,7 @@ SAMPLE_COLLECTION = Collection(
     corpus=str(SAMPLE / "papers.jsonl"),
     splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
 )
-# What is wrong with the claims that are close to the truth; nothing with a near miss.
+# Kinds of errors in claims close to the truth; a near miss has no error.
 CLOSE = (
     "multiple",
     "script",
@@ -75,7 +75,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One judged claim and what the check said."""
+    """A judged claim and the result of its check."""
 
     claim_id: str
     pair: str
@@ -112,7 +112,7 @@ async def ask_questions(
 
 
 def is_for_testing(claim: dict[str, Any]) -> bool:
-    """Tell whether a claim is of the half that nothing is tuned on: those of odd number."""
+    """Check whether a claim is in the half on which nothing is tuned: odd numbers."""
     return int(claim["claim_id"][1:]) % 2 == 1
 
 
@@ -130,7 +130,7 @@ async def check_claims(index: SearchIndex, claims: Sequence[dict[str, Any]]) -> 
 
 
 def question_figures(asked: Sequence[Question]) -> dict[str, dict[str, float]]:
-    """Count by kind: questions, Success@5, abstentions, quoted sentences, those from papers that answer."""
+    """Count by kind: questions, Success@5, abstentions, quoted sentences, and those from answering papers."""
     by_kind: dict[str, list[Question]] = defaultdict(list)
     for question in asked:
         by_kind[question.kind].append(question)
@@ -164,7 +164,7 @@ def claim_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
 
 
 def kind_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
-    """Count the claims close to the truth by what is wrong with them, and how many are called unsupported."""
+    """Count the claims close to the truth by their kind of error, and those called unsupported."""
     by_kind = {why: [claim for claim in checked if claim.why == why] for why in CLOSE}
     return {
         why: {
@@ -185,14 +185,18 @@ def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
 
 
 @click.command()
-@click.option("--home", type=click.Path(path_type=Path), help="The folder for the index; else a passing one.")
-@click.option("--claims", "half", type=click.Choice(["even", "odd"]), help="Only the claims of such number.")
+@click.option(
+    "--home", type=click.Path(path_type=Path), help="The folder for the index; default: a temporary one."
+)
+@click.option(
+    "--claims", "half", type=click.Choice(["even", "odd"]), help="Only the claims with even or odd numbers."
+)
 @json_option
-@click.option("--list", "listing", is_flag=True, help="List the questions and claims that went wrong.")
+@click.option("--list", "listing", is_flag=True, help="List the questions and claims with wrong outcomes.")
 def main(home: Path | None, half: str | None, as_json: bool, listing: bool) -> None:
     """Evaluate search, answers and citation checks on the sample."""
-    with tempfile.TemporaryDirectory() as passing:
-        settings = IndexerSettings(home=home or Path(passing))
+    with tempfile.TemporaryDirectory() as temporary:
+        settings = IndexerSettings(home=home or Path(temporary))
         request = IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")], rebuild=True)
         build_index(request, settings)
         with open_index(settings, NAME) as index:
@@ -210,7 +214,7 @@ def main(home: Path | None, half: str | None, as_json: bool, listing: bool) -> N
         return
     echo_lines(_table("questions", questions))
     echo_lines(["", *_table("claims", claims), "", *_table("close to the truth", kinds)])
-    echo(f"\n{milliseconds:.1f} ms of processor time a claim, its passages read anew")
+    echo(f"\n{milliseconds:.1f} ms of processor time per claim, including the reading of its passages")
     if listing:
         for question in asked:
             answerable = question.kind != "unanswerable"

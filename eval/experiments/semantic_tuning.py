@@ -1,14 +1,14 @@
-"""Find the weights of the order by features and cosine, on the training questions of tydi's English alone.
+"""Weights of the order by features and cosine, tuned on the training questions of tydi's English only.
 
     python -m eval.experiments.semantic_tuning --home DIR [--step N]
 
-The encoder comes from the settings, and the index is shared with `eval.experiments.vectors` in the same home.
+The encoder is the configured one, and the index is shared with `eval.experiments.vectors` in the same home.
 The features and cosines of every question are computed once for each of the three sets of candidates. The
-best weights of a grid, beside the cosine's 1, have the highest mean of the sets' nDCG@10; of equals, the
-smaller weights win. Of all weights that lose less than one standard error (the one-standard-error rule;
+best weights of a grid, relative to the cosine's 1, have the highest mean of the sets' nDCG@10; ties go to the
+smaller weights. Among all weights that lose less than one standard error (the one-standard-error rule;
 Breiman, Friedman, Olshen & Stone, 1984), the largest base is chosen, and with it the best of the others: BM25
-was fitted to nothing, while an encoder may know other fields less well than tydi's. The second search has no
-part in it, and nothing of dev or scifact is used.
+was fitted to nothing, while an encoder may know other fields less well than tydi's. The second search is
+switched off, and nothing of dev or scifact is used.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ async def values_of(
             continue
         weighted = {COSINE, *SEMANTIC_WEIGHTS}
         parts = {name: values for name, (values, _) in ranking.scored.parts.items() if name in weighted}
-        parts["feedback"] = ranking.measured.feedback  # without vectors it is a part of the scores
+        parts["feedback"] = ranking.measured.feedback  # also a part of the scores without vectors
         same_title = ranking.measured.same_title
         packed = candidates_of(ranking, parts, same_title, judged, index.manifest.unit)
         table.append(ndcg(packed, WEIGHTS))
@@ -78,11 +78,11 @@ async def values_of(
 
 
 def choose(tried: Sequence[Weights], values: np.ndarray) -> tuple[Weights, Weights]:
-    """Return the best weights, and the heaviest base's best within one standard error of them.
+    """Return the best weights, and the best weights with the largest base within one standard error of them.
 
     Args:
         tried: the smaller weights first.
-        values: of weights and question.
+        values: weights × questions.
     """
     means = values.mean(axis=1)
     best = int(means.argmax())

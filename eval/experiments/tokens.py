@@ -1,10 +1,10 @@
-"""How close the analyzers come to a real Elasticsearch: the table of tokens.
+"""Agreement of the analyzers with a real Elasticsearch: the table of tokens.
 
     python -m eval.experiments.tokens [--golden DIR] [--list] [--json]
 
-Compares each analyzer with the tokens that were recorded for the same texts. F1 is micro-averaged over the
-tokens in order (longest matching blocks); offsets, positions and position increments (the gap to the token
-before, as Lucene stores positions) are compared over the tokens that match.
+Compares each analyzer with tokens recorded for the same texts. F1 is micro-averaged over the tokens in order
+(longest matching blocks); offsets, positions and position increments (the gap to the previous token, as
+Lucene stores positions) are compared over the matching tokens.
 """
 
 import gzip
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(slots=True)
 class Agreement:
-    """Counts over texts: tokens recorded, made here, matching, and what of the matching is alike."""
+    """Counts over texts: recorded tokens, our tokens, matching ones, and equal attributes of these."""
 
     name: str
     texts: int = 0
@@ -63,12 +63,12 @@ class Agreement:
 
     @property
     def f1(self) -> float:
-        """Twice the matching tokens by the tokens of both sides."""
+        """Twice the matching tokens divided by the tokens of both sides."""
         both = self.recorded + self.ours
         return 2 * self.matching / both if both else 1.0
 
     def share(self, alike: int) -> float:
-        """Return which part of the matching tokens is alike."""
+        """Return a count as a share of the matching tokens."""
         return alike / self.matching if self.matching else 1.0
 
     def as_record(self) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class _Marked:
 
 
 def increments(tokens: Sequence[Token]) -> list[int]:
-    """Return each token's gap to the one before, the first's to −1."""
+    """Return each token's gap to the previous one; the first one's is relative to −1."""
     positions = [-1, *(token[1] for token in tokens)]
     return [here - before for before, here in pairwise(positions)]
 
@@ -142,10 +142,10 @@ def _marked(tokens: Sequence[Token], gaps: Sequence[int], first: int, behind: in
 
 
 def compare_with_recorded(path: Path) -> Agreement:
-    """Compare the analyzer that the file's name says with the tokens in it."""
+    """Compare the analyzer in the file's name with the tokens in the file."""
     named = FILE.fullmatch(path.name)
     if not named:
-        raise ValueError(f"{path.name} does not say its analyzer: analysis-ANALYZER[-DECOMPOUND].jsonl.gz")
+        raise ValueError(f"{path.name} does not name its analyzer: analysis-ANALYZER[-DECOMPOUND].jsonl.gz")
     decompound = cast(Decompound, named["decompound"] or "discard")
     analyzer = make_analyzer(named["analyzer"], decompound)
     name = named["analyzer"] + (f"-{named['decompound']}" if named["decompound"] else "")
@@ -162,7 +162,7 @@ def compare_texts(name: str, analyzer: Analyzer, records: Iterable[dict[str, Any
 
 
 def recorded_files(folder: Path) -> list[Path]:
-    """List the files of recorded tokens, by name."""
+    """Return the files of recorded tokens, by name."""
     return sorted(path for path in folder.glob("analysis-*.jsonl.gz") if FILE.fullmatch(path.name))
 
 
@@ -191,14 +191,14 @@ def _show(agreements: Sequence[Agreement]) -> None:
     show_default=True,
     help="The folder of recorded tokens, analysis-ANALYZER[-DECOMPOUND].jsonl.gz.",
 )
-@click.option("--list", "listed", is_flag=True, help="Every difference in its context too.")
+@click.option("--list", "listed", is_flag=True, help="Also print every difference in its context.")
 @json_option
 def main(golden: Path, listed: bool, as_json: bool) -> None:
-    """Compare the analyzers with the tokens a real Elasticsearch made of the same texts."""
+    """Compare the analyzers with the tokens of a real Elasticsearch for the same texts."""
     files = recorded_files(golden)
     if not files:
         echo(
-            f"no recorded tokens (analysis-*.jsonl.gz) in {golden}; name their folder: --golden DIR", err=True
+            f"no recorded tokens (analysis-*.jsonl.gz) in {golden}; set their folder: --golden DIR", err=True
         )
         sys.exit(2)
     agreements = [compare_with_recorded(path) for path in files]

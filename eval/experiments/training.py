@@ -1,9 +1,9 @@
-"""How `shrag` ranks the training collections beside `or`, and its mean relative gain.
+"""Ranking of the training collections by `shrag` and `or`, and the mean relative gain.
 
     python -m eval.experiments.training --home DIR [--collection NAME] [--json]
 
 Each collection is indexed alone, and both methods rank all its questions. The gain is relative: the
-difference of the mean nDCG@10, divided by that of `or`. Constants are chosen on these collections; the
+difference of the mean nDCG@10, divided by the mean of `or`. Constants are chosen on these collections; the
 leave-one-set-out gain of `eval.experiments.tuning` estimates the gain on others.
 """
 

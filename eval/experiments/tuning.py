@@ -1,16 +1,16 @@
-"""Choose the constants of the lexical order by leaving one training set out, and measure the gain on it.
+"""Constants of the lexical order, chosen by leaving one training set out, and the gain on that set.
 
     python -m eval.experiments.tuning --home DIR [--step N] [--json]
 
-The sets are the training collections and every STEP-th training question of tydi, each in an index of its
-own. A grid of weights (feedback, neighbours, same title) is tried with each variant of the constants that the
-features are computed with; a variant changes one constant. A gain is the relative difference of the mean
-nDCG@10 from that of `or`. The constants chosen for a set have the highest mean gain on the other sets; of
-equals, the smaller weights win.
+The sets are the training collections and every STEP-th training question of tydi, each in a separate index. A
+grid of weights (feedback, neighbours, same title) is combined with each variant of the constants for
+computing features; a variant changes one constant. A gain is the difference of the mean nDCG@10 from the mean
+of `or`, relative to it. The constants chosen for a set have the highest mean gain on the other sets; ties go
+to the smaller weights.
 
-All are tried on the same candidates, which the constants in use find. The weights of the second search stay
-as they are: among the sets, only musique-100 asks for it. Constraints and the place of the other language
-have no part.
+All are measured on the same candidates, found with the constants in use. The weights of the second search are
+not changed: among the sets, only musique-100 needs it. Constraints and the place of the other language are
+switched off.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ IN_USE = {**LEXICAL_WEIGHTS, SAME_TITLE: scored.SAME_TITLE}
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Constants that features are computed with; one of them differs from the constants in use."""
+    """Constants for computing features; at most one of them differs from the constants in use."""
 
     name: str = ""
     title_weight: float = TITLE_WEIGHT
@@ -85,9 +85,9 @@ VARIANTS = (
 )
 
 
-# The names of all constants that are tried: each of the weights with each variant.
+# The names of all combinations: each of the weights with each variant.
 TRIED = [f"{variant.name or 'constants in use'}; {written(of)}" for variant in VARIANTS for of in WEIGHTS]
-PLACE_IN_USE = WEIGHTS.index(IN_USE)  # the first variant is in use
+PLACE_IN_USE = WEIGHTS.index(IN_USE)  # the first variant is the one in use
 
 
 def found_first(ranking: Ranking) -> set[str]:
@@ -161,10 +161,10 @@ def chosen_without(gains: NDArray[np.float64]) -> list[int]:
 
 
 def gain_rows(gains: Mapping[str, Scores]) -> list[Row]:
-    """Return a row for each set and for the means, of the training collections and of all sets.
+    """Return one row per set, and rows of the means of the training collections and of all sets.
 
     Args:
-        gains: of two sets at least, by each of `TRIED`.
+        gains: of at least two sets, by each of `TRIED`.
     """
     table = np.array([*gains.values()])
     best = int(table.mean(axis=0).argmax())
@@ -193,7 +193,9 @@ def main(home: Path, data: Path, step: int, as_json: bool) -> None:
     """Choose constants by leaving one training set out, and print their gains."""
     sets = present(data, SETS)
     if len(sets) < FEWEST_SETS:
-        raise click.UsageError(f"{data} holds {len(sets)} of the sets; leaving one out takes {FEWEST_SETS}")
+        raise click.UsageError(
+            f"{data} contains {len(sets)} of the sets; leaving one out needs {FEWEST_SETS}"
+        )
     with question_bar() as progress:
         bench = Bench(home, data, progress)
         gains = {each.name: gains_of(bench, data, each, step, progress) for each in sets}

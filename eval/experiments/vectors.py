@@ -1,11 +1,11 @@
-"""What vectors add: the table of candidates, on the embedded engine and on a cluster.
+"""The gain by vectors: the table of candidates, on the embedded engine and on a cluster.
 
     python -m eval.experiments.vectors --home DIR [--engine tantivy|elasticsearch|both] [--json]
 
-The encoder is the one of the settings (SHRAG_ENCODER__…). Each collection is indexed alone with its vectors;
-the method `shrag` then orders three sets of candidates: the union of the progressive queries, the whole
-question's hundred, and both that and the hundred nearest passages. Beside them stand BM25 (`or`), the paper's
-way and the vectors alone. What was encoded for one engine is not encoded again for the other.
+The encoder is the configured one (SHRAG_ENCODER__…). Each collection is indexed alone with its vectors; the
+method `shrag` then orders three sets of candidates: the union of the progressive queries, the whole
+question's hundred, and that hundred with the hundred nearest passages. They are compared with BM25 (`or`),
+the method of the paper and vectors only. Passages encoded for one engine are not encoded again for the other.
 """
 
 import shutil
@@ -44,7 +44,7 @@ ROWS: Mapping[str, tuple[str, Candidates]] = {
 
 
 def share_vectors(embedded: IndexerSettings, cluster: IndexerSettings, name: str) -> None:
-    """Let a build in the cluster find what was encoded for the embedded engine."""
+    """Copy the vectors of the embedded engine to a build in the cluster."""
     with open_store(embedded, name) as source, open_store(cluster, name) as target:
         version = source.current()
         if version and target.current() is None and not target.local.encoded.exists():

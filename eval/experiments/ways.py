@@ -1,11 +1,11 @@
-"""How the ways from a question to its answer compare on the sample corpus.
+"""Comparison of the ways from a question to its answer on the sample corpus.
 
     python -m eval.experiments.ways --home DIR [--way NAME]… [--json]
 
-Asks the forty questions of `sample/` by every way, with the language model, encoder and cross-encoder of the
-settings, or without. Reported, of the questions that can be answered: those with a paper that answers among
-the evidence (S@5), those whose answer holds one of the strings of `sample/answers.jsonl`, those turned away;
-of the others those turned away; and for all, sentences of an answer, passages that it rests on, milliseconds.
+Asks the forty questions of `sample/` by every way, with the configured language model, encoder and
+cross-encoder, or without. Reported for answerable questions: those with an answering paper in the evidence
+(S@5), those whose answer contains one of the strings of `sample/answers.jsonl`, and the declined ones; for
+the others: the declined ones; for all: sentences of an answer, passages of evidence, milliseconds.
 """
 
 import asyncio
@@ -34,11 +34,11 @@ from retriever.index import SearchIndex, open_index
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one question."""
+    """The outcome of one question."""
 
     answerable: bool
-    found: bool  # a paper that answers stands among the evidence
-    holds: bool | None  # one of the strings looked for; None where none is known
+    found: bool  # an answering paper is in the evidence
+    holds: bool | None  # the answer contains one of the strings; None if there are none
     abstained: bool
     sentences: int
     passages: int
@@ -46,7 +46,7 @@ class Outcome:
 
 
 def outcome(topic: Mapping[str, Any], asked: AskResult, qrels: Qrels, strings: Sequence[str]) -> Outcome:
-    """Read off an answer what became of its question."""
+    """Return the outcome of a question from its answer."""
     right = {doc_id for doc_id, grade in qrels.get(topic["query_id"], {}).items() if grade >= ANSWERS}
     text = " ".join(sentence.text for sentence in asked.answer.sentences).casefold()
     return Outcome(
@@ -98,7 +98,7 @@ def run_experiment(
 
 
 def open_sample(settings: IndexerSettings) -> SearchIndex:
-    """Open the index of the sample, built where it is missing."""
+    """Open the index of the sample, building it if it is missing."""
     try:
         return open_index(settings, NAME)
     except UnknownIndex:
@@ -109,7 +109,7 @@ def open_sample(settings: IndexerSettings) -> SearchIndex:
 @click.command()
 @home_option
 @click.option(
-    "--way", "ways", multiple=True, type=click.Choice(way_names()), help="Only this; again for more."
+    "--way", "ways", multiple=True, type=click.Choice(way_names()), help="Only this way; repeatable."
 )
 @json_option
 def main(home: Path, ways: tuple[str, ...], as_json: bool) -> None:

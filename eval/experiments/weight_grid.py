@@ -1,4 +1,4 @@
-"""Candidates of questions with the parts of their scores, and the nDCG@10 by any weights of these parts."""
+"""Candidates of questions with the parts of their scores, and nDCG@10 for any weights of these parts."""
 
 import itertools
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -27,16 +27,16 @@ Weights = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The n candidates of a question, grouped by judged unit.
+    """The n candidates of a question, grouped by unit of judgement.
 
     Args:
-        parts: names of the p parts whose weights are tried.
+        parts: names of the p parts with tried weights.
         values: n × p.
-        of_title: n × p, means of the values over the candidates of one title.
-        fixed: n, the sum of the parts whose weights are not tried.
+        of_title: n × p, means of the values over the candidates with the same title.
+        fixed: n, the sum of the parts with fixed weights.
         first: the first row of each unit.
-        grades: of each unit.
-        ideal: the highest DCG@10 that the judgements allow.
+        grades: grade of each unit.
+        ideal: the highest possible DCG@10.
     """
 
     parts: tuple[str, ...]
@@ -55,9 +55,9 @@ async def judged_rankings(
     settings: RetrieverSettings,
     progress: Progress,
 ) -> AsyncIterator[tuple[Ranking, Mapping[str, int]]]:
-    """Rank each question for which something relevant is judged; yield the ranking and the judgements.
+    """Rank each question with a relevant judgement; yield the ranking and the judgements.
 
-    Constraints and the place of the other language change the order afterwards, so both are switched off.
+    Constraints and the place of the other language change the order later, so both are switched off.
     """
     without = settings.without | {"other-language"}
     settings = settings.model_copy(update={"constraints": False, "without": without})
@@ -70,7 +70,7 @@ async def judged_rankings(
 
 
 def papers_of(ranking: Ranking) -> dict[str, str]:
-    """Return the doc_id of each passage that was found, and of the abstracts that replaced some of them."""
+    """Return the doc_id of each found passage, and of the abstracts that replaced some of them."""
     hits = [hit for found in (ranking.pool or CandidatePool()).found.values() for hit in found]
     papers = {hit.passage_id: hit.doc_id for hit in hits}
     return papers | {shown: papers[replaced[0]] for shown, replaced in ranking.replaced.items()}
@@ -84,15 +84,15 @@ def candidates_of(
     unit: Unit,
     fixed: Scores | None = None,
 ) -> Candidates:
-    """Arrange the candidates of a ranking by what was judged, papers or passages.
+    """Arrange the candidates of a ranking by unit of judgement, papers or passages.
 
     Args:
         ranking: with its pool.
-        parts: values by the name of the part, in the order of `ranking.scored`.
+        parts: values by part name, in the order of `ranking.scored`.
         same_title: equal for passages of equal titles, 0 without a title.
         judged: grades of papers or passages.
-        unit: the judged one, paper or passage.
-        fixed: further scores, whose weights are not tried.
+        unit: of judgement, paper or passage.
+        fixed: further scores with fixed weights.
     """
     ids = (ranking.scored or ScoredCandidates((), {})).ids
     papers = papers_of(ranking)
@@ -113,13 +113,13 @@ def candidates_of(
 
 
 def _means_of_titles(values: Scores, same_title: NDArray[np.int64]) -> Scores:
-    """Return the mean of each column over the rows of one title; a row without a title is its own mean."""
+    """Return the mean of each column over the rows with the same title; without a title, the row itself."""
     same = (same_title[:, None] == same_title) & (same_title > 0) | np.eye(len(values), dtype=np.bool_)
     return np.asarray(same @ values / same.sum(axis=1, keepdims=True))
 
 
 def ndcg(found: Candidates, tried: Sequence[Weights]) -> Scores:
-    """Return the nDCG@10 of a question by each of the weights; a unit scores as its best candidate."""
+    """Return the nDCG@10 of a question for each of the weights; a unit scores as its best candidate."""
     if not len(found.first):
         return np.zeros(len(tried))
     weights = np.array([[of.get(part, 0.0) for of in tried] for part in found.parts])
@@ -132,11 +132,11 @@ def ndcg(found: Candidates, tried: Sequence[Weights]) -> Scores:
 
 
 def grid(values: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
-    """List the combinations, the smaller weights first."""
+    """Return the combinations, the smaller weights first."""
     combined = [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())]
     return sorted(combined, key=lambda weights: sum(weights.values()))
 
 
 def written(weights: Weights) -> str:
-    """Name the weights that are not 0."""
+    """Format the weights other than 0."""
     return ", ".join(f"{name} {weight:g}" for name, weight in weights.items() if weight)

@@ -1,1 +1,1 @@
-"""Who may ask: keys, sessions, names of hosts, sites."""
+"""Access control: keys, sessions, host names, origins."""

@@ -1,12 +1,13 @@
-"""Which caller a request is of: by its key, or by the page's session.
+"""The caller of a request, found by its key or by the page's session.
 
 | keys | without a key | with one |
 |---|---|---|
-| none were ever made, or `--open` | reads | what the key allows |
-| there is a store of them | nothing but the page's files and whether the server lives | what the key allows |
+| no key was ever made, or `--open` | reads | the scope of the key |
+| a key store exists | only the page's files and the liveness check | the scope of the key |
 
-Where none were ever made, who asks from this machine is its operator, and may also administer; not where a
-proxy or another name is set, as others then ask by way of this machine, nor by HTTP/1.0, which proxies speak.
+If no key was ever made, a caller from this machine is the operator and may also administer. This does not
+apply if a proxy or another name is set, as other callers then arrive through this machine, nor to HTTP/1.0
+requests, which proxies send.
 """
 
 import re
@@ -21,7 +22,7 @@ from server.access.keys import PREFIX, SCOPES
 from server.errors import BadRequest, Unauthorized
 from server.settings import ServerSettings
 
-HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first by https: no other host can set it
+HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first with https: no other host can set it
 FORWARDED = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
 BEARER = re.compile(rb"bearer +([\x21-\x7e]+)\s*", re.IGNORECASE)
 SESSION_ENDED = "the session has ended; give the key again"
@@ -30,22 +31,22 @@ WRONG_KEY = "the key is wrong, has expired or was revoked"
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a request brings to say who asks."""
+    """The credentials in a request."""
 
     key: str | None = None
     session: str | None = None
 
 
 def cookie_name(scope: Scope, settings: ServerSettings) -> str:
-    """Return what the page's cookie is called: it depends on whether the browser speaks https."""
+    """Return the name of the page's cookie, which depends on whether the browser uses https."""
     return HOST_COOKIE if scope["scheme"] == "https" or settings.behind_https else PLAIN_COOKIE
 
 
 def credentials_of(headers: list[tuple[bytes, bytes]], cookie: str) -> Credentials:
-    """Read `Authorization: Bearer`, `X-API-Key` and the cookie of a name; other schemes are somebody else's.
+    """Read `Authorization: Bearer`, `X-API-Key` and the named cookie; other schemes are ignored.
 
     Raises:
-        BadRequest: they name several keys.
+        BadRequest: the headers name several keys.
     """
     keys = set()
     session = None
@@ -68,19 +69,19 @@ def _session_in(cookies: bytes, name: str) -> str | None:
 
 
 async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Caller:
-    """Return who asks; one without a scope where keys are needed and none was given.
+    """Return the caller of a request; its scopes are empty if keys are needed and none was given.
 
     Raises:
-        Unauthorized: a key or a session that opens nothing.
-        BadRequest: several keys.
-        KeysUnreadable: nobody can say.
+        Unauthorized: the key or session is invalid.
+        BadRequest: the headers name several keys.
+        KeysUnreadable: the key cannot be checked.
     """
     address = (scope.get("client") or ("", 0))[0]
     credentials = credentials_of(scope["headers"], cookie_name(scope, settings))
     needed = await ring.are_needed()
     given = credentials.key
     if given is not None and settings.open and not given.startswith(PREFIX):
-        given = None  # a placeholder of a program that always sends one
+        given = None  # placeholder of a client that always sends a key
     if needed and given is not None:
         key = await ring.find(given)
         if key is None:
@@ -101,5 +102,5 @@ async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Ca
 
 
 def _is_passed_on(scope: Scope) -> bool:
-    """Tell whether a proxy sends this, as far as that shows: some say so, some speak HTTP/1.0."""
+    """Check whether a proxy forwarded the request: by its headers or, as some proxies speak it, HTTP/1.0."""
     return scope["http_version"] == "1.0" or any(name in FORWARDED for name, _ in scope["headers"])

@@ -1,4 +1,4 @@
-"""The keys as a running server knows them: read again when the store has changed."""
+"""The keys in a running server, read again when the store has changed."""
 
 import asyncio
 import os
@@ -12,11 +12,9 @@ from server.access.key_store import Kept, KeyStore, Session
 from server.access.keys import Key, digest_of, id_of, opens
 from server.errors import KeysEmpty, KeysUnreadable
 
-LOOKED_EVERY_S = 0.25  # at the store's file
-PATIENCE_S = 30.0  # with a store that another process holds, while what was read last counts on
-UNSETTLED_NS = (
-    100_000_000  # a file changed so shortly before it was read may change again within its time stamp
-)
+LOOKED_EVERY_S = 0.25  # interval of checks of the store's file
+PATIENCE_S = 30.0  # use of the last read keys while another process locks the store
+UNSETTLED_NS = 100_000_000  # a file this new may change again without a new time stamp
 SESSION_LIFE = timedelta(days=7)
 
 Signature = tuple[int, int, int, int]
@@ -26,17 +24,17 @@ log = get_logger("server")
 
 
 class KeyRing:
-    """Keys and sessions of a store; one event loop's own.
+    """Keys and sessions of a store, for one event loop.
 
-    A change is known within `LOOKED_EVERY_S`. Where the store cannot be read any more, nobody is let in:
-    damage must not bring a revoked key to life.
+    A change is seen within `LOOKED_EVERY_S`. If the store cannot be read any more, nobody is admitted:
+    a damaged store must not restore a revoked key.
     """
 
     def __init__(self, store: KeyStore, needed_mark: Path | None = None) -> None:
-        """Read the store. KeysUnreadable where that is not possible.
+        """Read the store; raise KeysUnreadable if that fails.
 
-        `needed_mark` is a file that is made with the first sight of a store: a process that takes the place
-        of another, and never saw the store, goes by it.
+        `needed_mark` is a file that is created when a store is first seen. A process that replaces another
+        one, and never saw the store, relies on it.
         """
         self.store = store
         self._needed_mark = needed_mark
@@ -48,24 +46,24 @@ class KeyRing:
         self._reading = asyncio.Lock()
         self._noting: set[asyncio.Task[None]] = set()
         self._noted: dict[str, date] = {}
-        self.needed = False  # keys are: there is a store, or there was
+        self.needed = False  # there is or was a store
         signature = self._look()
         try:
             self._take(signature, store.read())
-        except KeysEmpty as error:  # the server starts: its health says why nobody is let in
+        except KeysEmpty as error:  # the server starts; /readyz reports the reason
             self._take(signature, Kept())
             self._trouble = error
 
     async def find(self, given: str) -> Key | None:
-        """Return the key that a caller gave, None where it is none, or no longer.
+        """Return the key that a caller gave, None if it is invalid.
 
         Raises:
-            KeysUnreadable: nobody can say.
+            KeysUnreadable: the key cannot be checked.
         """
         now = datetime.now(UTC)
         kept = await self._current()
         key_id = id_of(given)
-        if key_id is not None and key_id not in kept.keys:  # made just now?
+        if key_id is not None and key_id not in kept.keys:  # perhaps just created
             kept = await self._current(at_once=True)
         key = kept.keys.get(key_id or "")
         if not opens(given, key, now) or key is None:
@@ -75,7 +73,7 @@ class KeyRing:
         return key
 
     async def find_session(self, token: str) -> Key | None:
-        """Return the key of a session, None where it has ended. Raises as `find`."""
+        """Return the key of a session, None if it has ended. Raises as `find`."""
         now = datetime.now(UTC)
         digest = digest_of(token)
         kept = await self._current()
@@ -88,7 +86,7 @@ class KeyRing:
         return key if key and key.state(now) == "active" else None
 
     async def begin_session(self, key: Key) -> tuple[str, Session]:
-        """Return the token of a new session, and until when it lasts."""
+        """Start a session and return its token and record."""
         token = secrets.token_urlsafe(32)
         ends = datetime.now(UTC).replace(microsecond=0) + SESSION_LIFE
         session = Session(key.id, min(ends, key.expires) if key.expires else ends)
@@ -101,12 +99,12 @@ class KeyRing:
         await self._current(at_once=True)
 
     async def are_needed(self) -> bool:
-        """Tell whether there is a store of keys, or was one: also one that was emptied keeps people out."""
+        """Check whether there is or was a store of keys; an emptied store still requires a key."""
         await self._current()
         return self.needed
 
     async def trouble(self) -> KeysUnreadable | None:
-        """Return the reason why no key can be checked, None if keys can be checked."""
+        """Return the error that prevents checks of keys, or None."""
         try:
             await self._current()
         except KeysUnreadable as error:
@@ -129,7 +127,7 @@ class KeyRing:
         async with self._reading:
             signature = self._look()
             if signature == self._signature and not self._trouble:
-                return  # whoever read meanwhile has it
+                return  # another task has read it
             try:
                 kept = await asyncio.to_thread(self.store.read)
             except KeysUnreadable as error:
@@ -146,7 +144,7 @@ class KeyRing:
         self._note_needed(signature)
 
     def _note_needed(self, signature: Signature | None) -> None:
-        """Learn whether keys are needed, and let the other processes know."""
+        """Record that keys are needed, and signal it to the other processes."""
         mark = self._needed_mark
         if self.needed:
             return
@@ -162,7 +160,7 @@ class KeyRing:
         return about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
 
     def _note_use(self, key: Key, day: date) -> None:
-        """Note the day in the store, once; a store that cannot be written to now is none the worse."""
+        """Record the day of use once; a store that is not writable now does no harm."""
 
         async def note() -> None:
             try:

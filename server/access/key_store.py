@@ -1,8 +1,8 @@
-"""Where keys are kept: one SQLite file of the home folder, which processes share.
+"""The key store: one SQLite file in the home folder, shared by processes.
 
-It lies at HOME/.keys.sqlite, a name that no index can have, readable by its owner alone. It holds hashes of
-keys and of the page's sessions, never what they are hashes of. Changes are transactions, so a kill leaves the
-old state or the new one; a journal that it leaves is rolled back by whoever reads next.
+Its path is HOME/.keys.sqlite, a name that no index can have, and only its owner can read it. It contains
+hashes of keys and of the page's sessions, never the keys themselves. Changes are transactions, so a kill
+leaves the old state or the new one; the next reader rolls back a leftover journal.
 """
 
 import errno
@@ -25,9 +25,9 @@ from server.source_names import as_index, sources_named
 
 FILE = KEYS
 FORMAT = 2
-WITHOUT_LIMITS = 1  # the format before keys had limits; it is read, and changed with the next key
+WITHOUT_LIMITS = 1  # the format before keys had limits; readable, upgraded with the next key
 MOST_SESSIONS = 20  # of a key
-WAIT_S = 5.0  # for another process that is writing
+WAIT_S = 5.0  # wait for a writing process
 TABLES = """
     CREATE TABLE keys (
         id TEXT PRIMARY KEY, digest BLOB NOT NULL, label TEXT NOT NULL, scope TEXT NOT NULL,
@@ -51,13 +51,13 @@ WRITE_ERRORS = frozenset(
         sqlite3.SQLITE_IOERR_TRUNCATE,
     }
 )
-EMPTY = "make a key: shrag keys create"
-DAMAGED = "put a copy of it back, or move it away and make new keys"
+EMPTY = "create a key: shrag keys create"
+DAMAGED = "restore it from a copy, or move it away and create new keys"
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A reader who gave a key to the page."""
+    """A session of the page, started with a key."""
 
     key_id: str
     expires: datetime
@@ -65,24 +65,24 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What the store holds at a moment: keys by id, sessions by hash."""
+    """The content of the store at one moment: keys by id, sessions by hash."""
 
     keys: Mapping[str, Key] = field(default_factory=dict)
     sessions: Mapping[bytes, Session] = field(default_factory=dict)
 
 
 class KeyStore:
-    """The keys of a home folder; each call opens the file, and closes it."""
+    """The keys of a home folder; each call opens and closes the file."""
 
     def __init__(self, home: Path) -> None:
-        """Name the file; it is made with the first key."""
+        """`home`: the folder of the file, which is created with the first key."""
         self.path = home / FILE
 
     def read(self) -> Kept:
-        """Read everything; nothing where there is no store.
+        """Read all keys and sessions; none if there is no store.
 
         Raises:
-            KeysUnreadable: it is damaged, locked for long, or may not be read.
+            KeysUnreadable: it is damaged, locked for too long, or not readable.
         """
         if not os.path.lexists(self.path):
             return Kept()
@@ -97,7 +97,7 @@ class KeyStore:
         return Kept({key.id: key for key in keys}, sessions)
 
     def add(self, key: Key) -> None:
-        """Keep a key. Raises as `read`, but fills a file that is empty."""
+        """Add a key. Raises as `read`, but fills an empty file."""
         row = (
             *(key.id, key.digest, key.label, key.scope, json.dumps(_opened_by(key), ensure_ascii=False)),
             *(key.created.isoformat(), key.expires and key.expires.isoformat()),
@@ -116,14 +116,14 @@ class KeyStore:
             database.execute(ADD_KEY, row)
 
     def revoke(self, key_id: str, now: datetime) -> Key:
-        """End a key and its sessions; one that is revoked already stays so.
+        """Revoke a key and end its sessions; a revoked key stays revoked.
 
         Raises:
-            UnknownKey: there is none of that id.
+            UnknownKey: no key has that id.
         """
         key = self.read().keys.get(key_id)
         if key is None:
-            raise UnknownKey(f"no key has the id {key_id!r}", remedy="see which there are: shrag keys list")
+            raise UnknownKey(f"no key has the id {key_id!r}", remedy="list the keys: shrag keys list")
         with self._changing() as database:
             database.execute(
                 "UPDATE keys SET revoked = ? WHERE id = ? AND revoked IS NULL", (now.isoformat(), key_id)
@@ -132,12 +132,12 @@ class KeyStore:
         return self.read().keys[key_id]
 
     def note_use(self, key_id: str, day: date) -> None:
-        """Note on which day a key was used last."""
+        """Record the day of a key's last use."""
         with self._changing() as database:
             database.execute("UPDATE keys SET last_used = ? WHERE id = ?", (day.isoformat(), key_id))
 
     def begin_session(self, digest: bytes, session: Session) -> None:
-        """Keep a session; those that have ended go, and of its key's the oldest that are too many."""
+        """Add a session; remove ended sessions and the oldest ones above the key's limit."""
         now = datetime.now(UTC).isoformat()
         with self._changing() as database:
             database.execute("DELETE FROM sessions WHERE expires < ?", (now,))
@@ -151,7 +151,7 @@ class KeyStore:
             )
 
     def end_session(self, digest: bytes) -> None:
-        """Forget a session."""
+        """Remove a session."""
         with self._changing() as database:
             database.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
 
@@ -171,9 +171,9 @@ class KeyStore:
         with self._naming_the_file():
             found = self.path.lstat()
             if not stat.S_ISREG(found.st_mode):
-                raise KeysUnreadable(f"{self.path} is no regular file", remedy=DAMAGED)
+                raise KeysUnreadable(f"{self.path} is not a regular file", remedy=DAMAGED)
             if not found.st_size and not may_be_empty:
-                raise KeysEmpty(f"{self.path} is empty, and no key opens anything", remedy=EMPTY)
+                raise KeysEmpty(f"{self.path} is empty, so no key is valid", remedy=EMPTY)
             database = sqlite3.connect(
                 f"{self.path.absolute().as_uri()}?mode=rw", uri=True, timeout=WAIT_S, isolation_level=None
             )
@@ -184,7 +184,7 @@ class KeyStore:
                 yield database
 
     def _prepare(self, database: sqlite3.Connection) -> None:
-        """Make the tables of a new file; refuse those of another version."""
+        """Create the tables of a new file; refuse those of another version."""
         if self._format(database) in {FORMAT, WITHOUT_LIMITS}:
             return
         database.execute("BEGIN IMMEDIATE")
@@ -203,7 +203,7 @@ class KeyStore:
 
     @contextmanager
     def _naming_the_file(self) -> Iterator[None]:
-        """Say of which file an error is, and what mends it."""
+        """Add the file and the remedy to errors."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -224,12 +224,12 @@ class KeyStore:
     def _not_written(self, cause: str) -> KeysUnreadable:
         return KeysUnreadable(
             f"{self.path} was not written: {cause} (disk {disk_of(self.path)})",
-            remedy="make room on this disk, then try again",
+            remedy="free space on this disk, then try again",
         )
 
 
 def _new_store(key: tuple[object, ...]) -> bytes:
-    """Return the content of a file with one key."""
+    """Return the content of a new file with one key."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
         _make_tables(database)
         database.execute(ADD_KEY, key)
@@ -243,19 +243,19 @@ def _make_tables(database: sqlite3.Connection) -> None:
 
 
 def _opened_by(key: Key) -> list[str]:
-    """Return what a key opens, as the column `indexes` holds it.
+    """Return the indexes and sources of a key, as stored in the column `indexes`.
 
-    Sources stand there as what no index is called: who does not know them opens no index by them.
+    Sources are stored under names that no index can have, so an older version opens no index by them.
     """
     return [*key.indexes, *map(as_index, key.sources)]
 
 
 def _key(row: tuple[object, ...]) -> Key:
-    """Make a key of a row; ValueError or TypeError where it is none."""
+    """Create a key from a row; raise ValueError or TypeError if the row is invalid."""
     key_id, digest, label, scope, indexes, created, expires, revoked, last_used, *limits = row
     opened = json.loads(str(indexes))
     if scope not in SCOPES or not isinstance(digest, bytes) or not isinstance(opened, list):
-        raise ValueError(f"the key {key_id} is none")
+        raise ValueError(f"the row of key {key_id} is invalid")
     sources = {name: sources_named(name) for name in map(str, opened)}
     return Key(
         str(key_id),

@@ -1,8 +1,8 @@
-"""Keys of callers: 256 random bits, of which the server keeps a hash.
+"""Keys of callers: 256 random bits; the server keeps their hash.
 
-A key reads `shrag_ID_SECRET`. It is found by its id, which is no secret and stands in lists and logs, and
-compared as a whole. What is kept is its SHA-256: a slow hash is for secrets that can be guessed, and one of
-2^256 cannot; it would make each request dear and nothing else.
+A key has the form `shrag_ID_SECRET`. It is found by its id, which is public and appears in lists and logs,
+and compared as a whole. The stored hash is SHA-256: a slow hash protects guessable secrets, and 256 random
+bits cannot be guessed; it would only slow down each request.
 """
 
 import re
@@ -25,19 +25,19 @@ ID_LENGTH = 10
 SECRET_BYTES = 32
 LONGEST_LABEL = 100
 LONGEST_LIFE_DAYS = 36_500
-NOBODY = bytes(32)  # what a key of an unknown id is compared with
+NOBODY = bytes(32)  # compared with keys whose id is unknown
 
 
 @dataclass(frozen=True, slots=True)
 class KeyLimits:
     """Limits of one key. None: the server's settings apply. 0: no limit."""
 
-    per_minute: int | None = None  # searches and questions, in place of the rates of both
+    per_minute: int | None = None  # searches and questions, replaces the rates of both
     per_day: int | None = None  # searches and questions; the settings have no such limit
     connections: int | None = None  # calls open at once
 
     def __str__(self) -> str:
-        """Return the limits as lists show them."""
+        """Format the limits as lists show them."""
         units = {"per_minute": "a minute", "per_day": "a day", "connections": "at once"}
         own = {unit: value for name, unit in units.items() if (value := getattr(self, name)) is not None}
         return ", ".join(
@@ -50,7 +50,7 @@ NO_OWN_LIMITS = KeyLimits()
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is kept of a key; times are in UTC. One that names no index and no source opens all."""
+    """The record of a key; times are in UTC. A key without indexes and sources allows all."""
 
     id: str
     digest: bytes  # SHA-256 of the whole key
@@ -66,17 +66,17 @@ class Key:
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """What it allows: who may administer may read."""
+        """The allowed scopes; admin includes read."""
         return SCOPES if self.scope == "admin" else ("read",)
 
     def state(self, now: datetime) -> str:
-        """Return active, expired or revoked."""
+        """Return the state: active, expired or revoked."""
         if self.revoked:
             return "revoked"
         return "expired" if self.expires and self.expires <= now else "active"
 
     def as_record(self, now: datetime) -> dict[str, Any]:
-        """Return what may be shown of it."""
+        """Return the public fields of the record."""
         return {
             "id": self.id,
             "label": self.label,
@@ -93,7 +93,7 @@ class Key:
 
 
 def digest_of(text: str) -> bytes:
-    """Return the hash by which a key, or a session, is kept."""
+    """Return the hash under which a key or session is stored."""
     return sha256(text.encode()).digest()
 
 
@@ -107,16 +107,16 @@ def make_key(
     limits: KeyLimits = NO_OWN_LIMITS,
     now: datetime | None = None,
 ) -> tuple[str, Key]:
-    """Draw a key; return it, which is never to be had again, and what is kept of it.
+    """Create a key; return its text, which cannot be recovered later, and its record.
 
     Raises:
-        InvalidCall: the label is too long, or the time of its end has passed.
+        InvalidCall: the label is too long, or the expiry is in the past.
     """
     now = now or datetime.now(UTC)
     if len(label) > LONGEST_LABEL:
         raise InvalidCall(f"a label has at most {LONGEST_LABEL} characters")
     if expires and expires <= now:
-        raise InvalidCall(f"a key that expires at {expires.isoformat()} would not open anything")
+        raise InvalidCall(f"the expiry {expires.isoformat()} is in the past")
     key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
     key = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
     return key, Key(
@@ -125,19 +125,19 @@ def make_key(
 
 
 def id_of(key: str) -> str | None:
-    """Return the id that a key names, None where it has not the form of one."""
+    """Return the id in a key, None if the key is malformed."""
     found = FORM.fullmatch(key)
     return found[1] if found else None
 
 
 def opens(given: str, key: Key | None, now: datetime) -> bool:
-    """Tell whether what a caller gave is that key, and still good; without a key it takes as long."""
+    """Check whether a text is this key, and active; takes the same time if `key` is None."""
     same = compare_digest(digest_of(given), key.digest if key else NOBODY)
     return bool(same and key and key.state(now) == "active")
 
 
 def end_of(given: str, now: datetime) -> datetime:
-    """Read when a key is to expire: `90d`, or a date, whose whole day it lasts.
+    """Parse an expiry: `90d`, or a date, whose whole day is included.
 
     Raises:
         InvalidCall: it is neither.

@@ -1,8 +1,8 @@
-"""Which names the server answers to, and which sites' pages may ask it by a reader's browser.
+"""The host names of the server, and the sites whose pages may call it from a reader's browser.
 
-A page of another site can make a browser send requests here. It cannot read the answers, unless its own
-name is made to point here (DNS rebinding), which the check of the header Host refuses. And it can neither
-change anything with the page's cookie nor start any work: where a request comes from is checked.
+A page of another site can make a browser send requests to this server. It cannot read the answers unless its
+own name resolves to this server (DNS rebinding); the check of the Host header refuses that. The check of the
+request's origin prevents changes with the page's cookie, and prevents that such a page starts work.
 """
 
 import re
@@ -17,22 +17,22 @@ from server.settings import ServerSettings, listed
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-FROM_ELSEWHERE = "a page of another site may not ask this; SHRAG_SERVER__ORIGINS names those that may"
+FROM_ELSEWHERE = "a page of another site may not call this; SHRAG_SERVER__ORIGINS lists the sites that may"
 
 Headers = list[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """The names of hosts, and the origins of pages, that are answered."""
+    """The host names and page origins that are accepted."""
 
     hosts: frozenset[str]
-    addresses: bool  # whether any IP address may stand for the server: no site's name can be made to be one
+    addresses: bool  # any IP address is accepted as host: DNS rebinding needs a name
     origins: frozenset[str]
 
     @classmethod
     def of(cls, settings: ServerSettings) -> "Origins":
-        """Take them from the settings: those that are named, without any the machine's own."""
+        """Read them from the settings; without names, accept the machine's own."""
         named = {host.lower() for host in listed(settings.allowed_hosts)}
         origins = set(listed(settings.origins))
         if settings.public_url:
@@ -48,7 +48,7 @@ class Origins:
 
         Raises:
             BadRequest: it names none, or several.
-            Misdirected: it is not one of this server's.
+            Misdirected: the name is not one of this server's.
         """
         given = [value for name, value in headers if name == b"host"]
         text = given[0].decode("latin-1") if len(given) == 1 else ""
@@ -58,15 +58,15 @@ class Origins:
         name = found[1].strip("[]").lower().rstrip(".")
         if not (name in self.hosts or _is_own_name(name) or (self.addresses and _is_address(name))):
             raise Misdirected(
-                f"no server of the name {name[:100]!r} is here; SHRAG_SERVER__ALLOWED_HOSTS adds some"
+                f"this server is not called {name[:100]!r}; SHRAG_SERVER__ALLOWED_HOSTS adds names"
             )
         return text
 
     def check_origin(self, method: str, host: str, scheme: str, headers: Headers, *, by_cookie: bool) -> None:
-        """Refuse what a page of another site makes a browser ask.
+        """Refuse requests that a page of another site makes in a browser; following a link is allowed.
 
-        Following a link here is no such thing. Raises:
-            Forbidden: it comes from there; or with the cookie alone, and nothing says where it comes from.
+        Raises:
+            Forbidden: the request comes from another site, or has only the cookie and no known origin.
         """
         given = {name: value.decode("latin-1") for name, value in headers if name in SAYING_WHERE_FROM}
         origin = given.get(b"origin")
@@ -80,7 +80,7 @@ class Origins:
         if origin is not None or site in {"cross-site", "same-site"}:
             raise Forbidden(FROM_ELSEWHERE)
         if by_cookie and site != "same-origin":
-            raise Forbidden("a change takes a key in a header, or a browser that says which page asks")
+            raise Forbidden("a change needs a key in a header, or a browser that sends the page's origin")
 
 
 SAYING_WHERE_FROM = frozenset({b"origin", b"sec-fetch-site", b"sec-fetch-mode"})
@@ -95,7 +95,7 @@ def _is_address(name: str) -> bool:
 
 
 def _names_of_this_machine() -> set[str]:
-    """Return its name, whole and without its domain, and that by which a local network finds it."""
+    """Return the machine's name, with and without its domain, and its mDNS name."""
     name = socket.gethostname().lower()
     first = name.partition(".")[0]
     return {name, first, f"{first}.local"} - {""}
@@ -106,6 +106,6 @@ def _is_own_name(name: str) -> bool:
 
 
 def _same(origin: str, scheme: str, host: str) -> bool:
-    """Tell whether an origin is the server's own; a proxy may speak https for it."""
+    """Check whether an origin is the server's own; a proxy may terminate https."""
     parts = urlsplit(origin) if origin.startswith(("http://", "https://")) else None
     return parts is not None and parts.netloc.lower() == host.lower() and parts.scheme in {scheme, "https"}

@@ -1,4 +1,4 @@
-"""Whether a server may start: reached from elsewhere it has keys, or somebody has said that it is open."""
+"""The check at startup: a server that is reachable from elsewhere needs keys, or `--open`."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +12,9 @@ def require_protection(server: ServerSettings, home: Path) -> None:
     """Refuse to answer everybody by mistake.
 
     Raises:
-        NotProtected: it is reached from elsewhere, no key opens it, and nobody has said that it is open.
-        KeysEmpty: likewise, as the file of keys is empty.
-        KeysUnreadable: whether there are keys cannot be told.
+        NotProtected: the server is reachable from elsewhere, has no active key and is not set to be open.
+        KeysEmpty: as above, because the file of keys is empty.
+        KeysUnreadable: the keys cannot be read.
     """
     now = datetime.now(UTC)
     may_start = server.open or server.only_local
@@ -23,12 +23,12 @@ def require_protection(server: ServerSettings, home: Path) -> None:
     except KeysEmpty:
         if not may_start:
             raise
-        return  # its health names the empty file
+        return  # /readyz reports the empty file
     if usable or may_start:
         return
     names = server.public_url or server.allowed_hosts or (server.proxies and "through a proxy")
     reached = f"{server.host} ({names})" if names else server.host
     raise NotProtected(
-        f"at {reached} others could ask, and there is no key that opens this server",
-        remedy=("make one (shrag keys create)", "answer everybody (--open)"),
+        f"others could reach this server at {reached}, and it has no active key",
+        remedy=("create a key (shrag keys create)", "answer everybody (--open)"),
     )

@@ -1,1 +1,1 @@
-"""What callers of the API send, and how its answers are described."""
+"""Requests of the API, and the description of its answers."""

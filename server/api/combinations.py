@@ -1,7 +1,7 @@
-"""Combinations of parts that calls of the API refuse, for its description.
+"""Combinations of request fields that the API refuses, for its OpenAPI description.
 
-The schema of a body rules them out (`not`, `oneOf`, `anyOf`). OpenAPI describes the parameters of an address
-one by one, so the description of each call names the combinations in words too.
+The schema of a body rules them out (`not`, `oneOf`, `anyOf`). OpenAPI describes query parameters one by one,
+so the description of each call also names the combinations in words.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,14 +21,14 @@ LIST = {"type": "array", "minItems": 1}
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """A combination of parts that is refused, in words, and the schema of bodies without it."""
+    """A refused combination of fields in words, and the schema of bodies without it."""
 
     words: str
     schema: Mapping[str, Any]
 
 
 def _given(**parts: Any) -> dict[str, Any]:
-    """Return the schema of bodies that have all these parts."""
+    """Return the schema of bodies that have all these fields."""
     return {"required": list(parts), "properties": parts}
 
 
@@ -41,7 +41,7 @@ def _index_and_sources() -> Iterator[Combination]:
 
 
 def _of_methods(**searches: Any) -> Iterator[Combination]:
-    """Yield parts that methods do not take; `searches` are the parts without which nothing is searched."""
+    """Yield fields that methods do not take; nothing is searched without the fields in `searches`."""
     without = _among(name for name in method_names() if method_named(name).keywords is None)
     words = f"`keywords` by method {_named(without)}"
     yield Combination(words, _never(**searches, method=without, keywords=LIST))
@@ -52,7 +52,7 @@ def _of_methods(**searches: Any) -> Iterator[Combination]:
 
 
 def _of_ways() -> Iterator[Combination]:
-    """Yield parts that ways do not take. Any way takes the method if it searches in several steps."""
+    """Yield fields that ways do not take. Every way takes the method if it searches in several steps."""
     other = _among(name for name in method_names() if name != METHOD)
     parts: dict[str, dict[str, Any]] = {
         "method": {"method": other, "hops": {"const": "never"}},
@@ -98,7 +98,7 @@ REFUSED: dict[str, tuple[Callable[[], Iterator[Combination]], ...]] = {
 
 
 def describe_refused(document: dict[str, Any]) -> None:
-    """Add the combinations to the schemas of bodies, and their words to the calls that take such a body."""
+    """Add the combinations to the schemas of bodies, and their words to the calls with such a body."""
     found = {name: [each for make in makers for each in make()] for name, makers in REFUSED.items()}
     for name, combinations in found.items():
         document["components"]["schemas"][name]["allOf"] = [each.schema for each in combinations]
@@ -110,6 +110,6 @@ def describe_refused(document: dict[str, Any]) -> None:
 
 
 def _body_of(call: Mapping[str, Any]) -> str:
-    """Return the name of the schema of a call's body, "" where it has none."""
+    """Return the name of the schema of a call's body, or ""."""
     contents = call.get("requestBody", {}).get("content", {}).values()
     return next((each["schema"].get("$ref", "").rpartition("/")[2] for each in contents), "")

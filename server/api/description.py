@@ -1,4 +1,4 @@
-"""The description of the API (OpenAPI): stable names of calls, their answers, and how they may be refused."""
+"""The OpenAPI description of the API: stable operation ids, responses and problems."""
 
 from collections import defaultdict
 from typing import Any
@@ -20,10 +20,10 @@ KEYS = {
 
 
 class Application(FastAPI):
-    """An application that describes its answers and problems too."""
+    """An application whose description includes response shapes and problems."""
 
     def openapi(self) -> dict[str, Any]:
-        """Return the description, made when it is first asked for."""
+        """Return the description, built on first use."""
         if self.openapi_schema is None:
             _complete(super().openapi())
         assert self.openapi_schema is not None  # noqa: S101 - made above
@@ -41,7 +41,7 @@ def operation_id(route: APIRoute) -> str:
 
 
 def problem_responses() -> dict[str, Any]:
-    """Describe what every call may be refused with, by status."""
+    """Describe the problems of every call, by status."""
     codes: dict[int, list[str]] = defaultdict(list)
     for status, code in (*PROBLEMS.values(), *CODES.items(), (500, "unexpected")):
         codes[status].append(code)
@@ -83,7 +83,7 @@ def _complete(document: dict[str, Any]) -> None:
 
 
 def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a part of an address, which may be left out, and cannot be null."""
+    """Return the schema of a query parameter without null; a parameter can only be left out."""
     options: list[dict[str, Any]] = [
         option for option in schema.get("anyOf", ()) if option != {"type": "null"}
     ]

@@ -1,4 +1,4 @@
-"""The fields of the page for finding papers as the call describes them: the least, the most, the usual."""
+"""The form for finding papers, with the bounds and defaults of the call."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -9,11 +9,11 @@ from server.api.find_requests import FindCall
 from server.html.markup import Markup, element, html
 
 NUMBERS = ("papers", "rounds", "layers", "threshold")
-BUDGET = ("max_calls", "max_tokens", "max_seconds", "max_papers")  # each may be left open
+BUDGET = ("max_calls", "max_tokens", "max_seconds", "max_papers")  # each is optional
 
 
 def find_form(words: Mapping[str, str]) -> dict[str, Markup]:
-    """Make the fields of a form in these words, by the places of its template."""
+    """Create the fields of a form in the given language, by the placeholders of its template."""
     numbers = {name: _number(name) for name in NUMBERS}
     numbers |= {name: _number(name, placeholder=words["find_unlimited"]) for name in BUDGET}
     places = {f"field_{name}": element("input", attributes) for name, attributes in numbers.items()}
@@ -21,7 +21,7 @@ def find_form(words: Mapping[str, str]) -> dict[str, Markup]:
 
 
 def _number(name: str, **attributes: str) -> dict[str, str]:
-    """Describe the field of a number; one that has to be more than 0 begins at 1."""
+    """Describe a number field; the minimum is 1 if the number must be greater than 0."""
     described = _parts()[name]
     number = described.get("anyOf", [described])[0]
     usual = described.get("default")

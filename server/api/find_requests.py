@@ -1,4 +1,4 @@
-"""What a caller may ask where papers are to be found; the words are those of `shrag find-papers`."""
+"""Requests to find papers; the names are those of `shrag find-papers`."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -40,86 +40,86 @@ def _number(name: str, description: str) -> Any:
 
 
 class FindCall(Call):
-    """A search for papers, or one that was kept and is gone on with."""
+    """A new search for papers, or a kept one to continue."""
 
     model_config = with_examples({"question": QUESTION, "papers": 5, "max_papers": 100})
 
     question: Annotated[
         str | None,
         nothing_or(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
-        Field(description="what papers are to be found for; may be left out with resume"),
+        Field(description="the topic of the papers to find; optional with resume"),
     ] = None
     index: IndexName = None
     sources: SourceNames = ()
     resume: Annotated[
         str | None,
         nothing_or(type="string", pattern=SEARCH_ID, example="0f" * 16),
-        Field(description="the id of a kept search; what the call does not name is as it was there"),
+        Field(description="the id of a kept search; fields that the call leaves out keep their saved values"),
     ] = None
     year: Years = None
     lang: Annotated[LanguageName, Field(description="of the paper")] = None
     journal: Journal = None
-    papers: int = _number("papers", "to find; enough are enough")
-    rounds: int = _number("rounds", "how often queries are evolved from what was found")
-    layers: int = _number("layers", "how far references are followed")
+    papers: int = _number("papers", "number of papers to find; the search stops when it has them")
+    rounds: int = _number("rounds", "rounds in which queries are evolved from the papers found")
+    layers: int = _number("layers", "number of steps along references")
     threshold: float = _number(
         "threshold",
-        "a model's score from which a paper is relevant; without a model a share of the expected F",
+        "lowest score of a relevant paper; without a model a share of the expected F",
     )
-    judge: Wording = _option("judge", "wording of the judgement by a model")
-    per_query: int = _number("per_query", "papers that a query brings")
-    seed: int = _option("seed", "of the draw of evolved queries", ge=-(2**63), lt=2**63)
+    judge: Wording = _option("judge", "variant of the model's relevance prompt")
+    per_query: int = _number("per_query", "papers per query")
+    seed: int = _option("seed", "random seed for the choice of evolved queries", ge=-(2**63), lt=2**63)
     without: Annotated[
         tuple[Literal[*AGENTS, *ADDITIONS], ...],  # type: ignore[valid-type]
-        Field(description="agents and additions that are switched off", examples=[["refchain"]]),
+        Field(description="agents and additions to switch off", examples=[["refchain"]]),
     ] = ()
     pure: Annotated[
         bool, Field(description=f"SPAR's method alone, without {', '.join(ADDITIONS)}", examples=[False])
     ] = False
-    max_calls: Annotated[Bound, Field(description="calls of the model, at most")] = None
-    max_tokens: Annotated[Bound, Field(description="tokens of these calls, at most")] = None
+    max_calls: Annotated[Bound, Field(description="most calls of the model")] = None
+    max_tokens: Annotated[Bound, Field(description="most tokens of these calls")] = None
     max_seconds: Annotated[
-        float | None, Field(gt=0, le=1_000_000, description="seconds, at most", examples=[60])
+        float | None, Field(gt=0, le=1_000_000, description="time limit in seconds", examples=[60])
     ] = None
-    max_papers: Annotated[Bound, Field(description="papers that are judged, at most")] = None
+    max_papers: Annotated[Bound, Field(description="most papers to judge")] = None
 
     def model_post_init(self, _: object) -> None:
-        """Note the question as it was typed, for the audit log."""
+        """Record the original question for the audit log."""
         if (visit := current_visit()) and self.question:
             visit.question = self.question
 
     def named(self) -> dict[str, Any]:
-        """Return what the call names, to be kept with the search."""
+        """Return the fields that the call sets, to be saved with the search."""
         return self.model_dump(mode="json", exclude_unset=True, exclude={"resume"})
 
     @classmethod
     def of_kept(cls, named: dict[str, Any]) -> Self:
-        """Return the call that a kept search is of; SearchUnusable where it is none."""
+        """Return the call of a kept search; raise SearchUnusable if it is invalid."""
         try:
             return cls.model_validate(named)
         except ValidationError as error:
-            raise SearchUnusable("what the kept search was asked for cannot be read") from error
+            raise SearchUnusable("the request of the kept search cannot be read") from error
 
     def resuming(self, named: dict[str, Any]) -> "FindCall":
-        """Return the call with what a kept search was asked for, where it does not name it anew.
+        """Return the call with the saved fields of a kept search where it leaves them out.
 
         Raises:
             InvalidCall: it names another question, index or source.
-            SearchUnusable: what was kept is no call.
+            SearchUnusable: the saved call is invalid.
         """
         kept, whole = FindCall.of_kept(named), FindCall.of_kept({**named, **self.named()})
         if whole.question != kept.question:
             raise InvalidCall(f"the kept search has another question: {str(kept.question)[:200]!r}")
         if (whole.index, whole.sources) != (kept.index, kept.sources):
             place = f"sources {', '.join(kept.sources)}" if kept.sources else f"index {kept.index}"
-            raise InvalidCall(f"the kept search is of {place}, and goes on there alone")
+            raise InvalidCall(f"the kept search uses {place} and cannot continue elsewhere")
         return whole
 
     def request(self) -> FindRequest:
-        """Make the request of the generator.
+        """Return the request of the generator.
 
         Raises:
-            BadQuestion, BadFilter: a request that cannot be used.
+            BadQuestion, BadFilter: the request is invalid.
         """
         return FindRequest(
             self.question or "",

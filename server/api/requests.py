@@ -1,6 +1,6 @@
-"""What a caller of the API may ask for, and what is made of it for the layers below.
+"""Requests of the API, and their conversion for the layers below.
 
-Bounds that a layer below checks, in its own words, stand here as part of the description alone (`described`).
+Bounds that a layer below checks, with its own messages, are only part of the description here (`described`).
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,7 @@ QUESTION = "How can the spread of thermal runaway in a battery pack be slowed?"
 
 
 def described(*, example: Any, **schema: Any) -> WithJsonSchema:
-    """Describe a value by a JSON schema; what it may be is checked where it is used."""
+    """Describe a value by a JSON schema; the layer that uses it checks it."""
     return WithJsonSchema(schema | {"examples": [example]})
 
 
@@ -43,7 +43,7 @@ def with_examples(*examples: dict[str, Any]) -> ConfigDict:
 
 
 def nothing_or(*, example: Any, **schema: Any) -> WithJsonSchema:
-    """Describe a value that may be left out."""
+    """Describe an optional value."""
     return described(anyOf=[schema, {"type": "null"}], example=example)
 
 
@@ -56,15 +56,15 @@ def texts(most: int, longest: int) -> dict[str, Any]:
 Question = Annotated[
     str,
     described(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
-    Field(description="a question or some words; with method boolean an expression"),
+    Field(description="a question or words; with method boolean an expression"),
 ]
 IndexName = Annotated[
     str | None,
-    Field(description="its name; may be left out where there is one index", examples=["sample"]),
+    Field(description="name of the index; optional if there is only one", examples=["sample"]),
 ]
 SourceNames = Annotated[
     tuple[str, ...],
-    Field(description="names of sources that are asked instead of an index", examples=[["library"]]),
+    Field(description="names of sources to search instead of an index", examples=[["library"]]),
 ]
 Years = Annotated[
     str | None,
@@ -73,7 +73,7 @@ Years = Annotated[
 ]
 LanguageName = Annotated[str | None, nothing_or(type="string", enum=["ko", "en", "other"], example="en")]
 Journal = Annotated[
-    str | None, Field(description="its name, exactly", examples=["Batteries and Recovery Letters"])
+    str | None, Field(description="exact name of the journal", examples=["Batteries and Recovery Letters"])
 ]
 MethodName = Annotated[
     str,
@@ -83,7 +83,7 @@ MethodName = Annotated[
 
 
 class Call(BaseModel):
-    """What is asked for, by names; others are refused."""
+    """A request body; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -92,19 +92,19 @@ class Call(BaseModel):
     def _of_known_names_and_texts(cls, given: Any) -> Any:
         for name, value in given.items() if isinstance(given, Mapping) else ():
             if name not in cls.model_fields:
-                name = str(name).encode(errors="replace").decode()  # noqa: PLW2901 - it is quoted
+                name = str(name).encode(errors="replace").decode()  # noqa: PLW2901 - quoted in the message
                 near = get_close_matches(name, list(cls.model_fields), 1)
-                meant = f"; is {near[0]} meant?" if near else ""
-                raise PydanticCustomError(
-                    IN_PART, "there is no such part of a call{meant}", {"part": name, "meant": meant}
-                )
+                meant = f"; did you mean {near[0]}?" if near else ""
+                raise PydanticCustomError(IN_PART, "unknown field{meant}", {"part": name, "meant": meant})
             if not all(map(_is_text, value if isinstance(value, list | tuple) else [value])):
-                raise PydanticCustomError(IN_PART, "is no Unicode: it holds a lone surrogate", {"part": name})
+                raise PydanticCustomError(
+                    IN_PART, "is not valid Unicode: it contains a lone surrogate", {"part": name}
+                )
         return given
 
 
 def _is_text(value: Any) -> bool:
-    """Tell whether a value that may be text can be written; JSON can escape halves of characters."""
+    """Check whether a value, if it is text, can be encoded; JSON can escape lone surrogates."""
     try:
         str(value).encode()
     except UnicodeEncodeError:
@@ -113,7 +113,7 @@ def _is_text(value: Any) -> bool:
 
 
 class Asked(Call):
-    """What `search` and `ask` have in common; the words are those of the command line."""
+    """Fields that `search` and `ask` share; the names are those of the command line."""
 
     question: Question
     index: IndexName = None
@@ -126,12 +126,12 @@ class Asked(Call):
         Field(description="rank papers about these terms lower"),
     ] = ()
     strict_time: Annotated[
-        bool, Field(description="leave out papers of other years than asked for", examples=[True])
+        bool, Field(description="leave out papers outside the years of the question", examples=[True])
     ] = False
     constraints: Annotated[
         bool,
         Field(
-            description="what the question excludes, and its years, have a part in the order",
+            description="rank by the exclusions and years of the question",
             examples=[False],
         ),
     ] = True
@@ -139,7 +139,7 @@ class Asked(Call):
         tuple[str, ...] | None,
         nothing_or(**texts(MOST_GIVEN, LONGEST_GIVEN), example=["thermal runaway", "battery", "cell"]),
         Field(
-            description="k1, k2, … instead of those of the question, as a person ordered them",
+            description="k1, k2, … instead of the keywords of the question, the most important first",
         ),
     ] = None
     skip: Annotated[
@@ -148,16 +148,16 @@ class Asked(Call):
     ] = ()
 
     def model_post_init(self, _: Any) -> None:
-        """Note the question as it was typed, for the audit log."""
+        """Record the original question for the audit log."""
         if (visit := current_visit()) and not visit.question:
             visit.question = self.question
 
     def filters(self) -> Filters:
-        """Return the filters; BadFilter where they cannot be read."""
+        """Return the filters; raise BadFilter if they are invalid."""
         return make_filters(self.year, self.lang, self.journal)
 
     def chosen_constraints(self, settings: RetrieverSettings) -> Constraints | None:
-        """Return the constraints of these options; None leaves them to the question."""
+        """Return the constraints of these options; None derives them from the question."""
         return chosen_constraints(
             self.question,
             settings,
@@ -176,7 +176,7 @@ class IndexSearch(Asked):
     k: Annotated[int, Field(ge=1, le=MOST_HITS, description="papers to find", examples=[5])] = 10
 
     def request(self, settings: RetrieverSettings) -> SearchRequest:
-        """Make the request of the retriever; BadFilter where a filter cannot be read."""
+        """Return the request of the retriever; raise BadFilter if a filter is invalid."""
         return SearchRequest(
             self.question,
             method=self.method,
@@ -194,12 +194,14 @@ class SearchCall(IndexSearch):
     sources: SourceNames = ()
     facets: Annotated[
         bool,
-        Field(description="count the papers of the index by year, language and journal too", examples=[True]),
+        Field(
+            description="also count the papers of the index by year, language and journal", examples=[True]
+        ),
     ] = False
 
 
 class AskCall(Asked):
-    """A question to be answered; what is not given is as the settings have it."""
+    """A question to answer; omitted fields use the settings."""
 
     model_config = with_examples({"question": QUESTION, "evidence": 3})
 
@@ -212,7 +214,7 @@ class AskCall(Asked):
     way: Annotated[
         str | None,
         nothing_or(type="string", enum=way_names(), example="shrag"),
-        Field(description="from the question to its answer"),
+        Field(description="the method from the question to its answer"),
     ] = None
     topic: Annotated[
         str | None,
@@ -222,19 +224,19 @@ class AskCall(Asked):
     hops: Annotated[
         HopsMode | None,
         Field(
-            description="answer in several steps: auto where the question's form asks for it",
+            description="answer in several steps: auto if the form of the question needs it",
             examples=["auto"],
         ),
     ] = None
     evidence: Annotated[
-        int | None, Field(ge=1, le=100, description="papers that the answer rests on", examples=[5])
+        int | None, Field(ge=1, le=100, description="number of papers as evidence", examples=[5])
     ] = None
 
     def request(self, settings: Settings) -> AskRequest:
-        """Make the request of the generator.
+        """Return the request of the generator.
 
         Raises:
-            BadQuestion, BadFilter, UnknownWay: a request that cannot be used.
+            BadQuestion, BadFilter, UnknownWay: the request is invalid.
         """
         check_question(self.question)
         asked = make_request(

@@ -1,4 +1,4 @@
-"""What a call is asked of: an index, or sources in its place."""
+"""The target of a call: an index, or sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,27 +11,27 @@ from server.services import Backends
 
 @dataclass(frozen=True, slots=True)
 class AskedOf:
-    """What questions are asked of; `index` is None where `sources` are named."""
+    """The target of a call; `index` is None if `sources` are named."""
 
     opened: OpenIndex
     index: str | None
     sources: tuple[str, ...] = ()
 
     def as_record(self) -> dict[str, Any]:
-        """Return what an answer says of it."""
+        """Return the target's fields of a response."""
         return {"index": self.index, **({"sources": list(self.sources)} if self.sources else {})}
 
 
 async def asked_of(services: Backends, index: str | None, sources: Sequence[str] = ()) -> AskedOf:
-    """Open what a call names: sources, an index, without either the only index there is.
+    """Open the target of a call: sources, an index, or by default the only index.
 
     Raises:
-        InvalidCall: it names both, or nothing where there are several indexes.
-        UnknownSource: a source that is not offered to the caller.
+        InvalidCall: the call names both, or neither although there are several indexes.
+        UnknownSource: a source is not offered to the caller.
         ResourceError: as opening an index.
     """
     if sources and index:
-        raise InvalidCall("a call is asked of an index or of sources, not of both; leave one of them out")
+        raise InvalidCall("a call takes an index or sources, not both; leave out one of them")
     if sources:
         opened = services.sources.index(sources)
         return AskedOf(opened, None, opened.names)

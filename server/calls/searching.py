@@ -1,4 +1,4 @@
-"""A search of the version that answers, or of sources, with what that version is."""
+"""A search of the published version, or of sources, with the version's manifest."""
 
 from fastapi import Request
 
@@ -15,10 +15,10 @@ from server.transport.leaving import while_connected
 async def searched(
     request: Request, services: Services, of: AskedOf, asked: SearchRequest
 ) -> tuple[SearchResult, Manifest]:
-    """Search an index, or sources; the search ends when the reader leaves.
+    """Search an index, or sources; cancel the search when the reader leaves.
 
     Raises:
-        RetrieverError: a request that cannot be used, sources none of which answers.
+        RetrieverError: the request is invalid, or none of the sources answers.
     """
 
     async def of_version(version: SearchIndex) -> tuple[SearchResult, Manifest]:

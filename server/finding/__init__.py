@@ -1,1 +1,1 @@
-"""Searches for papers: run, cut off, kept and gone on with."""
+"""Searches for papers: run, interrupted, kept and resumed."""

@@ -1,4 +1,4 @@
-"""What papers are looked for in: an index, or sources in its place, held open for one search."""
+"""The place where papers are searched: an index, or sources, kept open for one search."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def opened_sources(asked: AskedOf, services: Backends) -> AsyncIterator[OpenedSources]:
-    """Hold open what a call names, of an index the version that answers now.
+    """Keep the sources of a call open; an index in its published version.
 
     Raises:
         UnknownIndex: the index was deleted.
-        TooBusy: as many questions are asked of sources as may be at once.
+        TooBusy: the limit of concurrent source requests is reached.
     """
     models = services.sources.models
     if asked.index and isinstance(asked.opened, FollowingIndex):
@@ -38,10 +38,10 @@ async def opened_sources(asked: AskedOf, services: Backends) -> AsyncIterator[Op
 
 
 class DiscreetIndex(IndexSource):
-    """A version of an index, whose failures tell callers nothing of where it is."""
+    """A version of an index whose errors hide its address from callers."""
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
-        """Ask the version; SourceFailed hides where it is."""
+        """Run a question on the version; SourceFailed hides its address."""
         try:
             return await super().ask(question)
         except RemediableError as error:

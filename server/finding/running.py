@@ -1,4 +1,4 @@
-"""A search for papers under way: kept meanwhile, and given as far as it came where its time is over."""
+"""A running search for papers: it is kept while it runs, and returns partial results at its time limit."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -32,9 +32,9 @@ log = get_logger("server")
 
 @dataclass(frozen=True, slots=True)
 class ToKeep:
-    """Where a search is kept, for whom, and what the call named.
+    """Where a search is kept, its caller, and the fields of the call.
 
-    A search that is gone on with is locked, unless the home folder cannot be written to.
+    A resumed search is locked, unless the home folder is not writable.
     """
 
     searches: KeptSearches
@@ -45,7 +45,7 @@ class ToKeep:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSearch:
-    """A call that can be answered, as far as can be told before it is; without `kept` it is not kept."""
+    """A checked call; without `kept` it is not saved."""
 
     place: AskedOf
     request: FindRequest
@@ -54,17 +54,17 @@ class PreparedSearch:
 
 @dataclass(frozen=True, slots=True)
 class FoundEvent:
-    """What is sent: a `FindingEvent`, or `search` with the id of what is kept, which comes first."""
+    """A sent event: a `FindingEvent`, or first `search` with the id of the kept search."""
 
     kind: str
     data: Mapping[str, Any]
 
 
 async def finding_events(call: PreparedSearch, services: Backends) -> AsyncGenerator[FoundEvent, None]:
-    """Yield what is found as it is found, and keep it; `done` comes last, and says what cut the search off.
+    """Yield results as they are found, and keep them; `done` comes last, with the reason of an early end.
 
     Raises:
-        SourceFailed: nothing of what papers are looked for in answers.
+        SourceFailed: none of the sources answers.
     """
     settings = services.settings
     state = call.kept.before[1].state if call.kept and call.kept.before else None
@@ -106,7 +106,7 @@ async def finding_events(call: PreparedSearch, services: Backends) -> AsyncGener
 
 
 def _cut_off(error: Stopping | TooSlow) -> str:
-    why = "the time that the server gives a search is over"
+    why = "the server's time limit for a search is reached"
     if isinstance(error, Stopping):
         why = "the server is being stopped"
     return f"{why}; what was found before is given"
@@ -114,7 +114,7 @@ def _cut_off(error: Stopping | TooSlow) -> str:
 
 @asynccontextmanager
 async def _keeping(call: PreparedSearch, services: Backends) -> AsyncIterator[tuple[Keeping | None, str]]:
-    """Keep a search while it runs; yield why it is not kept where it cannot be."""
+    """Keep a search while it runs; yield the reason if it cannot be kept."""
     kept = call.kept
     if kept is None or not services.server.kept_searches:
         yield None, ""

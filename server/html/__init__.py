@@ -1,1 +1,1 @@
-"""Pages that are made on the server."""
+"""Pages rendered on the server."""

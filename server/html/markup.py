@@ -1,4 +1,4 @@
-"""HTML made of elements: every text in it is escaped, by this one file."""
+"""HTML built from elements; this file alone escapes their text."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,7 +8,7 @@ VOID = {"br", "hr", "input", "link", "meta"}
 
 
 class Markup(str):
-    """HTML that may stand in a page as it is."""
+    """HTML that is inserted into a page without escaping."""
 
     __slots__ = ()
 
@@ -17,7 +17,7 @@ Content: TypeAlias = "str | Iterable[str]"
 
 
 def html(*contents: Content) -> Markup:
-    """Join contents: markup as it is, any other text escaped."""
+    """Join contents: markup unchanged, any other text escaped."""
     pieces: list[str] = []
     for content in contents:
         if isinstance(content, Markup):
@@ -30,6 +30,6 @@ def html(*contents: Content) -> Markup:
 
 
 def element(tag: str, attributes: dict[str, str] | None = None, *contents: Content) -> Markup:
-    """Make an element; attributes without a value are left out."""
+    """Create an element; attributes without a value are left out."""
     written = "".join(f' {name}="{escape(value)}"' for name, value in (attributes or {}).items() if value)
     return Markup(f"<{tag}{written}>" if tag in VOID else f"<{tag}{written}>{html(*contents)}</{tag}>")

@@ -1,4 +1,4 @@
-"""The files of the page, read once; their addresses hold a hash of all of them and may be kept for ever."""
+"""The files of the page, read once; their addresses contain a hash of all files, so they can be cached."""
 
 import gzip
 import json
@@ -28,7 +28,7 @@ IMPORT = re.compile(r'^import .*? from "\./([\w-]+\.js)";$', re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """A file as it is sent, also packed."""
+    """A file as it is sent, also gzipped."""
 
     content: bytes
     packed: bytes
@@ -37,7 +37,7 @@ class PageFile:
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """What the browser loads, by its path; templates and words for the pages made here."""
+    """Files for the browser by path, and templates and texts of the pages rendered here."""
 
     version: str
     files: Mapping[str, PageFile]
@@ -46,11 +46,11 @@ class PageFiles:
 
     @property
     def base(self) -> str:
-        """Where the files lie, without a slash at the end."""
+        """The address of the files, without a slash at the end."""
         return f"/page/{self.version}"
 
     def preloads(self, *scripts: str) -> Markup:
-        """Name scripts with their modules beforehand, so that the browser asks for all of them at once."""
+        """Return links that preload scripts and their modules, so that they load in parallel."""
         found = list(scripts)
         for name in found:
             found += [each for each in IMPORT.findall(self.files[name].content.decode()) if each not in found]
@@ -58,7 +58,7 @@ class PageFiles:
         return Markup("\n".join(links))
 
     def filled(self, template: str, language: Language, places: Mapping[str, str]) -> str:
-        """Fill the places `{{name}}` of a template with values and words; what is no markup is escaped."""
+        """Fill the placeholders `{{name}}` of a template; values that are not markup are escaped."""
         words = self.words[language]
 
         def value(match: re.Match[str]) -> str:

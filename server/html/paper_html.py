@@ -1,4 +1,4 @@
-"""A paper's page as HTML, whole without scripts: what `PaperPage.as_record` holds, and its tags."""
+"""A paper's page as HTML that works without scripts: the fields of `PaperPage.as_record`, and meta tags."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ Words = Mapping[str, str]
 Record = Mapping[str, Any]
 
 FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
-# Keys of a record that have a place of their own on the page.
+# Keys of a record that have a fixed place on the page.
 PLACED = {
     *("id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "reference_list"),
     "doc_id",
@@ -23,13 +23,13 @@ PLACED = {
 
 
 def lang_of(text: str, given: str | None = None) -> str:
-    """Return a text's language for `lang`: as its record says, else by its script."""
+    """Return a text's language for `lang`: as its record states, else by its script."""
     language = given or language_of(text)
     return language if language != "other" else "und"
 
 
 def paper_head(page: Record, index: str) -> Markup:
-    """Make what literature managers read of a page's head."""
+    """Create the head elements that literature managers read."""
     record = _whole(page)
     tags = [element("meta", {"name": name, "content": content}) for name, content in citation_tags(record)]
     unapi = {"rel": "unapi-server", "type": "application/xml", "title": "unAPI", "href": "/unapi"}
@@ -38,7 +38,7 @@ def paper_head(page: Record, index: str) -> Markup:
 
 
 def paper_body(page: Record, index: str, words: Words) -> Markup:
-    """Make the body: titles, record, passages, and the papers around it."""
+    """Create the body: titles, record, passages, and related papers."""
     record, doc_id = page["record"], page["doc_id"]
     title = str(record.get("title") or doc_id)
     other = str(record.get("title2") or "")
@@ -62,7 +62,7 @@ def paper_body(page: Record, index: str, words: Words) -> Markup:
 
 
 def byline(record: Record, words: Words) -> str:
-    """Write authors, year, journal and language on a line; duplicates, other papers of the DOI or text."""
+    """Format authors, year, journal, language, duplicates, and papers of the same DOI or text on a line."""
     authors = [str(author) for author in record.get("authors") or ()]
     language = words.get(f"lang_{record.get('lang')}", "") if record.get("lang") in {"ko", "en"} else ""
     parts = [", ".join(authors), str(record.get("year") or ""), str(record.get("journal") or ""), language]
@@ -76,7 +76,7 @@ def byline(record: Record, words: Words) -> str:
 
 
 def _whole(page: Record) -> Record:
-    """Return the record with its abstract, which stands in the first passage."""
+    """Return the record with its abstract, which is the first passage."""
     first = page["passages"][0]["text"] if page["passages"] else ""
     return {"doc_id": page["doc_id"], "abstract": first, **page["record"]}
 
@@ -158,7 +158,7 @@ def _joined(values: Sequence[Markup]) -> Markup:
 def _related(
     name: str, papers: Sequence[Record], count: int, index: str, words: Words, unknown: Sequence[str] = ()
 ) -> Markup:
-    """List papers; nothing where there are none."""
+    """List papers; return nothing if there are none."""
     if not papers and not unknown:
         return Markup("")
     known = [_named(paper, index, words) for paper in papers]

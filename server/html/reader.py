@@ -1,4 +1,4 @@
-"""How a reader wants the page: language and colours, by choice, else as the browser says."""
+"""A reader's language and colours: chosen, else from the browser."""
 
 from dataclasses import dataclass
 
@@ -12,14 +12,14 @@ MOST_CHARACTERS = 1_000  # of Accept-Language
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Language and colours of the pages that somebody reads."""
+    """Language and colours of the pages for a reader."""
 
     language: Language
     theme: str
 
     @classmethod
     def of(cls, request: Request) -> "Reader":
-        """Read the reader's choices; `?hl=` of an address comes first."""
+        """Read the reader's choices; `?hl=` in the address takes precedence."""
         chosen = request.query_params.get("hl") or request.cookies.get("shrag-language")
         theme = request.cookies.get("shrag-theme", "")
         language = next((each for each in LANGUAGES if each == chosen), None)
@@ -28,7 +28,7 @@ class Reader:
 
 
 def accepted_language(header: str) -> Language:
-    """Return which of the page's languages an Accept-Language header (RFC 9110, 12.5.4) prefers."""
+    """Return the page language that an Accept-Language header (RFC 9110, 12.5.4) prefers."""
     best: Language = "en"
     highest = 0.0
     for part in header[:MOST_CHARACTERS].split(","):

@@ -1,1 +1,1 @@
-"""The indexes that the server answers from."""
+"""The indexes of the server."""

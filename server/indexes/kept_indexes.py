@@ -1,4 +1,4 @@
-"""Indexes kept open between questions: opened once, closed when they are deleted or too many."""
+"""Open indexes between questions: closed when they are deleted or too many."""
 
 import asyncio
 from collections import OrderedDict
@@ -17,7 +17,7 @@ log = get_logger("server")
 
 @dataclass(slots=True, eq=False)
 class _Kept:
-    """An index, open or just being opened, and how many tasks hold it."""
+    """An index that is open or opening, and the number of tasks that use it."""
 
     opening: "asyncio.Task[FollowingIndex]"
     holders: int = 0
@@ -30,22 +30,22 @@ class _Kept:
 
 
 class KeptIndexes:
-    """Open indexes by name; one event loop's own.
+    """Open indexes by name, for one event loop.
 
-    An index is held by the task that asked for it, as a call of the server is, until that task ends. Of more
-    than `most` the one that was not asked for longest is closed, as soon as nobody holds it.
+    The task that gets an index, like a call of the server, holds it until the task ends. Above `most`, the
+    least recently used index is closed as soon as no task holds it.
     """
 
     def __init__(self, opened: Callable[[str], FollowingIndex], most: int, stopping: asyncio.Event) -> None:
-        """Take what opens an index, in a thread; nothing is open yet."""
+        """`opened` opens an index, in a thread; nothing is open yet."""
         self._opened = opened
         self._most = most
         self._stopping = stopping
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # the one asked for last is the last
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()  # least recently used first
         self._closing: set[asyncio.Task[None]] = set()
 
     async def get(self, name: str) -> FollowingIndex:
-        """Return an open index; those who ask at once wait for one opening.
+        """Return an open index; concurrent callers share one opening.
 
         Raises:
             ResourceError: as `open_index`.
@@ -66,11 +66,11 @@ class KeptIndexes:
         return kept.opening.result()
 
     def versions(self) -> dict[str, int]:
-        """Return which version of each open index answered last."""
+        """Return the version of each open index that answered last."""
         return {name: index.manifest.version for name, kept in self._kept.items() if (index := kept.open)}
 
     def close_all_but(self, names: Collection[str]) -> None:
-        """Close what is not named and held by nobody, since it was deleted."""
+        """Close the other indexes if no task holds them; they were deleted."""
         for name, kept in list(self._kept.items()):
             if name not in names and not kept.holders:
                 self._close(name, kept)
@@ -79,7 +79,7 @@ class KeptIndexes:
         kept = self._kept[name] = _Kept(asyncio.create_task(asyncio.to_thread(self._opened, name)))
 
         def ended(opening: "asyncio.Task[FollowingIndex]") -> None:
-            if opening.cancelled() or opening.exception() is not None:  # the next who asks tries again
+            if opening.cancelled() or opening.exception() is not None:  # the next call tries again
                 self._forget(name, kept)
             self._close_surplus()
 
@@ -108,7 +108,7 @@ class KeptIndexes:
             del self._kept[name]
 
     def _close(self, name: str, kept: _Kept) -> None:
-        """Let go of an index that is open; closing waits for its threads, and nobody for that."""
+        """Remove an open index; it is closed in the background, which waits for its threads."""
         if index := kept.open:
             self._forget(name, kept)
             closing = asyncio.create_task(asyncio.to_thread(_close_quietly, index))
@@ -116,7 +116,7 @@ class KeptIndexes:
             closing.add_done_callback(self._closing.discard)
 
     async def close(self) -> None:
-        """Close all that is open, behind the last question."""
+        """Close all open indexes after their last question."""
         await asyncio.gather(*(kept.opening for kept in self._kept.values()), return_exceptions=True)
         for name, kept in list(self._kept.items()):
             self._close(name, kept)

@@ -1,4 +1,4 @@
-"""The indexes that the server answers from, opened before they are asked for where that can be."""
+"""The indexes of the server, opened before the first call if possible."""
 
 import asyncio
 import math
@@ -23,39 +23,39 @@ from server.indexes.kept_indexes import KeptIndexes
 from server.monitoring import metrics
 
 OPENED_AT_START = 3
-LOOKED_EVERY_S = 10.0  # for indexes that were deleted or can be opened again
-TRIED_EVERY_S = 2.0  # to open what the server starts with, where that is not known yet
-LISTED_FOR_S = 1.0  # a list of the indexes counts
+LOOKED_EVERY_S = 10.0  # interval of checks for deleted or recovered indexes
+TRIED_EVERY_S = 2.0  # interval of attempts to open the first indexes
+LISTED_FOR_S = 1.0  # lifetime of a list of the indexes
 
 log = get_logger("server")
 
 
 class OpenIndexes:
-    """Indexes by name; each goes on to what is published.
+    """Indexes by name, each following its published version, for one event loop.
 
-    One event loop's own. What is deleted meanwhile is closed, and unknown from then on. So are, to a caller
-    whose key opens others alone, those that it does not open.
+    A deleted index is closed, and unknown from then on. To a caller whose key is restricted to other indexes,
+    an index is unknown too.
     """
 
     def __init__(
         self, settings: IndexerSettings, synonyms: Path | None, *, most: int, stopping: asyncio.Event
     ) -> None:
-        """Open nothing yet; questions are asked with the synonyms of a file."""
+        """Open nothing yet; `synonyms` is a file for all questions."""
         self._settings = settings
         self._synonyms = synonyms
         self._most = most
         self._kept = KeptIndexes(self._open, most, stopping)
-        self._names: list[str] = []  # as they were listed last
+        self._names: list[str] = []  # of the last listing
         self._listed_at = -math.inf
         self._listing: asyncio.Task[list[str]] | None = None
-        self.trouble: Exception | None = None  # why they could not be listed
-        self.opens_none = False  # though there are some, none of those that questions are expected for
-        self.started = False  # what questions are expected for is open, or cannot be opened
-        self.failures: dict[str, Exception] = {}  # of those, by the index's name
+        self.trouble: Exception | None = None  # the error of the last listing
+        self.opens_none = False  # there are indexes, but none of the expected ones opens
+        self.started = False  # each expected index is open, or failed to open
+        self.failures: dict[str, Exception] = {}  # of the expected indexes, by name
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator["OpenIndexes"]:
-        """Open the index that calls mean, or the first few; let go of deleted ones; close all at the end."""
+        """Open the default index, or the first few; close deleted ones; close all at the end."""
         looking = asyncio.create_task(self._look())
         try:
             yield self
@@ -71,14 +71,14 @@ class OpenIndexes:
                 names = await self._listed(anew=True)
                 await self._open_expected(names)
                 self._kept.close_all_but(names)
-            except (ResourceError, OSError) as error:  # calls will tell
+            except (ResourceError, OSError) as error:  # calls will report it
                 log.warning("indexes not listed", reason=describe_error(error))
             except Exception as error:
                 log.exception("indexes not looked at", reason=repr(error))
             await asyncio.sleep(LOOKED_EVERY_S if self.started else TRIED_EVERY_S)
 
     async def _open_expected(self, names: list[str]) -> None:
-        """Open what questions are expected for; once that was tried, what could not be opened."""
+        """Open the expected indexes; later, retry the failed ones."""
         default = self._settings.name
         expected = [default] if default else names[: min(OPENED_AT_START, self._most)]
         wanted = [name for name in expected if not self.started or name in self.failures]
@@ -96,22 +96,22 @@ class OpenIndexes:
 
     @property
     def count(self) -> int:
-        """How many there were when they were listed last."""
+        """Number of indexes in the last listing."""
         return len(self._names)
 
     async def names(self, *, anew: bool = False) -> list[str]:
-        """Name the indexes that have a published version and are there for the caller, in order.
+        """Return the indexes that have a published version and that the caller may use, in order.
 
-        As they were at most a second ago. Raises as `index_names`.
+        The list is at most a second old. Raises as `index_names`.
         """
         return list(filter(may_see, await self._listed(anew=anew)))
 
     async def knows(self, name: str) -> bool:
-        """Tell whether an index of a name is there for the caller, also one that was made just now."""
+        """Check whether the caller may use an index of this name, even a new one."""
         return name in await self.names() or name in await self.names(anew=True)
 
     async def _listed(self, *, anew: bool = False) -> list[str]:
-        """List the indexes; those who ask at once wait for one listing."""
+        """List the indexes; concurrent callers share one listing."""
         if not anew and time.monotonic() < self._listed_at + LISTED_FOR_S:
             return self._names
         if self._listing is None:
@@ -131,23 +131,23 @@ class OpenIndexes:
             self._listing = None
 
     async def chosen(self, name: str | None) -> str:
-        """Return the name of the index that is meant: without a name, the only one there is.
+        """Return the name of the chosen index: without a name, the only one.
 
         Raises:
-            UnknownIndex: there is none.
+            UnknownIndex: there are no indexes.
             InvalidCall: there are several.
         """
         if name := name or self._settings.name:
             return name
         names = await self.names() or await self.names(anew=True)
         if not names:
-            raise UnknownIndex("there are no indexes yet", remedy="make one: shrag index PATH --name NAME")
+            raise UnknownIndex("there are no indexes yet", remedy="create one: shrag index PATH --name NAME")
         if len(names) > 1:
-            raise InvalidCall(f"there are {len(names)} indexes: {first_names(names)}; say which is meant")
+            raise InvalidCall(f"there are {len(names)} indexes: {first_names(names)}; name one of them")
         return names[0]
 
     async def get(self, name: str) -> FollowingIndex:
-        """Return an open index; those who ask at once wait for one opening.
+        """Return an open index; concurrent callers share one opening.
 
         Raises:
             ResourceError: as `open_index`.
@@ -162,7 +162,7 @@ class OpenIndexes:
         return index
 
     async def manifest(self, name: str) -> Manifest:
-        """Read the manifest of the version that answers now."""
+        """Read the manifest of the published version."""
         self._require(name)
 
         def read() -> Manifest:
@@ -172,11 +172,11 @@ class OpenIndexes:
         return await asyncio.to_thread(read)
 
     def versions(self) -> dict[str, int]:
-        """Return which version of each open index answered last."""
+        """Return the version of each open index that answered last."""
         return self._kept.versions()
 
     def _require(self, name: str) -> None:
-        """Raise UnknownIndex for what the caller may not see, and note what is asked otherwise."""
+        """Raise UnknownIndex if the caller may not use the index, else record it in the visit."""
         if not may_see(normalize("NFC", name)):
             BuildFolder.of(self._settings.home, name)
             raise UnknownIndex(

@@ -1,7 +1,7 @@
-"""A kept search for papers as its file holds it: what was asked, what it has come to, how its papers stood.
+"""The file of a kept search for papers: its request, its state, and the order of its papers.
 
-Each is a line of JSON. The last one is there once the search has ended: a state holds neither what a model
-ordered its papers by nor how often an index counts them cited.
+Each is a line of JSON. The last line is written when the search has ended: a state contains neither a model's
+order of the papers nor the citation counts of an index.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from server.kept_searches.head import SearchHead, head_of
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a paper stands in the list, and why; the keys are those of the result."""
+    """The score of a paper in the list, and its reasons; the keys are those of the result."""
 
     id: str
     score: Finite
@@ -31,7 +31,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class SearchFile:
-    """What is kept; `order` is empty while the search is under way, and where it broke off."""
+    """The content of the file; `order` is empty while the search runs, and after an interruption."""
 
     head: SearchHead
     state: FindingState
@@ -44,7 +44,7 @@ class SearchFile:
 
 
 def search_file_of(content: bytes, path: Path) -> SearchFile:
-    """Read the lines; ValueError where they hold something else, OSError where of another search."""
+    """Parse the lines; raise ValueError if they are invalid, OSError if they belong to another search."""
     head, _, rest = content.partition(b"\n")
     state, _, order = rest.partition(b"\n")
     ordered = _order().validate_json(order) if order else ()
@@ -52,12 +52,12 @@ def search_file_of(content: bytes, path: Path) -> SearchFile:
 
 
 def order_of(papers: Sequence[Mapping[str, Any]]) -> tuple[Standing, ...]:
-    """Return how the papers of a result stand, best first."""
+    """Return the order of a result's papers, best first."""
     return _order().validate_python(papers)
 
 
 def in_order(papers: Sequence[Mapping[str, Any]], order: Sequence[Standing]) -> list[dict[str, Any]]:
-    """Return the papers of a result as they stood; as they are where the order is of others."""
+    """Sort the papers of a result by a saved order; unchanged if the order has other papers."""
     known = {paper["id"]: paper for paper in papers}
     if sorted(known) != sorted(standing.id for standing in order):
         return [dict(paper) for paper in papers]

@@ -1,4 +1,4 @@
-"""What is known of a kept search for papers without reading its state: the first line of its file."""
+"""The summary of a kept search for papers: the first line of its file."""
 
 import errno
 from dataclasses import dataclass, field, replace
@@ -16,10 +16,10 @@ from indexer.corpora.readers.jsonl import parse_record
 
 @dataclass(frozen=True, slots=True)
 class SearchHead:
-    """What is known of a kept search without reading its state; times are ISO 8601, in UTC."""
+    """The summary of a kept search; times are ISO 8601, in UTC."""
 
     id: str
-    request: dict[str, Any]  # what the call named
+    request: dict[str, Any]  # fields of the call
     created: str
     updated: str = ""
     format: Literal[1] = 1
@@ -30,7 +30,7 @@ class SearchHead:
     notes: tuple[str, ...] = ()
 
     def with_state(self, state: FindingState, threshold: float) -> Self:
-        """Return what is known of the search with this state, now."""
+        """Return the summary of the search with this state, now."""
         return replace(
             self,
             updated=now(),
@@ -40,21 +40,21 @@ class SearchHead:
         )
 
     def as_json(self) -> bytes:
-        """Return it as JSON, in one line."""
+        """Return the summary as one line of JSON."""
         return _adapter().dump_json(self)
 
 
 def now() -> str:
-    """Return the time as it is kept."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")  # of two within a second one is newer
+    """Return the current time in the saved form."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")  # orders two searches within a second
 
 
 def head_of(line: bytes, path: Path) -> SearchHead:
-    """Read the first line; ValueError where it is none, OSError where it is of another search."""
-    parse_record(line)  # refuses NaN and numbers without end, which stand in no answer
+    """Parse the first line; raise ValueError if it is invalid, OSError if it belongs to another search."""
+    parse_record(line)  # refuses NaN and infinity, which answers cannot contain
     head = _adapter().validate_json(line)
     if head.id != path.stem:
-        raise OSError(errno.EINVAL, "it is of another search")
+        raise OSError(errno.EINVAL, "it belongs to another search")
     return head
 
 

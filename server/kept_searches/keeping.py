@@ -1,4 +1,4 @@
-"""A search for papers that is kept while it runs: the newest state is written beside the work."""
+"""A search for papers that is saved while it runs: the newest state is written in parallel."""
 
 import asyncio
 import time
@@ -15,19 +15,19 @@ from server.kept_searches.file import SearchFile, order_of
 from server.kept_searches.store import LockedSearch
 
 WRITTEN_EVERY_S = 1.0
-SHARE = 20  # at most the 20th part of the time is spent writing
+SHARE = 20  # writing takes at most 1/20 of the time
 
 log = get_logger("server")
 
 
 class Keeping:
-    """Writes what a search has come to; to be used by `async with`, which waits for the last writing.
+    """Save the state of a search; `async with` waits for the last write.
 
-    What cannot be written is told by `failure`, and the search goes on.
+    `failure` reports a failed write; the search continues.
     """
 
     def __init__(self, search: LockedSearch, kept: SearchFile, threshold: float) -> None:
-        """Take the search, which is released at the end, and what it begins with."""
+        """Take ownership of the search, released at the end, and its initial content."""
         self.id = search.id
         self.failure = ""
         self._search, self._kept, self._threshold = search, kept, threshold
@@ -35,7 +35,7 @@ class Keeping:
         self._writing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        """Write the beginning, so that the id is one of something."""
+        """Write the initial state, so that the id is valid."""
         try:
             await self._write()
         except BaseException:
@@ -45,16 +45,16 @@ class Keeping:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Write the last state, and let others go on with the search."""
+        """Write the last state and release the search."""
         await self.end()
 
     def note(self, state: FindingState) -> None:
-        """Take a newer state; it is written soon."""
+        """Replace the state; it is written soon."""
         self._kept = replace(self._kept, state=state, order=())
         self._changed.set()
 
     async def end(self, result: Mapping[str, Any] | None = None) -> None:
-        """Write the last state, and of a result what is said of it, and let others go on with the search."""
+        """Write the last state and the summary of the result, and release the search."""
         if not self._ends.is_set():
             if result:
                 notes = tuple(result["notes"])

@@ -1,12 +1,12 @@
-"""Searches for papers that are kept, so that they are gone on with after a stop, a kill or another day.
+"""Kept searches for papers, which can be resumed after a stop, a kill or on another day.
 
-| below HOME/.find-papers/ | what |
+| below HOME/.find-papers/ | content |
 |---|---|
-| CALLER/ID.json | what was asked for, the state, the order of the papers, each a line (`search_file.py`) |
-| CALLER/ID.lock | locked while the search is under way, by whichever process |
+| CALLER/ID.json | request, state and order of the papers, one line each (`search_file.py`) |
+| CALLER/ID.lock | locked while any process runs the search |
 
-A file is replaced whole, so a kill leaves what was kept before. An id is 128 random bits, and a search is
-there for the caller who began it alone. Where they are too many or too large, those not used for longest go.
+A file is replaced as a whole, so a kill leaves the previous version. An id is 128 random bits, and only the
+caller who started a search can see it. Above the limits, the least recently used ones are removed.
 """
 
 import errno
@@ -31,19 +31,19 @@ from server.settings import ServerSettings
 FOLDER = ".find-papers"  # a name that no index can have
 ID = re.compile(r"[0-9a-f]{32}")
 LOCAL = "local"
-MOST_BYTES = 16_000_000  # of one search: some ten thousand papers, which take seconds to read
+MOST_BYTES = 16_000_000  # of one search: about ten thousand papers, which take seconds to read
 MOST_HEAD_BYTES = 1_000_000
-PATIENCE_S = 2.0  # for a search that is just ending
+PATIENCE_S = 2.0  # wait for a search that is just ending
 LOOKED_EVERY_S = 0.05
-LEFT_BEHIND_S = 3_600  # after which what a killed process was writing is nobody's
-UNKNOWN = "no search of that id is kept"
-RUNNING = "the search is under way; end it first"
+LEFT_BEHIND_S = 3_600  # age of partial files to remove after a killed process
+UNKNOWN = "no kept search has that id"
+RUNNING = "the search is running; stop it first"
 
 log = get_logger("server")
 
 
 def folder_of(caller: Caller) -> str:
-    """Name the folder of a caller's searches: a key's, of who works at this machine, or an address's."""
+    """Name the folder of a caller's searches: by key, local operator, or address."""
     if caller.key_id:
         return f"key-{caller.key_id}"
     if caller.is_local:
@@ -52,61 +52,61 @@ def folder_of(caller: Caller) -> str:
 
 
 class LockedSearch:
-    """A kept search that is under way here; nobody else goes on with it until it is released."""
+    """A kept search that is running here; nobody else can resume it until it is released."""
 
     def __init__(self, path: Path, lock: int) -> None:
-        """Take its file, and the lock that is held."""
+        """`lock`: file descriptor of the held lock."""
         self.path, self._lock = path, lock
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The id, the stem of its file name."""
         return self.path.stem
 
     def save(self, kept: SearchFile) -> None:
-        """Replace what is kept; OSError where the system refuses, or it is too large."""
+        """Replace the file; raise OSError if writing fails or the content is too large."""
         content = kept.as_json()
         if len(content) > MOST_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {MOST_BYTES:,} bytes")
         write_durably(self.path, content)
 
     def release(self) -> None:
-        """Let others go on with it; does nothing the second time."""
+        """Release the lock; a second call does nothing."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
-    __del__ = release  # where a call ended before it was taken up
+    __del__ = release  # if the call ended before it was used
 
 
 class KeptSearches:
-    """The searches of a home folder; processes share them. Its functions are called in threads."""
+    """The searches of a home folder, shared by processes. Its methods are called in threads."""
 
     def __init__(self, home: Path, limits: ServerSettings) -> None:
-        """Name the folder, which is made with the first search."""
+        """`home`: the parent of the folder, which is created with the first search."""
         self._root, self._limits = home / FOLDER, limits
 
     def begin(self, caller: Caller) -> LockedSearch:
         """Make room, and lock the file of a new search.
 
         Raises:
-            OSError: the home folder cannot be written to.
+            OSError: the home folder is not writable.
         """
         folder = self._root / folder_of(caller)
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         self.make_room(caller, for_another=True)
         path = folder / f"{secrets.token_hex(16)}.json"
-        folder.mkdir(mode=0o700, exist_ok=True)  # one that was empty may just have been removed
-        lock = _locked(path)  # for a moment it may be held by who looks for what was left behind
+        folder.mkdir(mode=0o700, exist_ok=True)  # an empty folder may just have been removed
+        lock = _locked(path)  # a cleanup may hold it for a moment
         return LockedSearch(path, lock)
 
     def resume(self, caller: Caller, search_id: str) -> tuple[LockedSearch | None, SearchFile]:
-        """Lock a search, where the home folder can be written to, and read it.
+        """Lock a search, if the home folder is writable, and read it.
 
         Raises:
             UnknownSearch, SearchUnusable: as `read`.
-            SearchRunning: it is under way.
+            SearchRunning: it is running.
         """
         path = self._path(caller, search_id)
         try:
@@ -123,8 +123,8 @@ class KeptSearches:
         """Read a search.
 
         Raises:
-            UnknownSearch: the caller has none of that id.
-            SearchUnusable: what is kept cannot be read.
+            UnknownSearch: the caller has no search with that id.
+            SearchUnusable: the file cannot be read.
         """
         path = self._path(caller, search_id)
         try:
@@ -136,9 +136,9 @@ class KeptSearches:
             raise SearchUnusable(f"the kept search {search_id} cannot be read; it can be deleted") from None
 
     def heads(self, caller: Caller) -> list[tuple[SearchHead, bool]]:
-        """Return a caller's searches, newest first, and whether each is under way; damaged ones left out.
+        """Return a caller's searches, newest first, and whether each is running; damaged ones are left out.
 
-        Behind one address may be several people, so without a key only who works at this machine has a list.
+        Several people may share an address, so without a key only a caller at this machine gets a list.
         """
         if not (caller.key_id or caller.is_local):
             return []
@@ -154,7 +154,7 @@ class KeptSearches:
         return sorted(found, key=lambda each: (each[0].updated, each[0].created, each[0].id), reverse=True)
 
     def is_running(self, caller: Caller, search_id: str) -> bool:
-        """Tell whether a search is under way in any process."""
+        """Check whether a search is running in any process."""
         with suppress(OSError, UnknownSearch):
             lock = _lock(self._path(caller, search_id), fcntl.LOCK_SH)
             if lock is None:
@@ -163,12 +163,12 @@ class KeptSearches:
         return False
 
     def delete(self, caller: Caller, search_id: str) -> None:
-        """Remove a search, damaged ones too.
+        """Remove a search, even a damaged one.
 
         Raises:
-            UnknownSearch: the caller has none of that id.
-            SearchRunning: it is under way.
-            SearchUnusable: the system refuses.
+            UnknownSearch: the caller has no search with that id.
+            SearchRunning: it is running.
+            SearchUnusable: the file cannot be removed.
         """
         path = self._path(caller, search_id)
         try:
@@ -177,9 +177,9 @@ class KeptSearches:
             raise SearchUnusable(f"the kept search was not deleted: {cause_of(error)}") from None
 
     def make_room(self, caller: Caller, *, for_another: bool = False) -> None:
-        """Remove what is too old, too many or too large, those not used for longest first.
+        """Remove searches beyond the limits of age, number and size, the least recently used first.
 
-        What is under way stays.
+        Running searches are kept.
         """
         limits, own = self._limits, folder_of(caller)
         oldest = time.time() - limits.kept_searches_days * 86_400
@@ -207,7 +207,7 @@ class KeptSearches:
                 _remove_unused(path)
 
     def _path(self, caller: Caller, search_id: str) -> Path:
-        """Return the file of a search; UnknownSearch for what is no id, and where there is none."""
+        """Return the file of a search; raise UnknownSearch for an invalid or unknown id."""
         path = self._root / folder_of(caller) / f"{search_id}.json"
         if not ID.fullmatch(search_id) or not os.path.lexists(path):
             raise UnknownSearch(UNKNOWN)
@@ -215,7 +215,7 @@ class KeptSearches:
 
 
 def _lock(path: Path, kind: int = fcntl.LOCK_EX) -> int | None:
-    """Lock the file beside a search; None where it is locked."""
+    """Lock the lock file of a search; return None if it is locked."""
     beside = path.with_suffix(".lock")
     while True:
         lock = os.open(beside, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -227,11 +227,11 @@ def _lock(path: Path, kind: int = fcntl.LOCK_EX) -> int | None:
         with suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(lock), beside.lstat()):
                 return lock
-        os.close(lock)  # it was removed meanwhile, and says nothing
+        os.close(lock)  # it was removed in the meantime, so the lock is void
 
 
 def _locked(path: Path) -> int:
-    """Lock a search, which may be just ending; SearchRunning where it is not."""
+    """Lock a search, waiting for one that is just ending; raise SearchRunning after `PATIENCE_S`."""
     ends = time.monotonic() + PATIENCE_S
     while (lock := _lock(path)) is None:
         if time.monotonic() > ends:
@@ -241,7 +241,7 @@ def _locked(path: Path) -> int:
 
 
 def _remove(path: Path, lock: int) -> None:
-    """Remove a search that is locked, and its folder where that is the last of it; the lock is given back."""
+    """Remove a locked search, and its folder if that is now empty; close the lock."""
     try:
         path.unlink(missing_ok=True)
         path.with_suffix(".lock").unlink(missing_ok=True)
@@ -252,7 +252,7 @@ def _remove(path: Path, lock: int) -> None:
 
 
 def _remove_unused(path: Path, *, only_lock: bool = False) -> None:
-    """Remove a search that is not under way; what the system refuses stays."""
+    """Remove a search that is not running; ignore errors of the system."""
     with suppress(OSError):
         if (lock := _lock(path)) is None:
             return
@@ -263,7 +263,7 @@ def _remove_unused(path: Path, *, only_lock: bool = False) -> None:
 
 
 def _remove_left_behind(folder: Path) -> None:
-    """Remove what a process that was killed was writing, and locks of searches that are gone."""
+    """Remove partial files of killed processes, and locks of removed searches."""
     for path in _entries(folder, ".partial"):
         with suppress(OSError):
             if TEMPORARY.fullmatch(path.name) and time.time() - path.lstat().st_mtime > LEFT_BEHIND_S:
@@ -279,7 +279,7 @@ def _folders(root: Path) -> list[Path]:
 
 
 def _entries(folder: Path, suffix: str) -> list[Path]:
-    """Return what lies in a folder by the end of its name; nothing where there is no folder."""
+    """Return the entries of a folder with a suffix; none if the folder does not exist."""
     with suppress(OSError):
         return [path for path in folder.iterdir() if path.name.endswith(suffix)]
     return []

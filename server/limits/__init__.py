@@ -1,1 +1,1 @@
-"""How much is done at once, and how often."""
+"""Limits of concurrency and rate."""

@@ -32,7 +32,7 @@ class Day:
 
 
 class DailyUse:
-    """Counts by key; without a file they are this process's own."""
+    """Counts by key; without a file they are private to the process."""
 
     def __init__(self, path: Path | None = None, *, clock: Callable[[], float] = time.time) -> None:
         """Open the table. Raises as `SharedTable`."""

@@ -1,4 +1,4 @@
-"""The gate that all work passes, whichever door it came by: who may, how much at once, how much in a time."""
+"""The gate that all work passes: access, concurrency and rates, for every endpoint."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -24,20 +24,20 @@ from server.settings import ServerSettings
 
 Work: TypeAlias = Literal["read", "search", "ask", "admin"]
 
-# Searches are mostly Python, of which one thread runs at a time: more than two make each other slow. With one
-# alone no place could be reserved for callers without any.
+# Searches are mostly Python, of which one thread runs at a time, so more than two slow each other down. With
+# a single place none could be reserved for callers without running work.
 SEARCHES_OF_A_PROCESS = 2
-ASKS_OF_A_MODEL = 8  # divided among the processes: a server of models takes several together
+ASKS_OF_A_MODEL = 8  # divided among the processes: a model server batches requests
 LEAST_ASKS = 2  # in each process
-SEARCHES_OF_A_CLUSTER = 4  # for each core
-QUESTIONS_TO_SOURCES = 4  # for each core
-BURST = 8  # times as many wait where the queue empties in between
-READS_BY_SEARCH = 2  # places of other reading for each of searching
+SEARCHES_OF_A_CLUSTER = 4  # per core
+QUESTIONS_TO_SOURCES = 4  # per core
+BURST = 8  # factor for the queue length if the queue empties in between
+READS_BY_SEARCH = 2  # places for reads per place for searches
 COUNTED_BY_DAY = frozenset({"search", "ask"})
 BURST_OF_OWN = 1 / 3  # of a minute's calls, as in the default settings
-REPORTED = Rate(per_minute=1, burst=1)  # lines about a caller and a limit
+REPORTED = Rate(per_minute=1, burst=1)  # log lines per caller and limit
 REPORT_ONLY = (b"x-ratelimit-report-only", b"exceeded")
-TAKEN_WITHIN_S = 10.0  # the end of a stream, by its reader
+TAKEN_WITHIN_S = 10.0  # time for a reader to take the end of a stream
 
 log = get_logger("server")
 
@@ -52,14 +52,14 @@ class Counts:
 
 
 class Gate:
-    """Lets in as much work at once as the machine bears, and as often as each caller may."""
+    """Admit work up to the capacity of the machine and the rates of each caller."""
 
     def __init__(
         self, settings: ServerSettings, counts: Counts, *, has_model: bool, has_cluster: bool
     ) -> None:
-        """Take the limits of the settings, and the counts that processes share.
+        """Read the limits of the settings; processes share the counts.
 
-        What waits for a model or a cluster leaves this machine's cores to others.
+        Work that waits for a model or a cluster leaves this machine's cores free.
         """
         searches = settings.searches_at_once or (
             _cores(settings) * SEARCHES_OF_A_CLUSTER if has_cluster else SEARCHES_OF_A_PROCESS
@@ -103,12 +103,12 @@ class Gate:
                 raise
 
     def check(self, visit: Visit, work: Work) -> None:
-        """Refuse at once what `admit` would refuse, before anything of a call was read.
+        """Refuse a call that `admit` would refuse, before its body is read.
 
         Raises:
-            Unauthorized, Forbidden: the caller may not.
+            Unauthorized, Forbidden: the caller lacks the scope.
             TooOften, QuotaUsed: the caller's bucket is empty, or the key's day is used up.
-            TooBusy: too many wait already.
+            TooBusy: too many calls are waiting.
         """
         visit.caller.require("admin" if work == "admin" else "read")
         if work == "admin":
@@ -121,15 +121,15 @@ class Gate:
     async def admit(
         self, connection: HTTPConnection, work: Work, *, is_stream: bool = False
     ) -> AsyncIterator[None]:
-        """Wait for a place to do some work in, and hold it meanwhile.
+        """Wait for a place, and hold it during the work.
 
-        A stream ends by itself when its time is up, and here where its reader does not take the end.
+        A stream ends by itself at its time limit; this method ends it if the reader does not take the end.
 
         Raises:
-            Unauthorized, Forbidden: the caller may not.
+            Unauthorized, Forbidden: the caller lacks the scope.
             TooOften, QuotaUsed: the caller's bucket is empty, or the key's day is used up.
-            TooBusy: too many wait already.
-            TooSlow: the work took longer than it may.
+            TooBusy: too many calls are waiting.
+            TooSlow: the work exceeded its time limit.
         """
         visit = visit_of(connection)
         visit.caller.require("admin" if work == "admin" else "read")
@@ -139,7 +139,7 @@ class Gate:
         if visit.charged != work:
             self._charge(visit, work)
         key_id = visit.caller.key_id if visit.counted_today else ""
-        visit.charged, visit.counted_today = "", False  # a second piece of work counts by itself
+        visit.charged, visit.counted_today = "", False  # a second piece of work is counted separately
         places, seconds = self.places[work], self._seconds[work]
         async with AsyncExitStack() as held:
             with (
@@ -156,7 +156,7 @@ class Gate:
                     visit.ends_at = asyncio.get_running_loop().time() + seconds
                     yield
             except TimeoutError:
-                if not limit.expired():  # one of the work's own
+                if not limit.expired():  # raised by the work itself
                     raise
                 raise TooSlow(seconds) from None
 
@@ -188,12 +188,12 @@ class Gate:
             return
         if self._refuses(visit, work, "rate", name):
             raise TooOften(
-                f"more calls ({name}) than {rate.per_minute:g} a minute; come again in {taken.wait_s:.0f} s",
+                f"more calls ({name}) than {rate.per_minute:g} a minute; try again in {taken.wait_s:.0f} s",
                 retry_after_s=taken.wait_s,
             )
 
     def _rate_of(self, caller: Caller, work: Work) -> tuple[str, Rate | None]:
-        """Return the rate of some work and its name; a key's own is for searches and questions together."""
+        """Return the rate of some work and its name; a key's rate covers searches and questions together."""
         own = caller.limits.per_minute
         if own is None or work not in COUNTED_BY_DAY:
             return work, self._rates.get(work)
@@ -217,7 +217,7 @@ class Gate:
             )
 
     def _refuses(self, visit: Visit, work: str, why: str, limit: str) -> bool:
-        """Count a call beyond a limit of its caller; tell whether it is refused, or only reported."""
+        """Count a call beyond a limit of its caller; return whether it is refused or only reported."""
         metrics.REFUSED.labels(work, "reported" if self._report_only else why).inc()
         if not self._report_only:
             return True
@@ -244,9 +244,9 @@ def _cores(settings: ServerSettings) -> int:
 
 
 def sources_at_once(settings: ServerSettings) -> int:
-    """Return how many questions may wait for sources; 0 where none is offered.
+    """Return the limit of concurrent source requests; 0 if no source is offered.
 
-    A source that hangs takes no place from questions to indexes: whose place it has, they have one more.
+    A source that hangs takes no place from searches of indexes: for each one they get an additional place.
     """
     return (settings.sources_at_once or _cores(settings) * QUESTIONS_TO_SOURCES) if settings.sources else 0
 
@@ -261,7 +261,7 @@ def _counting_refusals(work: str) -> Iterator[None]:
 
 
 def admitted(work: Work, *, is_stream: bool = False) -> Callable[[HTTPConnection], AsyncIterator[None]]:
-    """Make the dependency of a route whose work passes the gate."""
+    """Return the dependency of a route whose work passes the gate."""
 
     async def admit(connection: HTTPConnection) -> AsyncIterator[None]:
         gate: Gate = connection.state.services.gate
@@ -271,12 +271,12 @@ def admitted(work: Work, *, is_stream: bool = False) -> Callable[[HTTPConnection
     return admit
 
 
-# A place is given back before the answer is sent, so that a slow reader holds none; but an answer in pieces
-# is worked on to its end.
+# A place is released before the answer is sent, so that a slow reader does not hold it; a streamed answer
+# needs its place until it ends.
 Search = Annotated[None, Depends(admitted("search"), scope="function")]
 Ask = Annotated[None, Depends(admitted("ask"), scope="function")]
 AskStream = Annotated[None, Depends(admitted("ask", is_stream=True))]
-# What ends by itself when its time is up, with what was come to.
+# Ends by itself at its time limit, with partial results.
 Find = Annotated[None, Depends(admitted("ask", is_stream=True), scope="function")]
 Read = Annotated[None, Depends(admitted("read"), scope="function")]
 Admin = Annotated[None, Depends(admitted("admin"), scope="function")]

@@ -20,7 +20,7 @@ CALLER_BYTES = 6  # of a caller's hash; offsets in the file stay below 2^63
 
 
 class OpenCalls:
-    """The places of callers; one event loop's own."""
+    """The places of callers, for one event loop."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Open the file that processes share; without a path only this process is counted."""
@@ -32,7 +32,7 @@ class OpenCalls:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give all places back."""
+        """Release all places."""
         if self._file >= 0:
             os.close(self._file)
 
@@ -63,7 +63,7 @@ class OpenCalls:
                 fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _offset(caller, place))
 
     def _lock(self, caller: str, place: int) -> bool:
-        """Return whether a place is now this process's; another one may have it."""
+        """Try to lock a place; another process may hold it."""
         if self._file < 0:
             return True
         try:

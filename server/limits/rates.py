@@ -1,7 +1,7 @@
-"""How many calls in a time: token buckets that all processes of a server share.
+"""Rate limits: token buckets that all processes of a server share.
 
-A bucket of `burst` tokens that fills by `per_minute` is kept as one number: the time at which it will be full
-(the theoretical arrival time of the generic cell rate algorithm, ITU-T I.371). A full bucket needs no number.
+A bucket of `burst` tokens that fills by `per_minute` is stored as one number: when it will be full (the
+theoretical arrival time of the generic cell rate algorithm, ITU-T I.371). A full bucket needs no number.
 """
 
 import time
@@ -15,29 +15,29 @@ from server.limits.shared_table import SharedTable
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A bucket's size, and how it fills."""
+    """A bucket's size, and its fill rate."""
 
     per_minute: float
     burst: int
 
     @property
     def interval(self) -> float:
-        """Seconds in which a token is added."""
+        """Seconds per token."""
         return 60.0 / self.per_minute
 
     @property
     def window(self) -> float:
-        """Seconds in which an empty bucket fills."""
+        """Seconds until an empty bucket is full."""
         return self.interval * self.burst
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What came of taking a token."""
+    """The result of taking a token."""
 
     allowed: bool
     left: int  # tokens
-    wait_s: float  # until there is one again
+    wait_s: float  # until the next token
 
     def headers(self, name: str, rate: Rate) -> list[tuple[bytes, bytes]]:
         """Return the headers RateLimit and RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers-10)."""
@@ -66,7 +66,7 @@ class Buckets:
         self._table.__exit__()
 
     def take(self, counted: str, rate: Rate) -> Taken:
-        """Take a token from a bucket; where there is none, the bucket stays as it is."""
+        """Take a token from a bucket; an empty bucket is left unchanged."""
         with self._table.locked(counted) as entry:
             now = self._clock()
             full_at = entry.number

@@ -124,10 +124,9 @@ def _opened(path: Path) -> int:
     opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
         if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))  # noqa: TRY301 - closed below
-        os.posix_fallocate(
-            opened, 0, SIZE
-        )  # writing to a page that a full disk cannot hold kills the process
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))  # noqa: TRY301 - closed below
+        # Writing to a page for which the disk has no space would kill the process.
+        os.posix_fallocate(opened, 0, SIZE)
     except BaseException:
         os.close(opened)
         raise

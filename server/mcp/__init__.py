@@ -1,1 +1,1 @@
-"""The way in for programs that speak the Model Context Protocol: tools over stdio and HTTP."""
+"""The endpoint for programs that speak the Model Context Protocol: tools over stdio and HTTP."""

@@ -1,4 +1,4 @@
-"""The tools over HTTP: one call a request, nothing kept between two, so that any worker may answer."""
+"""The tools over HTTP: stateless, one call per request, so that any worker may answer."""
 
 from functools import cache
 from typing import Any
@@ -21,14 +21,14 @@ from server.transport.negotiation import EVENT_STREAM
 async def answer(scope: Scope, receive: Receive, send: Send) -> None:
     """Answer one request; its work ends when the client leaves or the server stops.
 
-    The answer is JSON; a stream for a client that wants to know how far the work is.
+    The answer is JSON, or a stream if the client asks for progress reports.
     """
     request = Request(scope, receive)
     body = await request.body()
     try:
         message = from_json(body)
     except ValueError:
-        message = None  # the package says so
+        message = None  # the package reports it
     if refused := message_refused(message):
         await JSONResponse(refused.model_dump(mode="json", exclude_unset=True), 400)(scope, receive, send)
         return
@@ -39,7 +39,7 @@ async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async with manager.run():
             await manager.handle_request(scope, replayed(body, receive), send)
 
-    await while_connected(request, request.state.services, answered(), heeds_stop=True)
+    await while_connected(request, request.state.services, answered(), handles_stop=True)
 
 
 @cache
@@ -49,7 +49,7 @@ def _server() -> Server[Any]:
 
 def _desk_of(context: Context) -> Desk:
     request = context.request
-    assert isinstance(request, Request)  # noqa: S101 - as came in above
+    assert isinstance(request, Request)  # noqa: S101 - set by `answer`
     return Desk(request.state.services, request)
 
 

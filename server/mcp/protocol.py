@@ -1,4 +1,4 @@
-"""The protocol's side of the tools: what is listed, how one is called, how an error is said."""
+"""The protocol's side of the tools: their list, their calls, and their errors."""
 
 import logging
 import pkgutil
@@ -36,11 +36,11 @@ INSTRUCTIONS = (
 READS_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
-LONGEST_SHOWN = 60  # characters of a tool's name that there is not
+LONGEST_SHOWN = 60  # characters of an unknown tool's name
 
 Context = ServerRequestContext[Any, Any]
 
-# The package's warnings are of clients' malformed messages, which the clients are answered.
+# The package warns of clients' malformed messages, to which the clients get an error response.
 logging.getLogger("mcp").setLevel(logging.ERROR)
 
 
@@ -61,7 +61,7 @@ def make_server(
     desk_of: Callable[[Context], Desk],
     lifespan: Callable[[Server[Any]], AbstractAsyncContextManager[Any]] = _nothing,
 ) -> Server[Any]:
-    """Make the protocol's server of the tools; `desk_of` says what a call works with."""
+    """Create the protocol's server of the tools; `desk_of` returns the desk of a call."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_listed(tool) for tool in tools_by_name().values()])
@@ -71,14 +71,14 @@ def make_server(
         if tool is None:
             raise MCPError(
                 INVALID_PARAMS,
-                f"no tool is called {called.name[:LONGEST_SHOWN]!r}; there are: {', '.join(tools_by_name())}",
+                f"unknown tool {called.name[:LONGEST_SHOWN]!r}; the tools are: {', '.join(tools_by_name())}",
             )
         try:
             arguments = tool.arguments.model_validate(called.arguments or {})
             desk = replace(desk_of(context), progress=context.session.report_progress)
             work = _work(tool, arguments, desk)
             given = await (work if tool.ends_by_itself else unless_stopping(desk.services, work))
-        except Exception as error:  # noqa: BLE001 - whoever called the tool is told in words
+        except Exception as error:  # noqa: BLE001 - reported to the caller as text
             return CallToolResult(content=[TextContent(text=_described(error))], is_error=True)
         values = given.values.model_dump(mode="json")
         text = given.text or given.values.model_dump_json()
@@ -112,7 +112,7 @@ def _listed(tool: AnyTool) -> ListedTool:
 
 
 def _described(error: Exception) -> str:
-    """Say what went wrong, as a problem's details do."""
+    """Return the message of an error, as in problem details."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False)[0]
         return f"{'.'.join(map(str, first['loc'])) or 'arguments'}: {first['msg']}"

@@ -1,4 +1,4 @@
-"""The tools over standard input and output: a client starts `shrag mcp` and speaks with it."""
+"""The tools over standard input and output: a client starts `shrag mcp` and writes to it."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from server.settings import ServerSettings
 
 
 async def serve_standard_io(settings: Settings, server: ServerSettings, index: str | None) -> None:
-    """Answer until the client closes its end; a call that names no index asks `index`.
+    """Answer until the client closes its end; a call without an index uses `index`.
 
     Raises:
         ResourceError: as opening the index.
@@ -50,7 +50,7 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
 
 @contextmanager
 def _until_client_gone() -> Iterator[None]:
-    """End where the client reads no more: there is nobody to tell."""
+    """Return quietly when the client stops reading; nobody is left to answer."""
     try:
         yield
     except* BrokenPipeError:
@@ -58,7 +58,7 @@ def _until_client_gone() -> Iterator[None]:
 
 
 async def _messages(refuse: Callable[[JSONRPCError], Awaitable[None]]) -> AsyncIterator[str]:
-    """Yield the lines that hold a message, and answer the others, which the package passes over."""
+    """Yield the lines with a valid message; answer the others, which the package would ignore."""
     async for line in _lines():
         if not line.strip():
             continue
@@ -69,9 +69,9 @@ async def _messages(refuse: Callable[[JSONRPCError], Awaitable[None]]) -> AsyncI
 
 
 async def _lines() -> AsyncIterator[str]:
-    """Yield the lines of standard input, read by a thread of which nothing waits for the end.
+    """Yield the lines of standard input, read by a daemon thread.
 
-    Nothing can interrupt a thread that reads; that of the package would keep Ctrl-C waiting for a line.
+    A thread that reads cannot be interrupted; the package's thread would delay Ctrl-C until the next line.
     """
     loop = asyncio.get_running_loop()
     arrived: asyncio.Queue[str] = asyncio.Queue(1)

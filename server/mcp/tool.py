@@ -1,4 +1,4 @@
-"""A tool: what it is called with, what it gives, and what does its work."""
+"""A tool: its arguments, its result, and its function."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -17,8 +17,8 @@ A = TypeVar("A", bound=BaseModel)
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
-async def _unheard(*_: object) -> None:
-    """Tell nobody."""
+async def _no_progress(*_: object) -> None:
+    """Ignore progress."""
 
 
 def _needed_first(schema: dict[str, Any]) -> None:
@@ -27,26 +27,26 @@ def _needed_first(schema: dict[str, Any]) -> None:
 
 
 class Arguments(BaseModel):
-    """What a tool is called with; "" and null are as good as nothing, as models write them."""
+    """The arguments of a tool; models write "" and null for absent values, so both count as absent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_needed_first)
 
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What a tool works with: what all doors share, who asks, and the index that is meant without a name.
+    """The context of a tool: the shared backends, the connection, and the default index.
 
-    Over stdio nobody but the person who has started the process asks: there is no connection, and no gate.
-    `progress` takes how far the work is, of how much, and in words, for a client that wants to know.
+    Over stdio the only caller is the person who started the process, so there is no connection and no gate.
+    `progress` reports the done work, the total and a text to clients that want it.
     """
 
     services: Backends
     connection: HTTPConnection | None = None
     index: str | None = None
-    progress: Progress = _unheard
+    progress: Progress = _no_progress
 
     async def index_named(self, name: str | None) -> str:
-        """Return the name of the index that is meant; raises as `OpenIndexes.chosen`."""
+        """Return the name of the chosen index; raises as `OpenIndexes.chosen`."""
         return await self.services.indexes.chosen(name or self.index)
 
     async def asked_of(self, index: str | None, sources: Sequence[str]) -> AskedOf:
@@ -55,12 +55,12 @@ class Desk:
 
     @property
     def public(self) -> str:
-        """Where readers reach the server."""
+        """The address of the server for readers."""
         return public_address(self.services.server, self.connection)
 
     @asynccontextmanager
     async def admitted(self, work: Work, *, ends_by_itself: bool) -> AsyncIterator[None]:
-        """Hold a place to do some work in."""
+        """Hold a place for some work."""
         if self.connection is None:
             yield
             return
@@ -71,7 +71,7 @@ class Desk:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a tool gives: values for programs, and a text for a model to read; without one it is the JSON."""
+    """The result of a tool: values for programs, and text for a model, by default the values as JSON."""
 
     values: BaseModel
     text: str = ""
@@ -79,9 +79,9 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """A tool of the protocol; `description` is what a model decides by.
+    """A tool of the protocol; models choose it by its `description`.
 
-    One that ends by itself gives what it has come to when its time is over or the server stops.
+    With `ends_by_itself` it returns partial results at its time limit or when the server stops.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""What the server counts and writes down of calls."""
+"""Metrics and logs of calls."""

@@ -1,4 +1,4 @@
-"""The audit log: who asked what, when and from where; JSON lines in a file of its own."""
+"""The audit log: caller, question, time and address of each call; JSON lines in a separate file."""
 
 import errno
 import os
@@ -15,14 +15,14 @@ log = get_logger("server")
 
 
 class AuditLog:
-    """A file that lines are added to, opened anew where it was moved away (rotated).
+    """An append-only file, reopened after it was moved away (rotated).
 
-    A line is one write to the file's end, so lines of several processes do not mix. What cannot be written is
-    counted and logged, and the server goes on. One event loop's own.
+    A line is one write at the end of the file, so lines of several processes do not mix. A failed write is
+    counted and logged, and the server continues. For one event loop.
     """
 
     def __init__(self, path: Path | None) -> None:
-        """Open the file, which is made for its owner alone; without a path nothing is kept.
+        """Open the file, created with access for its owner only; without a path nothing is written.
 
         Raises:
             OSError: it cannot be written.
@@ -43,14 +43,14 @@ class AuditLog:
             os.close(self._file)
 
     def write(self, record: dict[str, Any]) -> None:
-        """Add a line."""
+        """Append a line."""
         if self._path is None:
             return
         line = f"{json_text(record, default=str)}\n".encode("utf-8", "backslashreplace")
         try:
             self._reopen_if_moved(self._path)
             if os.write(self._file, line) < len(line):
-                raise OSError(0, "the line was cut off")  # noqa: TRY301 - told like the others
+                raise OSError(0, "the line was cut off")  # noqa: TRY301 - handled below
         except OSError as error:
             metrics.AUDIT_LOST.inc()
             if not self._failing:
@@ -75,5 +75,5 @@ class AuditLog:
         opened = os.open(path, flags, 0o600)
         if not stat.S_ISREG(os.fstat(opened).st_mode):
             os.close(opened)
-            raise OSError(errno.EINVAL, "it is no regular file", str(path))
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
         self._file = opened

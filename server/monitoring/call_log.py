@@ -1,8 +1,8 @@
-"""Lines of calls in the log and the audit log. Refusals are aggregated.
+"""Log lines and audit lines of calls. Refusals are aggregated.
 
-A caller who is refused thousands of times must not fill a disk. The first refusal of a caller, route and
-status is written immediately. Further ones are counted, and written as one line per interval with their
-number and the time of the first. A caller is who limits count as one: a key, an address, an IPv6 network.
+Thousands of refusals of one caller must not fill the disk. The first refusal of a caller, route and status is
+written immediately. Further ones are counted, and written as one line per interval with their number and the
+time of the first. A caller is the subject of limits: a key, an address, an IPv6 network.
 """
 
 import asyncio
@@ -43,10 +43,10 @@ class _Counted:
 
 
 class CallLog:
-    """The lines of calls; one event loop's own."""
+    """The log lines of calls, for one event loop."""
 
     def __init__(self, audit: AuditLog, *, interval_s: float = INTERVAL_S) -> None:
-        """Take the audit log, and the seconds between two lines of one kind of refusal."""
+        """`interval_s`: seconds between two lines of one kind of refusal."""
         self._audit = audit
         self._interval_s = interval_s
         self._counted: dict[_Kind, _Counted] = {}

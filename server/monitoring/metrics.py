@@ -1,7 +1,7 @@
-"""What the server counts and times, for Prometheus; labels are templates and names, never what was asked.
+"""Counters and timings for Prometheus; labels are templates and names, never questions.
 
-With several processes the numbers lie in files of a folder that all share (PROMETHEUS_MULTIPROC_DIR), which
-must be set before this is imported.
+With several processes the numbers are in files of a shared folder (PROMETHEUS_MULTIPROC_DIR), which must be
+set before this module is imported.
 """
 
 import os
@@ -31,33 +31,33 @@ FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 CALLS = Counter("shrag_calls", "Calls that were answered", ["route", "method", "status"])
-SECONDS = Histogram("shrag_call_seconds", "From a call to its answer's end", ["route"], buckets=SHORT)
+SECONDS = Histogram("shrag_call_seconds", "From a call to the end of its answer", ["route"], buckets=SHORT)
 FIRST_EVENT = Histogram(
     "shrag_first_event_seconds", "From a call to the first event of its stream", ["route"], buckets=SHORT
 )
 REFUSED = Counter("shrag_refused", "Calls refused before any work was done", ["work", "why"])
-WAITED = Histogram("shrag_queue_wait_seconds", "Waited for a place", ["work"], buckets=SHORT)
-RUNNING = Gauge("shrag_running", "Pieces of work under way", ["work"], multiprocess_mode="livesum")
-WAITING = Gauge("shrag_waiting", "Pieces of work that wait", ["work"], multiprocess_mode="livesum")
+WAITED = Histogram("shrag_queue_wait_seconds", "Time spent waiting for a place", ["work"], buckets=SHORT)
+RUNNING = Gauge("shrag_running", "Running calls, by kind of work", ["work"], multiprocess_mode="livesum")
+WAITING = Gauge("shrag_waiting", "Waiting calls, by kind of work", ["work"], multiprocess_mode="livesum")
 CONNECTIONS = Gauge("shrag_connections", "Open connections", multiprocess_mode="livesum")
-HELD = Gauge("shrag_held_refusals", "Refusals that are held back", multiprocess_mode="livesum")
+HELD = Gauge("shrag_held_refusals", "Delayed refusals", multiprocess_mode="livesum")
 STAGES = Histogram("shrag_search_stage_seconds", "Stages of searches", ["stage"], buckets=SHORT)
-SEARCHES = Counter("shrag_searches", "Searches, those for answers too", ["index", "method"])
+SEARCHES = Counter("shrag_searches", "Searches, including those for answers", ["index", "method"])
 ANSWERS = Counter("shrag_answers", "Answers", ["index", "written_by", "abstained"])
 FINDINGS = Counter("shrag_paper_searches", "Searches for papers", ["index", "judged_by", "complete"])
-FALLBACKS = Counter("shrag_fallbacks", "Steps that went on without a model that failed", ["step"])
+FALLBACKS = Counter("shrag_fallbacks", "Steps that continued after a model failed", ["step"])
 TOKENS = Counter("shrag_model_tokens", "Tokens of the language model", ["kind"])
 MODEL_CALLS = Counter("shrag_model_calls", "Calls of the language model", ["step", "outcome"])
 VERSION = Gauge("shrag_index_version", "Version that answers", ["index"], multiprocess_mode="livemostrecent")
-AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that the audit log could not be given")
+AUDIT_LOST = Counter("shrag_audit_lines_lost", "Lines that could not be written to the audit log")
 
 log = get_logger("server")
 
 
 def observe(found: object) -> None:
-    """Note what an open index was asked for and gave: a search, an answer, or several values.
+    """Record a question to an open index and its result: a search, an answer, or several values.
 
-    What goes wrong in counting is logged, and keeps nobody's answer back.
+    Errors in counting are logged and do not affect the answer.
     """
     try:
         match found:
@@ -81,7 +81,7 @@ def _observe_search(result: SearchResult) -> None:
     for _ in result.applied.failures if result.applied else ():
         FALLBACKS.labels("search").inc()
     if visit:
-        visit.question = visit.question or result.question  # else as it was typed
+        visit.question = visit.question or result.question  # keeps the original question
         visit.counts["hits"] = len(result.hits)
 
 
@@ -97,7 +97,7 @@ def _observe_answer(asked: AskResult) -> None:
 
 
 def observe_finding(record: Mapping[str, Any], step: Step | None) -> None:
-    """Note what a search for papers gave, by its result, and what its steps took; counts as `observe`."""
+    """Record the result and the steps of a search for papers; errors are handled as in `observe`."""
     try:
         judged = {paper["judged_by"].partition(" ")[0] for paper in record["papers"]}
         by = "nobody" if not judged else "rules" if judged <= {"words", "cosine"} else "model"
@@ -145,7 +145,7 @@ def exposition() -> bytes:
 
 
 def stage_times() -> dict[str, dict[str, float]]:
-    """Return how many searches went through each stage, and their mean milliseconds."""
+    """Return the number of searches in each stage, and their mean milliseconds."""
     sums: dict[str, dict[str, float]] = {}
     for metric in _of_all_processes().collect():
         if metric.name == "shrag_search_stage_seconds":
@@ -159,8 +159,8 @@ def stage_times() -> dict[str, dict[str, float]]:
     }
 
 
-def under_way() -> dict[str, dict[str, int]]:
-    """Return how many pieces of each kind of work all processes do, and how many wait."""
+def running_and_waiting() -> dict[str, dict[str, int]]:
+    """Return the numbers of running and waiting calls of all processes, by kind of work."""
     found: dict[str, dict[str, int]] = {}
     for metric in _of_all_processes().collect():
         if metric.name in {"shrag_running", "shrag_waiting"}:
@@ -179,7 +179,7 @@ def _of_all_processes() -> CollectorRegistry:
 
 
 def forget_ended_processes() -> None:
-    """Take what workers that have ended had under way out of the sums."""
+    """Remove the running calls of ended workers from the sums."""
     folder = os.environ.get(FOLDER)
     if not folder:
         return

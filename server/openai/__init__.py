@@ -1,1 +1,1 @@
-"""The way in for chat programs: models and chat completions in OpenAI's form; an index is a model."""
+"""The endpoint for chat programs: models and chat completions in OpenAI's format; an index is a model."""

@@ -1,11 +1,11 @@
-"""What a chat program sends, and what of it is asked.
+"""Chat completion requests, and the questions in them.
 
-| field | what happens |
+| field | effect |
 |---|---|
 | model, messages, stream, stream_options.include_usage | used |
-| metadata.way, metadata.hops | used: how the answer comes about, as `ask` takes them |
-| n above 1, logprobs, audio, a tool that must be called, JSON as the form | refused, as none would come |
-| temperature, max_tokens, stop, seed, tools, user, other metadata and the rest | accepted, without effect |
+| metadata.way, metadata.hops | used as in `ask` |
+| n above 1, logprobs, audio, a required tool call, a JSON format | refused, as not supported |
+| temperature, max_tokens, stop, seed, tools, user, other metadata and the rest | accepted, no effect |
 """
 
 from collections.abc import Sequence
@@ -21,22 +21,23 @@ from generator.ways import way_names
 from server.problems.openai_errors import CallRefused
 
 SPOKEN = frozenset({"user", "assistant"})
-TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that hold text
-MOST_TURNS = 100  # before the question; what is older has no part in it
+TEXTS = frozenset({"text", "input_text", "refusal"})  # parts of a message that contain text
+MOST_TURNS = 100  # before the question; older turns are ignored
 HOPS = get_args(HopsMode)
-# Values of fields that would change an answer, and why there are no others. Any JSON is compared with them.
+# Accepted values of fields that would change an answer, and the reason for refusing others. Compared with any
+# JSON.
 ACCEPTED: dict[str, tuple[list[Any], str]] = {
-    "n": ([None, 1], "one answer is given to a call"),
-    "logprobs": ([None, False], "there are no log probabilities"),
-    "top_logprobs": ([None, 0], "there are no log probabilities"),
-    "modalities": ([None, [], ["text"]], "an answer is text"),
-    "tool_choice": ([None, "auto", "none"], "no tool is ever called"),
-    "function_call": ([None, "auto", "none"], "no tool is ever called"),
+    "n": ([None, 1], "a call returns one answer"),
+    "logprobs": ([None, False], "log probabilities are not supported"),
+    "top_logprobs": ([None, 0], "log probabilities are not supported"),
+    "modalities": ([None, [], ["text"]], "an answer is always text"),
+    "tool_choice": ([None, "auto", "none"], "tools are never called"),
+    "function_call": ([None, "auto", "none"], "tools are never called"),
 }
 
 
 class StreamOptions(BaseModel):
-    """How a stream is ended."""
+    """Options of a stream."""
 
     include_usage: bool | None = None
 
@@ -49,7 +50,7 @@ class Message(BaseModel):
 
 
 def _describe_accepted(schema: dict[str, Any]) -> None:
-    """Add the fields whose other values are refused to the schema of a call, and an example."""
+    """Add the restricted fields and an example to the schema of a call."""
     schema["properties"] |= {
         name: {"enum": accepted, "description": reason} for name, (accepted, reason) in ACCEPTED.items()
     }
@@ -62,20 +63,20 @@ class ChatCall(BaseModel):
 
     model_config = ConfigDict(extra="allow", json_schema_extra=_describe_accepted)
 
-    model: str = Field(description="the index or the source, as /v1/models names it")
+    model: str = Field(description="the index or the source, as listed by /v1/models")
     messages: list[Message] = Field(min_length=1)
     stream: bool | None = None
     stream_options: StreamOptions | None = None
 
     @property
     def with_usage(self) -> bool:
-        """Whether a stream ends with how many tokens were used."""
+        """Whether a stream ends with the token usage."""
         return bool(self.stream_options and self.stream_options.include_usage)
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the turns before it, or what a chat program asks for itself."""
+    """A question with earlier turns, or a housekeeping request of a chat program."""
 
     question: str
     turns: tuple[Turn, ...] = ()
@@ -85,10 +86,10 @@ class Asked:
 
 
 def asked_by(call: ChatCall) -> Asked:
-    """Return what a call asks; messages of the system have no part in a search, nor have those of tools.
+    """Return the question of a call; system and tool messages are ignored.
 
     Raises:
-        CallRefused: it asks for what would not be had, or asks nothing.
+        CallRefused: it requests an unsupported feature, or has no question.
     """
     _refuse_what_is_not_given(call.model_extra or {})
     messages = [
@@ -98,11 +99,13 @@ def asked_by(call: ChatCall) -> Asked:
     if housekeeping := find_housekeeping(messages):
         return Asked("", housekeeping=housekeeping)
     if (form := (call.model_extra or {}).get("response_format")) and _type_of(form) != "text":
-        raise CallRefused("an answer is text with citations, in no other form", param="response_format")
+        raise CallRefused(
+            "an answer is text with citations; other formats are not supported", param="response_format"
+        )
     last = max((place for place, turn in enumerate(messages) if turn.role == "user"), default=None)
     if last is None:
         raise CallRefused(
-            "no message is of the role 'user'; the last of them is the question", param="messages"
+            "no message has the role 'user'; the last one with it is the question", param="messages"
         )
     turns = [turn for turn in messages[:last] if turn.role in SPOKEN and turn.text.strip()]
     way, hops = (_chosen(call, name, among) for name, among in (("way", way_names()), ("hops", HOPS)))
@@ -110,11 +113,11 @@ def asked_by(call: ChatCall) -> Asked:
 
 
 def _chosen(call: ChatCall, name: str, among: Sequence[str]) -> Any:
-    """Return what the metadata of a call say of a name, None where that is nothing."""
+    """Return a value of a call's metadata, None if it is absent."""
     metadata = (call.model_extra or {}).get("metadata")
     chosen = metadata.get(name) if isinstance(metadata, dict) else None
     if chosen is not None and chosen not in among:
-        raise CallRefused(f"there are {', '.join(among)}", param=f"metadata.{name}")
+        raise CallRefused(f"must be one of: {', '.join(among)}", param=f"metadata.{name}")
     return chosen
 
 
@@ -126,7 +129,7 @@ def _text_of(message: Message, place: int) -> str:
         text = part.get(str(part.get("type")), part.get("text"))
         if part.get("type") not in TEXTS or not isinstance(text, str):
             raise CallRefused(
-                f"parts of the type {str(part.get('type'))[:40]!r} cannot be read; a message is text",
+                f"parts of type {str(part.get('type'))[:40]!r} are not supported; send text",
                 param=f"messages[{place}].content[{number}]",
             )
         texts.append(text)
@@ -138,10 +141,10 @@ def _type_of(given: Any) -> Any:
 
 
 def _refuse_what_is_not_given(fields: dict[str, Any]) -> None:
-    """Refuse what an answer would seem to be, and would not.
+    """Refuse options that would silently have no effect.
 
     Raises:
-        CallRefused: it says which field.
+        CallRefused: for the first such field.
     """
     for name, (accepted, reason) in ACCEPTED.items():
         if fields.get(name) not in accepted:

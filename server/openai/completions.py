@@ -1,4 +1,4 @@
-"""Chat completions, whole and as streams, of the pieces of an answer."""
+"""Chat completions, whole and streamed, from the pieces of an answer."""
 
 import asyncio
 import json
@@ -22,14 +22,14 @@ KEPT_ALIVE_EVERY_S = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What all parts of one completion share."""
+    """Fields that all parts of one completion share."""
 
     model: str
     id: str = field(default_factory=lambda: f"chatcmpl-{uuid4().hex}")
     created: int = field(default_factory=lambda: int(time.time()))
 
     async def whole(self, pieces: AsyncGenerator[Piece, None]) -> dict[str, Any]:
-        """Join the pieces to a completion."""
+        """Join the pieces into a completion."""
         texts, end = [], End()
         async with aclosing(pieces):
             async for piece in pieces:
@@ -77,7 +77,7 @@ class Completion:
 class CompletionStream(Response):
     """A completion as server-sent events; the work ends when the reader leaves.
 
-    An error comes as an event, and `[DONE]` behind it; one before the first piece with a status of its own.
+    An error is sent as an event followed by `[DONE]`; an error before the first piece has its own status.
     """
 
     media_type = "text/event-stream"
@@ -85,17 +85,17 @@ class CompletionStream(Response):
     def __init__(
         self, completion: Completion, pieces: AsyncGenerator[Piece, None], *, with_usage: bool
     ) -> None:
-        """Take the pieces, which are still to come."""
+        """`pieces`: a generator that has not started yet."""
         super().__init__(headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         del self.headers["Content-Length"]
         self._completion, self._pieces, self._with_usage = completion, pieces, with_usage
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the pieces as they come, until the last or until the reader is gone."""
+        """Send the pieces until the last one, or until the reader leaves."""
         async with aclosing(self._pieces) as pieces, cancelled_without_reader(receive):
             try:
                 first = await anext(pieces)
-            except Exception as error:  # noqa: BLE001 - the reader is told
+            except Exception as error:  # noqa: BLE001 - reported to the reader
                 await error_response(error)(scope, receive, send)
                 return
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -111,14 +111,14 @@ class CompletionStream(Response):
             async for piece in self._pieces:
                 for chunk in self._completion.chunks(piece, with_usage=self._with_usage):
                     yield chunk
-        except Exception as error:  # noqa: BLE001 - the reader is told
+        except Exception as error:  # noqa: BLE001 - reported to the reader
             _, body, _ = openai_error(error)
             yield data(body)
 
 
 @asynccontextmanager
 async def kept_alive(send: Send) -> AsyncIterator[None]:
-    """Send a comment now and then, so that no proxy takes a stream for dead while a model thinks."""
+    """Send a comment regularly, so that proxies do not close the stream while a model thinks."""
 
     async def comment() -> None:
         while True:
@@ -135,9 +135,9 @@ async def kept_alive(send: Send) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def cancelled_without_reader(receive: Receive) -> AsyncIterator[None]:
-    """Cancel what is done in the block when the reader leaves, and go on behind it.
+    """Cancel the block when the reader leaves, and continue after it.
 
-    It is done in the task of the request, to which the gate's limit of time holds.
+    The block runs in the task of the request, to which the gate's time limit applies.
     """
     task, over = asyncio.current_task(), False
 
@@ -162,12 +162,12 @@ async def cancelled_without_reader(receive: Receive) -> AsyncIterator[None]:
 
 
 def data(record: dict[str, Any]) -> bytes:
-    """Write an event."""
+    """Format an event."""
     return f"data: {json.dumps(record, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
 def annotations(end: End) -> list[dict[str, Any]]:
-    """Return the marks `[n]` of a text as citations of addresses."""
+    """Return the marks `[n]` of a text as URL citations."""
     return [
         {
             "type": "url_citation",
@@ -184,7 +184,7 @@ def annotations(end: End) -> list[dict[str, Any]]:
 
 
 def usage(end: End) -> dict[str, int]:
-    """Return the tokens that the language model has read and written; without one there are none."""
+    """Return the tokens that the language model read and wrote; zero without a model."""
     total = end.prompt_tokens + end.completion_tokens
     return {
         "prompt_tokens": end.prompt_tokens,

@@ -1,4 +1,4 @@
-"""Models: the indexes that there are, and the sources that are offered."""
+"""Models: the indexes, and the offered sources."""
 
 import asyncio
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ SHOWN_NAMES = 10
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An index, or sources in its place, by the name that a program calls it."""
+    """An index, or sources instead of one, under the name that programs use."""
 
     id: str
     index: str | None = None
@@ -24,7 +24,7 @@ class Model:
 
 
 async def models(services: Services) -> list[dict[str, Any]]:
-    """List the models in OpenAI's form; an index was `created` when its version was published."""
+    """List the models in OpenAI's format; `created` is the time when an index version was published."""
     indexes = [Model(name, name) for name in await services.indexes.names()]
     sources = [Model(as_index(name), sources=(name,)) for name in services.sources.names()]
     return await asyncio.gather(*(_described(services, each) for each in (*indexes, *sources)))
@@ -36,10 +36,10 @@ async def model(services: Services, name: str) -> dict[str, Any]:
 
 
 async def require_model(services: Services, name: str) -> Model:
-    """Return the index of a name, else the sources: `source:NAME`, several between commas, or NAME alone.
+    """Return the index of a name, else sources: `source:NAME`, several separated by commas, or NAME alone.
 
     Raises:
-        CallRefused: there is none of that name.
+        CallRefused: no index or source has the name.
     """
     name = normalize("NFC", name)
     if await services.indexes.knows(name):
@@ -50,8 +50,7 @@ async def require_model(services: Services, name: str) -> Model:
     names = [*await services.indexes.names(), *map(as_index, offered)]
     listed = ", ".join(names[:SHOWN_NAMES]) or "there are none yet"
     raise CallRefused(
-        f"there is no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} "
-        f"({listed})",
+        f"no model {name[:100]!r}: the models are the indexes{' and sources' if offered else ''} ({listed})",
         param="model",
         code="model_not_found",
         status=404,
@@ -65,5 +64,5 @@ async def _described(services: Services, model: Model) -> dict[str, Any]:
             published = (await services.indexes.manifest(model.index)).published
             created = int(datetime.fromisoformat(published).timestamp())
         except (ResourceError, OSError, ValueError):
-            pass  # its questions will tell what is wrong
+            pass  # questions to it will report the error
     return {"id": model.id, "object": "model", "created": created, "owned_by": "shrag"}

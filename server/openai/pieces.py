@@ -1,6 +1,6 @@
-"""A chat's answer in pieces: text as it arrives, then what only the whole tells.
+"""A chat's answer in pieces: text as it arrives, then the parts that need the whole answer.
 
-A streamed completion sends the pieces one by one, a plain one joins them: they say the same.
+A streamed completion sends the pieces one by one, a plain one joins them; the text is the same.
 """
 
 from collections.abc import AsyncGenerator
@@ -28,12 +28,12 @@ from server.transport.streams import until
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The first piece: the call is taken, and work begins."""
+    """The first piece: the call is admitted, and work starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The last piece: the marks of citations in the text, and the tokens that the model read and wrote."""
+    """The last piece: the citation marks in the text, and the tokens that the model read and wrote."""
 
     citations: tuple[Citation, ...] = ()
     prompt_tokens: int = 0
@@ -46,11 +46,11 @@ Piece: TypeAlias = Admitted | str | End
 async def pieces_of(
     request: Request, services: Services, model: Model, asked: Asked
 ) -> AsyncGenerator[Piece, None]:
-    """Yield the pieces of an answer; closing it ends the work, the model's too.
+    """Yield the pieces of an answer; closing the generator ends the work, including the model's.
 
     Raises:
         ServerError: the call is not admitted, or the server stops.
-        RetrieverError, ResourceError: a question that cannot be searched for, an index that cannot be opened.
+        RetrieverError, ResourceError: the question is invalid, or the index cannot be opened.
     """
     async with services.gate.admit(request, "ask"):
         if asked.housekeeping:
@@ -94,13 +94,13 @@ async def _of_question(
 
 
 class _Tokens:
-    """Counts what the model's calls have read and written, where its server counts."""
+    """Count the tokens of the model's calls, if its server reports them."""
 
     def __init__(self) -> None:
         self.prompt = self.completion = 0
 
     def listen(self, event: StepEvent) -> None:
-        """Add up a step that has ended."""
+        """Add the tokens of a finished step."""
         if event.kind == "finished" and (call := event.step.model_call):
             self.prompt += call.get("prompt_tokens") or 0
             self.completion += call.get("completion_tokens") or 0

@@ -1,4 +1,4 @@
-// Who may read: the key is typed once, and kept by the server in a cookie that no script can read.
+// Access: the reader enters the key once, and the server keeps it in a cookie that no script can read.
 
 import { call } from "./api.js";
 import { byId } from "./dom.js";
@@ -12,19 +12,19 @@ let session = null;
 
 tabs.onmessage = () => { forget(); location.reload(); };
 
-/** Forget what this tab keeps of a reader: marks, history, answers. */
+/** Remove the reader's data from this tab: marks, history, answers. */
 function forget() {
   clearMarks();
   for (const name of Object.keys(sessionStorage)) if (name.startsWith("shrag-")) sessionStorage.removeItem(name);
 }
 
-/** Whoever comes with another key finds nothing of the one before. */
+/** Remove the data of a previous key. */
 function belongTo(key) {
   try {
     if (sessionStorage.getItem(WHO) !== key) forget();
     sessionStorage.setItem(WHO, key);
   } catch {
-    // A browser that keeps nothing.
+    // The browser stores nothing.
   }
 }
 
@@ -35,7 +35,7 @@ async function leave() {
   location.assign("/");
 }
 
-/** Ask the server who the reader is; a server without keys asks for none. */
+/** Fetch the session; a server without keys needs none. */
 export async function openAccess() {
   try {
     session = await call(ADDRESS);
@@ -50,11 +50,11 @@ export async function openAccess() {
   return session;
 }
 
-/** Let the reader type a key; `then` is called when it is accepted. */
+/** Let the reader enter a key; `then` is called when it is accepted. */
 export function askForKey(then) {
   const accepted = async () => { await openAccess(); then(); };
   import("./key_dialog.js").then(({ openKeyDialog }) => openKeyDialog(session, { accepted, leave }), () => sayProblem({ code: "offline" }));
 }
 
-/** Tell whether an error asks for a key. */
+/** Check whether an error asks for a key. */
 export const wantsKey = (error) => error.status === 401;

@@ -18,7 +18,7 @@ const KEPT = 6;
 const ANSWER_STEP = "answer (model)";
 const QUOTATIONS = "passages";
 
-/** Ask, and show the answer as it arrives; one that this session has had is shown again as it was. */
+/** Ask, and show the answer as it arrives; an answer from this session is shown again unchanged. */
 export async function showAnswer(asked, { signal, again = false, repeat, useKeywords }) {
   const address = toAddress(asked);
   closePassage();
@@ -120,7 +120,7 @@ function answerView(asked, useKeywords) {
         title.textContent = "";
       }
       const model = answer.written_by !== "extractive" && answer.written_by;
-      const failed = !model && ANSWER_STEP in (whole.milliseconds ?? {}); // it was asked, and another wrote
+      const failed = !model && ANSWER_STEP in (whole.milliseconds ?? {}); // the model was called, and the rules wrote the answer
       if (failed) fill(notes, h("p", { class: "box", "data-model-failed": true }, t("model_failed")));
       if (before) notes.prepend(before);
       fill(colophon, checks(answer),
@@ -147,7 +147,7 @@ function answerView(asked, useKeywords) {
     return h("p", {}, t("checked"), " ", said, " ", h("span", {}, judge ? t("checked_by", { name: judge }) : t("checked_by_rules")));
   }
 
-  // Behind the last sentence, so that nothing is pushed away while they arrive.
+  // After the last sentence, so that arriving sentences do not move.
   function showSources(heading = "evidence") {
     if (hits.length) fill(cited, h("h3", {}, t(heading)), h("ol", { class: "evidence" }, hits.map(source)));
   }
@@ -158,7 +158,7 @@ function answerView(asked, useKeywords) {
     const name = data.section ?? "body";
     let section = sections.querySelector(`[data-section="${name}"]`);
     if (!section) {
-      const heading = name !== QUOTATIONS && h("h3", {}, t(`section_${name}`)); // the title is that of quotations
+      const heading = name !== QUOTATIONS && h("h3", {}, t(`section_${name}`)); // the title replaces the heading of quotations
       section = h("div", { "data-section": name, role: "group", "aria-label": t(`section_${name}`) }, heading);
       sections.append(section);
     }
@@ -193,12 +193,12 @@ function answerView(asked, useKeywords) {
   return view;
 }
 
-/** The mark of a check, which opens its explanation. */
+/** The mark of a check; it opens the explanation. */
 function checkMark(check, reasons = [], numbers = "", said = t(`said_${check}`, { numbers })) {
   return disclosure(`${SIGNS[check] ?? "?"} ${said}`, () => reasonsOf(check, reasons, numbers), { class: "check-mark", "data-check": check });
 }
 
-/** Explain a check: what it means, and each sign that speaks against the sentence. */
+/** Explain a check: its meaning, and each sign of missing support. */
 function reasonsOf(check, reasons, numbers) {
   return h("div", { class: "why" }, (numbers || check !== "unsupported") && h("p", {}, t(`means_${check}`, { numbers })),
     reasons.length > 0 && h("ul", {}, reasons.map(({ sign, words }) => h("li", { "data-sign": sign }, has(`sign_${sign}`) ? t(`sign_${sign}`, { words }) : `${sign}: ${words}`))));
@@ -216,6 +216,6 @@ function keep(answer) {
   try {
     sessionStorage.setItem(KEY, JSON.stringify([answer, ...keptAnswers().filter((each) => each.address !== answer.address)].slice(0, KEPT)));
   } catch {
-    // Too long to be kept, or a browser that keeps nothing: it is asked for again.
+    // Too long to store, or the browser stores nothing: the answer is requested again.
   }
 }

@@ -1,8 +1,8 @@
-// Calls of the server: JSON, problem details, event streams.
+// Calls to the server: JSON, problem details, event streams.
 
-const SILENCE_MS = 60_000; // of a stream, in which the server gives a sign of life every 15 seconds
+const SILENCE_MS = 60_000; // time without data in a stream; the server sends a comment every 15 seconds
 
-/** An error as the server tells it; `code` is stable. */
+/** An error reported by the server; `code` is stable. */
 export class Problem extends Error {
   constructor(described) {
     super(described.detail ?? described.code);
@@ -31,7 +31,7 @@ async function send(path, { method, body, signal, accept = "application/json" } 
   throw new Problem({ retry_after_s: wait, code: `http-${response.status}`, ...described, status: response.status });
 }
 
-/** Call the server and return its JSON, or undefined where it has none. */
+/** Call the server and return its JSON, or undefined if the body is empty. */
 export async function call(path, options) {
   const response = await send(path, options);
   return response.status === 204 ? undefined : response.json();
@@ -40,7 +40,7 @@ export async function call(path, options) {
 /** Call the server for a file. */
 export const download = async (path, options) => (await send(path, { accept: "*/*", ...options })).blob();
 
-/** Yield the events of a stream as `{kind, data}`, until it ends or falls silent; leaving the loop ends the server's work. */
+/** Yield the events of a stream as `{kind, data}`, until it ends or falls silent; leaving the loop cancels the server's work. */
 export async function* events(path, body, signal) {
   const response = await send(path, { body, signal, accept: "text/event-stream" });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -74,7 +74,7 @@ export async function* events(path, body, signal) {
   }
 }
 
-/** Write the query of an address; what is empty stays out. */
+/** Build a query string without empty values. */
 export function query(values) {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(values))

@@ -1,4 +1,4 @@
-// What is asked, as a value: from and to the address, and as the body of a call.
+// A search as a value: parsed from and written to the address, and as the body of a call.
 
 import { query } from "./api.js";
 import { partOf } from "./places.js";
@@ -9,7 +9,7 @@ export const NOTHING = Object.freeze({
   exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "", hops: "",
 });
 
-/** Read what an address asks. */
+/** Parse an address. */
 export function fromAddress(search) {
   const given = new URLSearchParams(search);
   const k = Number(given.get("k"));
@@ -33,7 +33,7 @@ export function fromAddress(search) {
   };
 }
 
-/** Write the address that asks the same. */
+/** Build the address of a search. */
 export function toAddress(asked) {
   const values = {
     q: asked.question,
@@ -51,14 +51,14 @@ export function toAddress(asked) {
     ask: asked.ask && "1",
     way: asked.way,
     hops: asked.hops,
-    hl: new URLSearchParams(location.search).get("hl"), // the language of a page that was sent to somebody
+    hl: new URLSearchParams(location.search).get("hl"), // the language of a shared page
   };
-  const none = asked.keywords?.length === 0 && "kw="; // no keywords at all: not the same as those of the question
+  const none = asked.keywords?.length === 0 && "kw="; // no keywords at all, unlike the keywords of the question
   const written = [query(values), none].filter(Boolean).join("&");
   return written ? `/?${written}` : "/";
 }
 
-/** Return the body of a call; what is as always stays out. */
+/** Return the body of a call without default values. */
 export function body(asked) {
   const { question, index, method, k, year, lang, journal, exclude, strict_time, constraints, keywords, skip } = asked;
   const made = { question, method, k };
@@ -72,7 +72,7 @@ export function body(asked) {
   return made;
 }
 
-/** The same for an answer, which takes as many papers as the settings say; ways over passages have neither keywords nor a method. */
+/** The body for an answer, which uses as many papers as the settings say; ways over passages take neither keywords nor a method. */
 export function askBody(asked) {
   const { k, ...made } = body(asked);
   if (asked.hops) made.hops = asked.hops;

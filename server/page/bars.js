@@ -1,9 +1,9 @@
-// Values as bars, each with its name and its number.
+// Values as bars, each with its name and number.
 
 import { h, langOf } from "./dom.js";
 import { number } from "./i18n.js";
 
-/** Show values as bars, [name, value] each; the longest is the greatest, or `most`. */
+/** Show [name, value] pairs as bars; the longest is the greatest value, or `most`. */
 export function bars(rows, digits = 4, most = Math.max(...rows.map(([, value]) => Math.abs(value)), 0.0001)) {
   return h("div", { class: "parts" }, rows.map(([name, value]) => [
     h("span", { lang: typeof name === "string" ? null : langOf(name.join("")) }, name),

@@ -7,7 +7,7 @@ import { t } from "./i18n.js";
 import { partOf } from "./places.js";
 import { say } from "./status.js";
 
-/** Write a reference as plain text: authors (year). title. journal. address. */
+/** Format a reference as plain text: authors (year). title. journal. address. */
 export function reference({ authors, year, title, journal, doi, url, doc_id: id }) {
   const names = authors?.length ? `${authors.join(", ")} ` : "";
   const address = doi ? `https://doi.org/${doi}` : url ?? "";

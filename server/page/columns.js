@@ -1,4 +1,4 @@
-// What a search fills: how it was searched, the results, the facets.
+// The columns of a search: how it was run, the results, the facets.
 
 import { showConstraints } from "./constraints.js";
 import { showDetails } from "./details.js";
@@ -10,7 +10,7 @@ import { showQueries } from "./queries.js";
 import { showResults } from "./results.js";
 import { remember } from "./searches_kept.js";
 
-/** Show a result; `change(part, said)` searches with a part of it changed. */
+/** Show a result; `change(part, said)` repeats the search with one part changed. */
 export async function showFound(result, asked, { manifest, address, before, change, signal }) {
   const nothing = result.hits.length ? undefined : await import("./nothing.js");
   if (signal.aborted) return;
@@ -26,7 +26,7 @@ export async function showFound(result, asked, { manifest, address, before, chan
   result.sources ? fill(byId("facets")) : showFacets(result.facets, asked, change, signal);
 }
 
-/** Leave the columns empty. */
+/** Clear the columns. */
 export function showNone() {
   for (const name of ["hits", "changes", "facets", "nothing", "keywords", "constraints", "queries", "details", "results-tools", "problem"]) fill(byId(name));
 }

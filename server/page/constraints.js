@@ -1,9 +1,9 @@
-// What the question leaves out, its years, and the filters: tags that can be dropped.
+// Exclusions and years of the question, and the filters, as removable tags.
 
 import { byId, fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 
-/** Show the constraints and filters; `change(part)` is called with what of the search is to be another. */
+/** Show the constraints and filters; `change(part)` is called with the changed part of the search. */
 export function showConstraints(result, asked, change) {
   const found = result.constraints ?? { exclusions: [], years: [] };
   const fromQuestion = ({ end }) => end > 0;
@@ -32,7 +32,7 @@ export function showConstraints(result, asked, change) {
   }
 }
 
-/** Take a constraint's words out of the question; its places count code points of the composed text. */
+/** Remove a constraint's words from the question; offsets count code points of the composed (NFC) text. */
 function without(question, { start, end }) {
   const points = Array.from(question.normalize("NFC"));
   const before = points.slice(0, start).join("").replace(/[\s,(]+$/, "");

@@ -1,9 +1,9 @@
-// What else took effect: method, order, version, time, notes.
+// Details of the search: method, order, version, time, notes.
 
 import { byId, fill, h } from "./dom.js";
 import { moment, t } from "./i18n.js";
 
-/** Show how a result came about. */
+/** Show the details of a result. */
 export function showDetails(result, manifest) {
   const pairs = [
     [t("method"), t(`method_${result.method}`)],

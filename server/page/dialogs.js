@@ -1,9 +1,9 @@
-// A dialog of the browser's own: modal, closed by Esc, the focus returns to what opened it.
+// A native modal dialog, closed by Esc; the focus returns to the element that opened it.
 
 import { byId, h } from "./dom.js";
 import { t } from "./i18n.js";
 
-/** Open a dialog with a title; `content` gets the function that closes it. */
+/** Open a dialog with a title; `content` receives the function that closes it. */
 export function openDialog(title, content) {
   const dialog = h("dialog", { "aria-labelledby": "dialog-title" });
   const close = () => dialog.close();

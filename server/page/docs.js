@@ -1,4 +1,4 @@
-// Swagger UI with the names, levels and landmarks that its own elements lack.
+// Swagger UI, completed by accessible names, heading levels and landmarks.
 
 const ATTRIBUTES = [
   [".information-container", { role: "banner" }],
@@ -25,7 +25,7 @@ function complete(root) {
     table.setAttribute("aria-label", table.id);
 }
 
-// A link inside a button is a second stop for the keyboard. The button sets the address as well.
+// A link inside a button is a second tab stop. The button also sets the address.
 const textOfLink = (Original, { React }) => ({ text }) => React.createElement("span", null, text);
 
 const root = document.getElementById("swagger-ui");
@@ -35,6 +35,6 @@ SwaggerUIBundle({
   dom_id: "#swagger-ui",
   deepLinking: true,
   validatorUrl: null,
-  syntaxHighlight: { activated: false }, // its red on grey has a contrast of 3.5
+  syntaxHighlight: { activated: false }, // its red on grey has a contrast of only 3.5
   plugins: [{ wrapComponents: { DeepLink: textOfLink } }],
 });

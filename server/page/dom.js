@@ -1,8 +1,8 @@
-// Elements are made here; what documents say reaches them as text, never as markup.
+// Elements are created here; text of documents is inserted as text, never as markup.
 
 export const byId = (id) => document.getElementById(id);
 
-/** Make an element: attributes by name, `onclick` and the like as listeners, `--x` as properties of its style. */
+/** Create an element: attributes by name, `onclick` and similar as listeners, `--x` as style properties. */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -17,7 +17,7 @@ export function h(tag, attributes = {}, ...children) {
 
 const present = (children) => children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false && child !== "");
 
-/** Replace what an element holds; the focus returns to what has the same `data-key`, or stood in its place. */
+/** Replace an element's children; the focus moves to the same `data-key`, or to the same position. */
 export function fill(element, ...children) {
   const key = element.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   const kind = key && `[data-key^="${key.split(":")[0]}"]`;
@@ -28,7 +28,7 @@ export function fill(element, ...children) {
   (alike.find((each) => each.dataset.key === key) ?? alike[Math.min(place, alike.length - 1)] ?? element.querySelector("[data-key]"))?.focus();
 }
 
-/** Cut a text at spans of code points, [start, end); what lies in them is marked. */
+/** Split a text at spans of code points, [start, end), and mark the spans. */
 export function marked(text, spans) {
   if (!spans?.length) return [text];
   const points = Array.from(text);
@@ -41,7 +41,7 @@ export function marked(text, spans) {
   return [...pieces, points.slice(place).join("")];
 }
 
-/** The language of a text for `lang`: as a record says, else by its script. */
+/** The language of a text for `lang`: as its record states, else by its script. */
 export function langOf(text, given) {
   if (given === "ko" || given === "en") return given;
   if (given === "other") return "und";
@@ -50,10 +50,10 @@ export function langOf(text, given) {
   return hangul > 0.2 * (hangul + latin) ? "ko" : "en";
 }
 
-/** Tell whether a key belongs to an input method that is composing. */
+/** Check whether a key belongs to an input method that is composing. */
 export const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
-/** Make a button that shows and hides what `content` makes the first time. */
+/** Create a button that shows and hides the content, which `content` creates on first use. */
 export function disclosure(label, content, attributes = {}) {
   const place = h("div", { hidden: true });
   const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", ...attributes, onclick: open }, label);
@@ -66,7 +66,7 @@ export function disclosure(label, content, attributes = {}) {
   return [button, place];
 }
 
-/** Give the reader a file. */
+/** Download a file. */
 export function save(name, blob) {
   const address = URL.createObjectURL(blob);
   const link = h("a", { href: address, download: name, hidden: true });

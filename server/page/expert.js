@@ -1,4 +1,4 @@
-// The expert field: what can be typed, and errors under the offending word.
+// The expert field: its syntax help, and errors below the word concerned.
 
 import { byId, fill, h } from "./dom.js";
 import { learn, t } from "./i18n.js";
@@ -14,7 +14,7 @@ const FIELDS = [
   ["title: 제목:", "title"], ["text: 초록:", "text"], ["year: 연도:", "year"], ["lang: 언어:", "lang"], ["journal: 학술지:", "journal"], ["id:", "id"],
 ];
 
-/** Switch the field to expressions, or back to questions; `open` shows what can be typed. */
+/** Switch the field to expressions, or back to questions; `open` shows the syntax help. */
 export function showExpert(on, open) {
   document.body.classList.toggle("expert-mode", on);
   byId("expert").setAttribute("aria-pressed", String(on));
@@ -28,7 +28,7 @@ export function showExpert(on, open) {
     h("p", { class: "quiet" }, t("expert_example"), " ", h("code", {}, '제목:"고체 전해질" AND (moisture OR 수분) NOT 나트륨 year:2015..2024')));
 }
 
-/** Show an error of an expression under the word that it is about. */
+/** Show an error of an expression below the word concerned. */
 export function showExpressionError(problem, expression) {
   const points = Array.from(expression);
   const start = Math.min(problem.position ?? 0, points.length);

@@ -1,4 +1,4 @@
-// Why a paper has its rank: the parts of its score as bars, its concepts, and all of it as lines.
+// Explanation of a paper's rank: score parts as bars, its concepts, and all of it as lines.
 
 import { bars } from "./bars.js";
 import { h } from "./dom.js";
@@ -8,7 +8,7 @@ await learn("explanation");
 
 const part = (name) => (has(`part_${name}`) ? t(`part_${name}`) : name);
 
-/** Make the account of one passage readable. */
+/** Render the explanation of one passage. */
 export function explanation(account) {
   const parts = Object.entries(account.features ?? {}).filter(([, each]) => each.value);
   const concepts = (account.concepts ?? []).filter((each) => each.contribution > 0);

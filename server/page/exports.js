@@ -1,4 +1,4 @@
-// References taken along, of all papers that are shown or of others.
+// Export of references, of all shown papers or of others.
 
 import { download } from "./api.js";
 import { byId, fill, h, save } from "./dom.js";
@@ -9,7 +9,7 @@ import { say, sayProblem } from "./status.js";
 
 let format = "ris";
 
-/** Make the choice of a format; the last one counts for all. */
+/** Create the choice of a format; the last choice applies to all. */
 export function formatChoice() {
   const select = h("select", { "aria-label": t("format"), onchange: () => { format = select.value; } },
     Object.entries(FORMATS).map(([value, name]) => h("option", { value }, name)));

@@ -1,4 +1,4 @@
-// What there is by year, language and journal, with counts; each value narrows the search.
+// Facets by year, language and journal, with counts; each value narrows the search.
 
 import { call } from "./api.js";
 import { body } from "./asked.js";
@@ -8,7 +8,7 @@ import { describe } from "./status.js";
 
 const MOST_BARS = 30;
 
-/** Show the facets that came with a search, or count them where none did; `change(part)` narrows it, or takes the narrowing back. */
+/** Show the facets of a search, or count them if it has none; `change(part)` adds or removes a filter. */
 export async function showFacets(counted, asked, change, signal) {
   let facets = counted;
   try {

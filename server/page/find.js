@@ -1,4 +1,4 @@
-// The page for finding papers: asks, shows what is found as it is found, stops it, opens what was kept, goes on.
+// The page for finding papers: starts, shows, stops, opens and resumes searches.
 
 import { askForKey, openAccess, wantsKey } from "./access.js";
 import { Problem, call, events } from "./api.js";
@@ -20,24 +20,24 @@ import { openViews, view } from "./views.js";
 
 const TITLE = document.title;
 const ADDRESS = "/api/v1/find-papers";
-const SHOW_MS = 150; // what comes within it is shown together
+const SHOW_MS = 150; // papers that arrive within this time are shown together
 let asked = NOTHING;
-let shown = null; // the search on the page: its id once it is kept, what was found, its tree
-let running = null; // ends the search under way
+let shown = null; // the search on the page: its id if kept, its papers, its tree
+let running = null; // stops the running search
 let indexes = [];
-let sources = []; // that are offered beside them
+let sources = []; // offered in addition to the indexes
 
 const manifestOf = (name) => indexes.find((each) => each.name === name) ?? indexes[0];
 const titleOf = (id) => shown.found.papers.get(id)?.title;
 
-// What is shown
+// Display
 
 function show(on) {
   document.body.classList.toggle("asked", on);
   document.title = on && asked.question ? `${asked.question.slice(0, 80)} – ${TITLE}` : TITLE;
 }
 
-/** Begin with empty columns. */
+/** Clear the columns. */
 function clear(index) {
   for (const name of ["hits", "near", "tree-body", "spent", "understanding", "notes", "problem", "ending", "results-tools", "offer"]) fill(byId(name));
   const found = foundSoFar();
@@ -84,7 +84,7 @@ function showChanged() {
   if (!shown.record) addPapers(shown.found.relevant(), shown.index, titleOf);
 }
 
-/** Show the end of a search, whole, cut off, or kept. */
+/** Show the end of a search: complete, interrupted, or kept. */
 function finish(record, how) {
   shown.record = record;
   if (shown.id) history.replaceState({ search: shown.id, ended: true }, "");
@@ -100,14 +100,14 @@ function finish(record, how) {
   say(t(`find_said_${kind}`, { n: record.papers.length, known: record.known }));
 }
 
-/** What was found, as a record, where no server can tell. */
+/** The record of the papers found so far, if no server can return it. */
 function recordOfShown() {
   const { found } = shown;
   const papers = found.relevant().sort((one, other) => other.score - one.score).slice(0, asked.papers);
   return { papers: papers.map((paper) => ({ ...paper, relevance: paper.score })), known: found.papers.size, relevant: found.relevant().length, spent: shown.spent, complete: false, notes: [] };
 }
 
-/** Tell what went wrong: with a way to go on from what was kept, else to try it again. */
+/** Show an error: offer to resume a kept search, or else to retry. */
 function failed(error, again) {
   sayProblem(error);
   if (shown.found.papers.size) showEnding({ ...recordOfShown(), how: "failed", id: shown.id }, asked, goOn, describe(error, shown.id ? undefined : again));
@@ -115,9 +115,9 @@ function failed(error, again) {
   if (wantsKey(error)) askForKey(() => { loadIndexes(); again(); });
 }
 
-// A search
+// Search
 
-/** Search; `resume` is the call that goes on with what is shown. */
+/** Search; `resume` is the call that continues the shown search. */
 async function search(next, resume) {
   running?.abort();
   running = new AbortController();
@@ -155,7 +155,7 @@ async function search(next, resume) {
   }
 }
 
-/** Stop, and show what was found until now, in its order. */
+/** Stop, and show the papers found so far, in their final order. */
 async function stop() {
   running?.abort();
   running = null;
@@ -166,7 +166,7 @@ async function stop() {
   if (shown === stopped && !running) finish(kept || recordOfShown(), "stopped");
 }
 
-/** Read what is kept of a search that is just ending, once it has ended, or after a while as it is. */
+/** Read a kept search that is just ending: once it has ended, or after a while in its current state. */
 async function settled(id) {
   for (let left = 10; ; left -= 1) {
     const record = await call(`${ADDRESS}/${id}`);
@@ -175,13 +175,13 @@ async function settled(id) {
   }
 }
 
-/** Go on with the search that is shown, further or within another budget. */
+/** Continue the shown search, further or with another budget. */
 function goOn(further) {
   const named = Object.entries(further).map(([name, value]) => [name, value === "" ? null : value]);
   return search({ ...asked, ...further }, { resume: shown.id, ...Object.fromEntries(named) });
 }
 
-/** End the search under way, of which what was found is kept. */
+/** End the running search, whose papers are kept. */
 function leave() {
   running?.abort();
   running = null;
@@ -192,7 +192,7 @@ async function openKept(id) {
   leave();
   say(t("find_opening"));
   try {
-    const record = await settled(encodeURIComponent(id)); // it may just have been left
+    const record = await settled(encodeURIComponent(id)); // the search may have been left just now
     asked = fromRecord(record);
     fillForm(asked);
     growQuestion();
@@ -207,11 +207,11 @@ async function openKept(id) {
   }
 }
 
-/** Show what the address asks: a kept search, or a question that is searched for when the reader begins. */
+/** Open the search of the address: a kept one, or a question that the reader starts. */
 function open() {
   const kept = new URLSearchParams(location.search).get("search");
   if (kept) return openKept(kept);
-  if (history.state?.ended) return openKept(history.state.search); // the reader comes back to it
+  if (history.state?.ended) return openKept(history.state.search); // the reader returns to it
   leave();
   asked = fromAddress(location.search);
   fillForm(asked);
@@ -223,14 +223,14 @@ function open() {
   return undefined;
 }
 
-/** Show what there is to search in, with questions of it. */
+/** Show the indexes and sources, with example questions. */
 function showExamples() {
   const place = byId("index").value;
   const ask = (question) => search({ ...fromForm(), question });
   import("./start.js").then(({ showStart }) => showStart(manifestOf(place), ask, sourcesIn(place)), () => sayProblem({ code: "offline" }));
 }
 
-/** Say that there is no model, and that questions to sources leave the house. */
+/** Report that there is no model, and that questions to sources leave the institution. */
 function sayQuiet() {
   const asks = sourcesIn(byId("index").value);
   const leaving = sources.filter(({ name, private: own }) => asks.includes(name) && own === false).map(({ name }) => name);
@@ -248,7 +248,7 @@ async function loadIndexes() {
   }
 }
 
-// What the reader does
+// Actions of the reader
 
 const dialog = (file, openIt) => () => import(file).then(openIt, () => sayProblem({ code: "offline" }));
 byId("search").addEventListener("submit", async (event) => {

@@ -1,4 +1,4 @@
-// How papers are searched for: what was spent, what was understood, the queries, notes.
+// The column of a search for papers: its cost, the interpreted question, the queries, notes.
 
 import { byId, fill, h, langOf } from "./dom.js";
 import { has, number, t } from "./i18n.js";
@@ -6,7 +6,7 @@ import { saidByServer, saidShort } from "./said.js";
 
 const pairs = (rows) => h("dl", { class: "pairs" }, rows.filter(([, value]) => value).map(([name, value]) => [h("dt", {}, name), h("dd", { class: "number" }, value)]));
 
-/** Show what was spent, beside what may be. */
+/** Show the cost next to its limits. */
 export function showSpent({ calls = 0, tokens = 0, seconds = 0, papers = 0, relevant, known }, asked) {
   const of = (spent, most, digits = 0) => (most === "" ? number(spent, digits) : t("find_of", { spent: number(spent, digits), most: number(Number(most)) }));
   fill(byId("spent"), h("h3", {}, t("find_spent")), pairs([
@@ -19,7 +19,7 @@ export function showSpent({ calls = 0, tokens = 0, seconds = 0, papers = 0, rele
   ]));
 }
 
-/** Show what a question was understood to want; the queries come below it. */
+/** Show the interpreted question; the queries follow below. */
 export function showUnderstanding({ intent, domain, first_year: first, last_year: last, recent, sources = [], sources_reason: whySources, expands, expansion_reason: why, by }) {
   const years = first || last ? (first === last ? String(first) : `${first ?? ""}–${last ?? ""}`) : recent ? t("find_recent") : t("find_any_year");
   fill(byId("understanding"), h("h3", {}, t("find_understood")), pairs([
@@ -33,7 +33,7 @@ export function showUnderstanding({ intent, domain, first_year: first, last_year
   ]), h("div", { id: "queries" }));
 }
 
-/** Show the queries, each with its kind and what it brought. */
+/** Show the queries, each with its kind and its number of papers. */
 export function showQueries(queries) {
   const place = byId("queries");
   if (!place || !queries.size) return;
@@ -42,7 +42,7 @@ export function showQueries(queries) {
     h("span", { class: "meta" }, found === null ? t("find_not_sent") : t("papers", { n: found }))))));
 }
 
-/** Show what a reader should know besides. */
+/** Show notes for the reader. */
 export function showNotes(notes = []) {
   fill(byId("notes"), notes.length > 0 && [h("h3", {}, t("find_notes")), h("ul", { class: "notes" }, notes.map((note) => h("li", {}, saidByServer(note))))]);
 }

@@ -1,4 +1,4 @@
-// How a search for papers ended, and what can be done then: go on with it, further or within a larger budget.
+// The end of a search for papers, and the next steps: continue it, further or with a larger budget.
 
 import { query } from "./api.js";
 import { byId, fill, h } from "./dom.js";
@@ -6,7 +6,7 @@ import { BUDGET, EXTENT } from "./finding_asked.js";
 import { t } from "./i18n.js";
 import { saidByServer } from "./said.js";
 
-/** Say how it ended; `goOn(further)` goes on with it, `failure` describes what broke it off. */
+/** Describe the end; `goOn(further)` continues the search, `failure` describes an error. */
 export function showEnding(record, asked, goOn, failure) {
   const { papers, complete, known, how, id, notes = [] } = record;
   const broken = failure || how === "stopped" || !complete;
@@ -25,7 +25,7 @@ export function showEnding(record, asked, goOn, failure) {
     form || (broken && h("p", { class: "quiet" }, t("find_not_kept")))));
 }
 
-/** What to go on with: the budget of before on top of what was spent, and of a whole search more of what ended it. */
+/** The limits for continuing: the old budget in addition to the cost so far; after a complete search more of the exhausted limit. */
 function further(asked, { complete, spent = {}, relevant, queries = [] }) {
   const next = { ...asked };
   for (const name of BUDGET) if (asked[name] !== "") next[name] += Math.ceil(spent[name.slice(4)] ?? 0);
@@ -33,11 +33,11 @@ function further(asked, { complete, spent = {}, relevant, queries = [] }) {
   const rounds = Math.max(0, ...queries.map(({ round }) => round));
   if (relevant >= asked.papers) next.papers += asked.papers;
   else if (rounds >= asked.rounds) next.rounds += 1;
-  else next.layers += 1; // a further round would find nothing new
+  else next.layers += 1; // another round would find nothing new
   return next;
 }
 
-/** A form like the one above, for what comes next; its numbers are folded away where none ended the search. */
+/** A form like the one above for the next step; its numbers are collapsed unless one of them ended the search. */
 function goingOn(next, goOn, folded) {
   const fields = [...EXTENT, ...BUDGET].map((name) => {
     const like = byId(name);
@@ -55,7 +55,7 @@ function goingOn(next, goOn, folded) {
     folded ? h("details", {}, h("summary", {}, t("find_bounds")), numbers) : numbers, h("button", { class: "primary", "data-key": "go-on" }, t("find_go_on")));
 }
 
-/** Before a search: say that the address asks one, and offer what was found before the page was left. */
+/** Before a search: show the search of the address, and offer the papers found before the page was left. */
 export function offerKept(asked, id) {
   fill(byId("offer"),
     asked.question && h("p", {}, t("find_ready")),

@@ -1,4 +1,4 @@
-// The searches for papers that the server keeps for this reader: opened, saved as a file, deleted.
+// The reader's searches for papers on the server: opened, saved as a file, deleted.
 
 import { call, download } from "./api.js";
 import { openDialog } from "./dialogs.js";
@@ -8,7 +8,7 @@ import { describe } from "./status.js";
 
 const ADDRESS = "/api/v1/find-papers";
 
-/** List them; `open(id)` shows one. */
+/** List the searches; `open(id)` shows one. */
 export function showKept(open) {
   openDialog(t("find_kept"), (close) => {
     const place = h("div", { "aria-live": "polite" }, t("searching"));

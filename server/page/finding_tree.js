@@ -1,7 +1,7 @@
-// The tree of a search for papers as it grows: query, papers, their references and readers, evolved queries.
+// The tree of a search for papers as it grows: query, papers, their references and citing papers, evolved queries.
 //
-// Nested lists whose parts open by buttons. A part is made when it is opened, a few rows at a time; what it holds is
-// added behind what stands there, so that nothing moves under the reader's eyes or focus.
+// Nested lists with buttons that open their parts. A part is created when it is opened, a few rows at a time; new rows
+// are appended, so that nothing moves while the reader looks at it or has the focus in it.
 
 import { byId, fill, h, langOf } from "./dom.js";
 import { groupKey, queriesKey } from "./found_so_far.js";
@@ -9,17 +9,17 @@ import { number, t } from "./i18n.js";
 import { paperLine } from "./found_paper.js";
 import { saidShort } from "./said.js";
 
-const ROWS = 50; // that are added at once
-const OPENED = 40; // papers up to which parts with relevant ones open by themselves
+const ROWS = 50; // added at a time
+const OPENED = 40; // number of papers up to which parts with relevant ones open automatically
 const KINDS = ["reference", "citing"];
 
-/** Show what `found` holds; `update(keys)` shows what of it is new. */
+/** Show the tree of `found`; `update(keys)` shows what is new in these groups. */
 export function growingTree(found, index) {
-  const views = new Map(); // of the groups that were made, by key
+  const views = new Map(); // of the created groups, by key
   const rows = new Map(); // of papers, by id
   let opened = 0;
 
-  /** A list of rows, as many as were asked for; what is new comes behind what is shown, the best of it first. */
+  /** A list of a limited number of rows; new rows are appended, the best one first. */
   function rowList(label) {
     let most = ROWS;
     let order = [];
@@ -36,7 +36,7 @@ export function growingTree(found, index) {
       more.textContent = t("find_more", { n: Math.min(order.length - most, ROWS) });
       if (focused !== document.activeElement) focused.focus({ preventScroll: true }); // it moved with its row
     }
-    /** Show the next rows, and go on reading at the first of them. */
+    /** Show the next rows, and focus the first of them. */
     function showMore() {
       const next = rowOf(order[most].id);
       most += ROWS;
@@ -79,7 +79,7 @@ export function growingTree(found, index) {
     return { element, update };
   }
 
-  /** Put the view of a group into its place, once, and bring it up to date. */
+  /** Insert the view of a group, once, and update it. */
   function put(key, place, make) {
     if (!views.has(key)) {
       views.set(key, make());
@@ -92,14 +92,14 @@ export function growingTree(found, index) {
     for (const text of found.group(queriesKey(paper))) put(groupKey("query", text), place, () => queryPart(text));
   }
 
-  /** A part that a button opens: its relevant papers, and behind another button those that are not. */
+  /** A part opened by a button: its relevant papers, and behind another button the other ones. */
   function part(key, label, attributes, nameOf, emptyOf) {
     const name = h("span");
     const counts = h("span", { class: "number quiet" });
     const button = h("button", { type: "button", class: "branch", "aria-expanded": "false", onclick: () => { chosen = true; open(place.hidden); } }, name, " ", counts);
     const place = h("div", { hidden: true });
     const element = h("li", { ...attributes, class: "part" }, button, place);
-    let chosen = false; // by the reader, against whom nothing opens by itself
+    let chosen = false; // opened or closed by the reader; then it does not open automatically
     let relevant;
     let others;
     function open(on) {
@@ -129,7 +129,7 @@ export function growingTree(found, index) {
     return { element, update };
   }
 
-  /** Papers below the threshold or not judged: a count, and the rows when it is opened. */
+  /** Papers below the threshold or not judged: a count, and the rows on demand. */
   function foldedRows() {
     const button = h("button", { type: "button", class: "plain", "aria-expanded": "false", onclick: () => open(place.hidden) });
     const place = h("div", { hidden: true });
@@ -169,7 +169,7 @@ export function growingTree(found, index) {
   }
 
   return {
-    /** Show what is new in the groups of these keys, and in the rows of their papers. */
+    /** Update the groups of these keys, and the rows of their papers. */
     update(keys) {
       for (const key of new Set(keys)) {
         const [kind] = key.split("\n", 1);

@@ -1,4 +1,4 @@
-// The list of found papers: while a search runs in the order in which they were judged, at its end best first.
+// The list of found papers: in the order of judgement while a search runs, at its end best first.
 
 import { bars } from "./bars.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
@@ -10,9 +10,9 @@ import { byline, coins } from "./papers.js";
 import { isSources } from "./places.js";
 import { saidShort } from "./said.js";
 
-const SHOWN = 500; // as many as can be asked for
+const SHOWN = 500; // the most that can be requested
 
-/** Add those papers that are not in the list; nothing that is there moves. */
+/** Append papers that are not in the list yet; nothing else moves. */
 export function addPapers(papers, index, titleOf) {
   const list = byId("hits");
   const shown = new Set([...list.children].map((row) => row.dataset.doc));
@@ -20,7 +20,7 @@ export function addPapers(papers, index, titleOf) {
   list.append(...fresh.map((paper, place) => item({ ...paper, relevance: paper.score }, shown.size + place + 1, index, titleOf)));
 }
 
-/** Show the papers of a whole search, best first, with their export. */
+/** Show the papers of a complete search, best first, with their export. */
 export function showPapers(papers, index, titleOf) {
   const list = byId("hits");
   const opened = [...list.querySelectorAll('[aria-expanded="true"]')].map((button) => button.dataset.key);
@@ -46,7 +46,7 @@ function item(paper, rank, index, titleOf) {
       h("div", { class: "inset-place" }, account, reference)));
 }
 
-/** Show which papers were nearly taken, where fewer are relevant than were asked for. */
+/** Show the papers just below the threshold, if fewer than requested are relevant. */
 export function showNear(papers = [], index) {
   fill(byId("near"), papers.length > 0 && [h("h3", { id: "near-title" }, t("find_near")), h("p", { class: "quiet" }, t("find_near_about")),
     h("ul", { role: "list", "aria-labelledby": "near-title" }, papers.map((paper) => h("li", { "data-near": paper.id, class: "hit tree-line" },
@@ -54,7 +54,7 @@ export function showNear(papers = [], index) {
       h("div", { class: "actions" }, markBox(index, paper.id, paper.title, t("mark"), paper.url)))))]);
 }
 
-/** The model's sentence why a paper stands where it does; by rules it only repeats the reason, which is short. */
+/** The model's reason for a paper's rank; rules only repeat the short reason of its relevance. */
 function reasonOf({ why = "", reason = "" }) {
   const ruled = !why || why.toLowerCase().startsWith(reason.toLowerCase());
   const text = ruled ? reason : why;

@@ -1,11 +1,11 @@
-// What a search for papers has come to, as its events tell it: queries, papers, and what each of them brought first.
+// The state of a search for papers, built from its events: queries, papers, and what each of them found first.
 
-/** The key of the papers that a query (`query`), or a paper by its references (`reference`) or readers (`citing`), brought. */
+/** The key of the papers found by a query (`query`), or by a paper's references (`reference`) or citing papers (`citing`). */
 export const groupKey = (kind, of) => `${kind}\n${of}`;
-/** The key of the queries that were evolved from a paper; of none for those of the question. */
+/** The key of the queries evolved from a paper; without one, of the queries from the question. */
 export const queriesKey = (paper) => groupKey("evolved", paper ?? "");
 
-/** Hold what was found; `take(event)` adds an event, and returns the keys of the groups that it changed. */
+/** Collect the results; `take(event)` adds an event, and returns the keys of the changed groups. */
 export function foundSoFar() {
   const papers = new Map();
   const queries = new Map();
@@ -39,7 +39,7 @@ export function foundSoFar() {
   };
 }
 
-/** Yield the record of a whole search as the events that would have led to it. */
+/** Yield the record of a complete search as the events that lead to it. */
 export function* eventsOf(record) {
   const listed = new Map((record.papers ?? []).map((paper) => [paper.id, paper]));
   if (record.understanding) yield { kind: "understanding", data: record.understanding };

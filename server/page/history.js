@@ -1,4 +1,4 @@
-// What was searched in this session; it stays in this browser, can be cleared, and saved as a file.
+// The searches of this session; they stay in this browser, and can be cleared or saved as a file.
 
 import { openDialog } from "./dialogs.js";
 import { fill, h, langOf, save } from "./dom.js";
@@ -7,7 +7,7 @@ import { entries, keep } from "./searches_kept.js";
 
 await learn("dialogs");
 
-/** Show the history; `open(address)` runs a search of it again. */
+/** Show the history; `open(address)` repeats a search. */
 export function showHistory(open) {
   openDialog(t("history"), (close) => {
     const place = h("div");

@@ -1,13 +1,13 @@
-// The interface's words, in the language that the page was served in.
+// The texts of the interface, in the language of the page.
 
 export const language = document.documentElement.lang;
-/** Return the words of a file. */
+/** Return the texts of a file. */
 export const wordsOf = async (name) => (await fetch(new URL(`words/${name}.json`, import.meta.url))).json();
 const words = await wordsOf(language);
 const numbers = new Intl.NumberFormat(language);
 const plurals = new Intl.PluralRules(language);
 
-/** Say something: `{name}` stands for a value, `{n|one|other}` for a number with its noun. */
+/** Format a text: `{name}` stands for a value, `{n|one|other}` for a number with its noun. */
 export function t(key, values = {}) {
   const text = words[key] ?? key;
   return text.replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (_, name, one, other) => {
@@ -17,7 +17,7 @@ export function t(key, values = {}) {
   });
 }
 
-/** Load more words, which not every page has use for. */
+/** Load texts that only some pages use. */
 export const learn = async (name) => Object.assign(words, await wordsOf(`${name}.${language}`));
 
 export const has = (key) => key in words;

@@ -1,11 +1,11 @@
-// The indexes, and the sources beside them, that a reader may choose from.
+// The choice of indexes and sources.
 
 import { call } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { t } from "./i18n.js";
 import { SOURCES, isSources, sourcesIn } from "./places.js";
 
-/** Fill the choice of an index or of sources, and return both. */
+/** Fill the choice of an index or of sources, and return both lists. */
 export async function listPlaces(chosen) {
   const [{ indexes }, { sources }] = await Promise.all([call("/api/v1/indexes"), call("/api/v1/sources")]);
   const select = byId("index");
@@ -15,7 +15,7 @@ export async function listPlaces(chosen) {
   return [indexes, sources];
 }
 
-/** Make the options of what there is to search in; sources stand behind the indexes, each told that takes questions elsewhere. */
+/** Create the options: indexes, then sources; a source that takes questions outside is marked. */
 function options(indexes, sources) {
   const ofIndexes = indexes.map(({ name }) => h("option", { value: name }, name));
   if (!sources.length) return ofIndexes;
@@ -26,7 +26,7 @@ function options(indexes, sources) {
   return [ofIndexes.length > 0 && h("optgroup", { label: t("indexes") }, ofIndexes), h("optgroup", { label: t("sources") }, ofSources, all)];
 }
 
-/** Choose an option, or one made for what an address names beside them. */
+/** Select an option; add one for an unlisted name in the address. */
 export function choose(select, place) {
   select.value = place;
   if (select.value === place || !isSources(place)) return;

@@ -1,4 +1,4 @@
-// The dialog in which a reader types a key, or ends the session.
+// The dialog for entering a key, or ending the session.
 
 import { ADDRESS, wantsKey } from "./access.js";
 import { call } from "./api.js";
@@ -9,7 +9,7 @@ import { describe } from "./status.js";
 
 await learn("dialogs");
 
-/** Open it, once; `accepted` is called when a key is, `leave` ends the session. */
+/** Open the dialog, once; `accepted` is called with a valid key, `leave` ends the session. */
 export function openKeyDialog(session, { accepted, leave }) {
   if (byId("dialogs").querySelector("[data-access]")) return;
   const dialog = openDialog(t("access"), (close) => {

@@ -3,7 +3,7 @@
 import { byId, fill, h, isComposing, langOf } from "./dom.js";
 import { number, t } from "./i18n.js";
 
-/** Show the keywords of a result; `change(keywords)` is called with the new texts, null for the index's own. */
+/** Show the keywords of a result; `change(keywords)` is called with the new texts, or null for the index's choice. */
 export function showKeywords(result, asked, change) {
   const place = byId("keywords");
   const words = result.keywords ?? [];
@@ -67,7 +67,7 @@ export function showKeywords(result, asked, change) {
       });
       listen("pointerup", () => {
         end();
-        // Another search may have brought other keywords meanwhile.
+        // Another search may have brought other keywords in the meantime.
         if (list.isConnected) move(index, target > index ? target - 1 : target);
       });
     }
@@ -78,7 +78,7 @@ export function showKeywords(result, asked, change) {
   function add() {
     const text = input.value.trim();
     const most = result.applied?.keyword_count ?? Infinity;
-    // There is a query for each of so many keywords: in a full list the new one takes the place of the last.
+    // The number of keywords with a query is limited: in a full list the new one replaces the last.
     if (text && !texts.includes(text)) change([...texts.slice(0, most - 1), text], t("added_word", { word: text }));
   }
   function entered(event) {

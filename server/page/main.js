@@ -1,4 +1,4 @@
-// The page: what is asked stands in the address; a search fills the columns, an answer comes beside.
+// The page: the address contains the search; a search fills the columns, an answer appears beside them.
 
 import { askForKey, openAccess, wantsKey } from "./access.js";
 import { answerIsOfBefore, leavePassage, offerAnswer } from "./answer_column.js";
@@ -14,7 +14,7 @@ import { growQuestion, leaveQuestion, openQuestionField, takeQuestionAlong } fro
 import { describe, say, sayProblem } from "./status.js";
 import { openViews, view } from "./views.js";
 
-// What a first view does without is loaded when it is wanted.
+// Modules that the first view does not need are loaded on demand.
 const load = (file) => import(file).catch(() => { throw new Problem({ code: "offline", status: 0 }); });
 const columns = () => load("./columns.js");
 const expert = () => load("./expert.js");
@@ -22,16 +22,16 @@ const answers = () => load("./answer.js");
 const opening = (file, open) => () => load(file).then(open, sayProblem);
 
 const TITLE = document.title;
-const LONGEST_ADDRESS = 12_000; // characters; servers and mail programs take no more
+const LONGEST_ADDRESS = 12_000; // characters; servers and mail programs accept no more
 let asked = NOTHING;
 let result = null;
 let searching = new AbortController();
 let answering = new AbortController();
 let indexes = [];
-let sources = []; // that are offered beside them
+let sources = []; // offered in addition to the indexes
 const manifestOf = (name) => indexes.find((each) => each.name === name) ?? (indexes.length === 1 && !isSources(name ?? "") ? indexes[0] : undefined);
 
-// What the form says
+// The form
 
 function fillForm() {
   byId("question").value = asked.question;
@@ -61,7 +61,7 @@ function fromForm() {
     strict_time: byId("strict").checked,
     constraints: !byId("literal").checked,
   };
-  // The same question keeps what the reader made of its keywords and queries.
+  // The same question keeps the edited keywords and queries.
   const same = question === asked.question && said.method === asked.method && said.index === (asked.index || said.index);
   return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip } : {}), ...said };
 }
@@ -75,7 +75,7 @@ function clearExpressionError() {
   fill(byId("expression-error"));
 }
 
-/** Put what is asked into the address; a text too long for one stays with the history's entry. */
+/** Write the search into the address; a text too long for it is kept in the history's entry. */
 function remain(address) {
   if (address.length > LONGEST_ADDRESS) history.pushState({ asked }, "", "/");
   else history.pushState(null, "", address);
@@ -83,11 +83,11 @@ function remain(address) {
 
 const remembered = (state) => state?.asked ?? fromAddress(location.search);
 
-// A search
+// Search
 
 const search = (signal) => call("/api/v1/search", { body: { ...body(asked), facets: true }, signal });
 
-/** Search, and answer if asked; `before` are the hits of the search that this one is an edit of, `find` searches another way. */
+/** Search, and answer on request; `before` are the hits of the search that was edited, `find` is another search function. */
 async function run(next, { before, find = search, push = true, again = false, message = "" } = {}) {
   searching.abort();
   answering.abort();
@@ -124,7 +124,7 @@ async function run(next, { before, find = search, push = true, again = false, me
   return answer;
 }
 
-/** Return what the answer is waiting for, or, where it came before the search's hits, what was said of it. */
+/** Return the status of the answer, or its message if it arrived before the search's hits. */
 function saidOfAnswer() {
   const ended = document.querySelector("#answer-body [aria-busy=false]") && byId("status");
   return (document.querySelector("#answer-body [data-waiting]") ?? ended)?.textContent;
@@ -140,7 +140,7 @@ async function showProblem(error, find) {
   return undefined;
 }
 
-/** Run the search with a part of it changed, and show what came and went. */
+/** Repeat the search with one part changed, and show the differences. */
 function change(part, message) {
   return run({ ...asked, ...part, ask: false }, { before: result?.hits ?? [], message });
 }
@@ -153,7 +153,7 @@ function ask() {
 async function startAnswer(again = false) {
   answering = new AbortController();
   const { signal } = answering;
-  const question = asked; // another may be asked while the script loads
+  const question = asked; // another search may start while the script loads
   const loaded = await answers().catch(() => undefined);
   return signal.aborted ? undefined : loaded?.showAnswer(question, {
     signal,
@@ -163,7 +163,7 @@ async function startAnswer(again = false) {
   });
 }
 
-// What is shown
+// Display
 
 function show(columns) {
   document.body.classList.toggle("asked", columns);
@@ -179,7 +179,7 @@ function start() {
   sayQuiet();
 }
 
-/** Say what there is not, and that questions to sources leave the house. */
+/** Report missing indexes, and that questions to sources leave the institution. */
 function sayQuiet() {
   const place = byId("index").value;
   const [chosen, asks] = [manifestOf(place), sourcesIn(place)];
@@ -202,7 +202,7 @@ async function loadIndexes() {
   }
 }
 
-// What the reader does
+// Actions of the reader
 
 byId("search").addEventListener("submit", (event) => {
   event.preventDefault();
@@ -236,7 +236,7 @@ asked = remembered(history.state);
 openAccess();
 const listed = loadIndexes();
 if (asked.question) {
-  if (!asked.index) await listed; // of several, the first is meant
+  if (!asked.index) await listed; // the first index is the default
   run({ ...asked, index: asked.index || byId("index").value }, { push: false });
 } else {
   if (document.activeElement === document.body && matchMedia("(pointer: fine)").matches) byId("question").focus();

@@ -1,4 +1,4 @@
-// The list of the marked papers, of all searches of this session.
+// The list of the marked papers, from all searches of this session.
 
 import { openDialog } from "./dialogs.js";
 import { fill, h, langOf } from "./dom.js";

@@ -1,4 +1,4 @@
-// The papers that the reader has marked in this session, of all its searches.
+// The papers that the reader has marked in this session, from all searches.
 
 import { byId, h } from "./dom.js";
 import { number } from "./i18n.js";
@@ -18,7 +18,7 @@ function keep() {
   try {
     sessionStorage.setItem(KEY, JSON.stringify([...papers]));
   } catch {
-    // A browser that keeps nothing: the marks last as long as the page.
+    // The browser stores nothing: the marks last as long as the page.
   }
   showCount();
 }
@@ -45,7 +45,7 @@ export function showCount() {
   if (place) place.textContent = number(papers.size);
 }
 
-/** Make the box that marks a paper; one of a source has an address of its own, if any. */
+/** Create the checkbox that marks a paper; a paper of a source has its own address, if any. */
 export function markBox(index, id, title, label, url) {
   const box = h("input", { type: "checkbox", "data-mark": id, "data-key": `mark:${id}`, "aria-label": `${label}: ${title || id}`, onchange: () => mark(index, id, title, box.checked, url) });
   box.checked = isMarked(index, id);

@@ -1,11 +1,11 @@
-// Nothing was found: which words the index does not hold, near spellings, what else to try.
+// No hits: words that are not in the index, similar spellings, and other suggestions.
 
 import { byId, fill, h, langOf } from "./dom.js";
 import { number, t } from "./i18n.js";
 
 const FILTERS = { year: "year", lang: "language", journal: "journal", incomplete: "filter_incomplete" };
 
-/** Show why a search has no hits; `change(part)` runs it changed. */
+/** Show why a search has no hits; `change(part)` repeats it with a change. */
 export function showNothing(result, asked, change) {
   const { unknown = [], other_language: others = [], without_filter: lifted = [] } = result.nothing_found ?? {};
   const near = unknown.filter((word) => word.near.length);

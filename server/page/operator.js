@@ -1,4 +1,4 @@
-// For the operator: indexes, what is being indexed, health, times, keys.
+// The operator's view: indexes, running builds, health, times, keys.
 
 import { askForKey, openAccess, wantsKey } from "./access.js";
 import { call } from "./api.js";
@@ -20,7 +20,7 @@ function written(value) {
   return String(value);
 }
 
-/** Make a table of records that share their keys. */
+/** Create a table of records with the same keys. */
 function table(rows) {
   const names = [...new Set(rows.flatMap(Object.keys))];
   return h("table", { class: "table" },
@@ -35,7 +35,7 @@ function pairs(record) {
 
 const isRecord = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Return records as the rows of a table, those of a record by their names; undefined for what is no records. */
+/** Return records as the rows of a table, the fields of one record by name; undefined for other values. */
 function rowsOf(value) {
   if (Array.isArray(value)) return value.every(isRecord) ? value : undefined;
   const named = Object.entries(value);
@@ -55,14 +55,14 @@ function section(name, value) {
   return h("section", { "data-status": name, class: "column" }, h("h2", {}, label(name)), content(name, value));
 }
 
-/** Make a part of the page as a fresh one is, where they differ: the focus, and what is read or marked, stay. */
+/** Update a part of the page to match a new one where they differ: focus and selection stay. */
 function update(present, fresh) {
   const alike = present.cloneNode().isEqualNode(fresh.cloneNode()) && present.childNodes.length === fresh.childNodes.length;
   if (!alike) present.replaceWith(fresh);
   else [...present.childNodes].forEach((each, place) => update(each, fresh.childNodes[place]));
 }
 
-// What is another at every look is no news.
+// Values that change on every refresh are not news.
 const COUNTED = ["server", "work", "times"];
 const NO_NEWS = ["last_used", "today"]; // of a key
 const told = (value) => JSON.stringify(value, (name, each) => (NO_NEWS.includes(name) ? undefined : each));

@@ -1,4 +1,4 @@
-// A paper's page is whole without this: it adds the reader's preferences, and the mark.
+// A paper's page is complete without this script; it adds the reader's preferences, and the mark.
 
 import { byId } from "./dom.js";
 import { markBox } from "./marks.js";

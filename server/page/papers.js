@@ -1,19 +1,19 @@
-// A paper as a list shows it: its address, its line, what literature managers find.
+// A paper in a list: its address, its line, and its metadata for literature managers.
 
 import { t } from "./i18n.js";
 
-/** The address of a paper's own page; of a passage on it. Slashes of an id are written as %2F, else a browser takes `a/../b` for `b`. */
+/** The address of a paper's page, or of a passage on it. Slashes of an id are escaped as %2F: a browser turns `a/../b` into `b`. */
 export function paperAddress(docId, index, passageId) {
   return `/papers/${encodeURIComponent(docId)}?index=${encodeURIComponent(index)}${passageId ? `#${encodeURIComponent(passageId)}` : ""}`;
 }
 
-/** Authors, year and journal on a line; of a paper of sources which have it; duplicates, and other papers of its DOI or text. */
+/** Authors, year and journal on a line, with sources, duplicates, and other papers of the same DOI or text. */
 export function byline({ authors, year, journal, lang, doc_id: id, found_in: found, folded, same_doi: others, other_figures_ids: figures }) {
   const names = authors?.length > 3 ? t("and_others", { names: authors.slice(0, 2).join(", "), n: authors.length - 2 }) : authors?.join(", ");
   return [names, year && String(year), journal, lang === "other" ? "" : lang && t(`lang_${lang}`), !names && !journal && id, found && t("found_in", { names: [...new Set(found.map(({ source }) => source))].join(", ") }), folded && t("folded", { n: folded }), others && t("same_doi", { names: others.join(", ") }), figures && t("other_figures", { names: figures.join(", ") })].filter(Boolean).join(" · ");
 }
 
-/** A paper as a ContextObject (Z39.88-2004, journal article), which literature managers find on a page. */
+/** A paper as a ContextObject (Z39.88-2004, journal article) for literature managers. */
 export function coins({ title, authors = [], journal, year, doi }) {
   const pairs = [["ctx_ver", "Z39.88-2004"], ["rft_val_fmt", "info:ofi/fmt:kev:mtx:journal"], ["rft.genre", journal ? "article" : "unknown"],
     ["rft.atitle", title], ["rft.jtitle", journal], ["rft.date", year], ...authors.slice(0, 100).map((name) => ["rft.au", name]), ["rft_id", doi && `info:doi/${doi}`]];

@@ -1,4 +1,4 @@
-// A cited passage, shown beside its sentence; Esc goes back to the citation.
+// A cited passage, shown next to its sentence; Esc returns to the citation.
 
 import { leavePassage } from "./answer_column.js";
 import { byId, fill, h, langOf, marked } from "./dom.js";
@@ -9,7 +9,7 @@ import { supportingSpans } from "./support.js";
 
 let opener = null;
 
-/** Open the passage of a piece of evidence; what of it supports `sentence` is marked. */
+/** Open a passage of the evidence; the text that supports `sentence` is marked. */
 export function openPassage(hit, { number, sentence = "", pairs = [], index }, from) {
   opener?.setAttribute("aria-expanded", "false");
   opener = from;

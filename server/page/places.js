@@ -1,4 +1,4 @@
-// Where a search looks: in an index, or in sources that stand in its place, as `source:NAME,NAME`.
+// The target of a search: an index, or sources, as `source:NAME,NAME`.
 
 import { h } from "./dom.js";
 import { paperAddress } from "./papers.js";
@@ -8,15 +8,15 @@ export const SOURCES = "source:";
 export const isSources = (place) => place.startsWith(SOURCES);
 export const sourcesIn = (place) => (isSources(place) ? place.slice(SOURCES.length).split(",") : []);
 
-/** Return the part of a call that says where to look; nothing where that need not be said. */
+/** Return the fields of a call that name the target; none for the default. */
 export const partOf = (place) => (isSources(place) ? { sources: sourcesIn(place) } : place ? { index: place } : {});
 
-/** Return where a result, or an answer, comes from; undefined where it does not say. */
+/** Return the target of a result or an answer; undefined if it names none. */
 export const placeOf = ({ index, sources }) => index ?? (sources && `${SOURCES}${sources.join(",")}`);
 
-/** The address of a hit: a page here, or of a paper of a source what the server found safe to link to, if anything. */
+/** The address of a hit: a page here, or for a paper of a source the address that the server found safe, if any. */
 export const hitAddress = (hit, place) => (isSources(place) ? hit.url : paperAddress(hit.doc_id, place, hit.passage_id));
 
-/** A title that leads to its paper, where that has an address. */
+/** A title that links to its paper, if that has an address. */
 export const linked = (address, attributes, ...content) =>
   (address ? h("a", { href: address, ...attributes }, ...content) : h("span", attributes, ...content));

@@ -1,4 +1,4 @@
-// Theme and language: kept in a cookie, so that the page arrives as the reader wants it.
+// Theme and language, kept in a cookie, so that the server renders the page accordingly.
 
 import { byId } from "./dom.js";
 import { language, t } from "./i18n.js";
@@ -10,7 +10,7 @@ function keep(name, value) {
   document.cookie = `${name}=${value}; Path=/; Max-Age=31536000; SameSite=Strict`;
 }
 
-/** Make the buttons that need scripts work: language, colours, and whatever else the page has now. */
+/** Enable the buttons that need scripts: language, colours, and others on the page. */
 export function openPreferences() {
   const button = byId("theme");
   const show = () => {
@@ -30,7 +30,7 @@ export function openPreferences() {
     if (each.dataset.language === language) return;
     keep("shrag-language", each.dataset.language);
     const address = new URL(location.href);
-    address.searchParams.delete("hl"); // it would be stronger than the choice
+    address.searchParams.delete("hl"); // it would override the choice
     history.replaceState(history.state, "", address);
     location.reload();
   }));

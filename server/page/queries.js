@@ -1,4 +1,4 @@
-// The queries as bars: what each found, and what of it no query before had found. Each can be left out.
+// The queries as bars: their hits, and the hits that no earlier query had found. Each can be left out.
 
 import { byId, fill, h } from "./dom.js";
 import { number, t } from "./i18n.js";

@@ -1,9 +1,9 @@
-// The field that a question is written in, with the options below it.
+// The field for the question, with the options below it.
 
 import { query } from "./api.js";
 import { byId, isComposing } from "./dom.js";
 
-/** Let Enter send, unless an input method is composing; Shift+Enter begins a line. `send` is told of Ctrl. */
+/** Send on Enter, unless an input method is composing; Shift+Enter starts a new line. `send` receives whether Ctrl was pressed. */
 export function openQuestionField(send) {
   const field = byId("question");
   field.addEventListener("keydown", (event) => {
@@ -19,7 +19,7 @@ export function openQuestionField(send) {
   });
 }
 
-/** Make the field as high as its text, where the browser does not. */
+/** Fit the field's height to its text, if the browser does not. */
 export function growQuestion() {
   if (CSS.supports("field-sizing", "content")) return;
   const field = byId("question");
@@ -27,12 +27,12 @@ export function growQuestion() {
   field.style.height = `${field.scrollHeight + 2}px`;
 }
 
-/** Let a keyboard on the screen make room for what is found. */
+/** Close the on-screen keyboard to make room for the results. */
 export function leaveQuestion() {
   if (matchMedia("(pointer: coarse)").matches) byId("question").blur();
 }
 
-/** Let a link to another page take the question along. */
+/** Pass the question to another page by its link. */
 export function takeQuestionAlong(link) {
   link.addEventListener("click", () => { link.search = query({ q: byId("question").value.trim(), index: byId("question").value.trim() && byId("index").value }); });
 }

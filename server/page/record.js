@@ -1,4 +1,4 @@
-// The search record: all that is needed to report a search and to repeat it, saved and opened again.
+// The search record: everything needed to report a search and to repeat it, saved and opened again.
 
 import { call, download } from "./api.js";
 import { NOTHING, body } from "./asked.js";
@@ -12,7 +12,7 @@ await learn("dialogs");
 
 const MOST_BYTES = 5_000_000;
 
-/** Offer to save the record of a search, and to run a saved one again by `run(asked, hits, find)`, with the hits of then. */
+/** Offer to save the record of a search, and to rerun a saved one by `run(asked, hits, find)`, with its old hits. */
 export function showRecord(asked, run) {
   openDialog(t("record"), (close) => {
     const problems = h("div", { "aria-live": "polite" });
@@ -32,7 +32,7 @@ export function showRecord(asked, run) {
         const record = JSON.parse(await chosen.text());
         const again = fromRecord(record);
         close();
-        // The record itself is sent: it holds more than the form can say, as constraints and the title's weight.
+        // The record itself is sent: it contains more than the form, like constraints and the title's weight.
         run(again, hitsOf(record), async (signal) => (await call("/api/v1/rerun", { body: record, signal })).result);
       } catch {
         problems.replaceChildren(h("p", { class: "error" }, t("record_unreadable")));
@@ -49,7 +49,7 @@ export function showRecord(asked, run) {
   });
 }
 
-/** Add how an answer comes about, which a search does without. */
+/** Add the options of an answer, which a search does not use. */
 async function withAnswer(file, { way, hops }) {
   if (!way && !hops) return file;
   return new Blob([JSON.stringify({ ...JSON.parse(await file.text()), answer: { way, hops } }, null, 2)], { type: file.type });
@@ -57,7 +57,7 @@ async function withAnswer(file, { way, hops }) {
 
 const hitsOf = ({ hits }) => (Array.isArray(hits) ? hits : []).map((hit) => ({ doc_id: String(hit?.doc_id), title: String(hit?.title ?? "") }));
 
-/** Read what a saved record asks; an error where it is none. */
+/** Parse a saved record; throw an error if it is invalid. */
 export function fromRecord(record) {
   const asked = record.request;
   if (!record.search_record || typeof asked?.question !== "string") throw new Error("no record of a search");

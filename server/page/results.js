@@ -1,4 +1,4 @@
-// The results: titles and snippets with what was found in them, and what came and went.
+// The results: titles and snippets with marked words, and the differences to an earlier search.
 
 import { call } from "./api.js";
 import { body } from "./asked.js";
@@ -9,9 +9,9 @@ import { byline, coins } from "./papers.js";
 import { hitAddress, isSources, linked, placeOf } from "./places.js";
 import { describe } from "./status.js";
 
-let evidence = []; // ids of the papers that the answer rests on
+let evidence = []; // ids of the papers in the answer's evidence
 
-/** Show the hits; `before` are those of the search that was edited, in order, undefined for a new one. */
+/** Show the hits; `before` are the hits of the edited search, in order, undefined for a new one. */
 export function showResults(result, asked, before) {
   const places = before && new Map(before.map((hit, index) => [hit.doc_id, index + 1]));
   fill(byId("changes"), before && changes(result.hits, before));
@@ -75,7 +75,7 @@ function foundBy({ found_by_names: names }) {
   return h("span", { class: "quiet", title: names.join(", ") }, t("found_by", { names: [...others, range].filter(Boolean).join(", ") }));
 }
 
-/** Say on the hits which of them are the answer's evidence. */
+/** Mark the hits that are evidence of the answer. */
 export function showEvidenceBadges(ids) {
   evidence = ids;
   for (const place of document.querySelectorAll("[data-evidence-of]")) {

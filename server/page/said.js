@@ -1,4 +1,4 @@
-// What the server says in English, in the words of a Korean page.
+// Translation of the server's English messages on a Korean page.
 
 import { fill, h, langOf } from "./dom.js";
 import { language, wordsOf } from "./i18n.js";
@@ -10,17 +10,17 @@ function patterns() {
   return korean;
 }
 
-/** Find the words of a sentence, and whether they tell all of it: those of its beginning alone do not. */
+/** Find the translation of a message, and whether it is complete: a pattern may match only the beginning. */
 async function found(text) {
   const [pattern, words] = (await patterns()).find(([each]) => new RegExp(each).test(text)) ?? [];
   const match = pattern && text.match(pattern);
   return match && { words: words.replace(/\$(\d)/g, (_, group) => match[group] ?? ""), whole: pattern.endsWith("$") };
 }
 
-/** Return a sentence of the server's on a Korean page, where it is one that is known. */
+/** Return a message of the server, translated on a Korean page if possible. */
 export const inKorean = async (text) => (await found(text))?.words;
 
-/** Show what the server says; on a Korean page in Korean, with its own words below where these tell more. */
+/** Show a message of the server; on a Korean page translated, with the original below if it contains more. */
 export function saidByServer(text) {
   const own = h("span", { lang: "en" }, text);
   const place = h("span", {}, own);
@@ -28,7 +28,7 @@ export function saidByServer(text) {
   return place;
 }
 
-/** Say a short sentence of the server's in the words of the page alone, where it is one that is known. */
+/** Return a short message of the server in the page's language only, if it is known. */
 export function saidShort(text) {
   const place = h("span", { lang: langOf(text) }, text);
   if (language === "ko") inKorean(text).then((words) => { if (words) { place.textContent = words; place.lang = "ko"; } });

@@ -1,4 +1,4 @@
-// The searches of this session, as this browser keeps them.
+// The searches of this session, stored in this browser.
 
 const KEY = "shrag-history";
 const MOST = 200;
@@ -12,16 +12,16 @@ export function entries() {
   }
 }
 
-/** Keep these searches instead. */
+/** Replace the stored searches. */
 export function keep(list) {
   try {
     sessionStorage.setItem(KEY, JSON.stringify(list));
   } catch {
-    // A browser that keeps nothing has no history.
+    // A browser that stores nothing has no history.
   }
 }
 
-/** Remember a search and how many papers it showed. */
+/** Store a search and the number of its papers. */
 export function remember(address, { question, method, index, hits, version }) {
   const rest = entries().filter((each) => each.address !== address);
   keep([{ at: new Date().toISOString(), address, question, method, index, version, hits: hits.length }, ...rest].slice(0, MOST));

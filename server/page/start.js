@@ -1,4 +1,4 @@
-// Before anything is asked: what there is to search in, and example questions from the index itself.
+// Before the first question: the indexes and sources, and example questions from the index.
 
 import { call, query } from "./api.js";
 import { byId, fill, h, langOf } from "./dom.js";
@@ -6,9 +6,9 @@ import { language, number, t } from "./i18n.js";
 
 let latest;
 
-/** Show what an index holds, and its examples, or which sources are asked; `ask(question)` searches. */
+/** Show the size of an index, and its examples, or the chosen sources; `ask(question)` searches. */
 export async function showStart(manifest, ask, sources = []) {
-  const place = (latest = Symbol("place")); // examples that come late are of another
+  const place = (latest = Symbol("place")); // late examples may belong to another choice
   const about = byId("start-about");
   if (sources.length) {
     about.textContent = t("start_sources", { names: sources.join(", ") });

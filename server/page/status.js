@@ -1,20 +1,20 @@
-// One line that says what happens, read out by screen readers, and errors with what to do next.
+// A status line for screen readers, and errors with the next step.
 
 import { byId, fill, h } from "./dom.js";
 import { has, language, learn, t } from "./i18n.js";
 
-/** Say what happens now. */
+/** Show the current status. */
 export function say(text) {
   byId("status").textContent = text;
 }
 
-// Problems whose detail tells more than their code: which part of a call, which name.
+// Problems whose detail contains more than their code: the field of a call, a name.
 const DETAILED = new Set([
   "bad-question", "bad-filter", "bad-expression", "bad-request", "invalid-call", "not-found", "wrong-method", "wrong-media-type",
   "unknown-index", "unknown-paper", "unknown-passage", "unknown-source", "unknown-way",
 ]);
 
-/** Return the server's words of a problem, on a Korean page in Korean where there are such words. */
+/** Return the server's message of a problem, translated on a Korean page if possible. */
 function detailOf(problem) {
   const spoken = problem.detail && problem.code !== "key-needed";
   const told = language === "ko" && has(`problem_${problem.code}`) && !DETAILED.has(problem.code);
@@ -28,7 +28,7 @@ function detailOf(problem) {
   return place;
 }
 
-/** Tell an error in the page's language; rare ones have words of their own, which are told once they are loaded. */
+/** Show an error in the page's language; texts of rare errors are loaded first. */
 function tell(problem, show) {
   const key = `problem_${problem.code}`;
   const words = () => (has(key) ? t(key, { seconds: Math.ceil(problem.retry_after_s ?? 5) }) : t("problem"));
@@ -36,7 +36,7 @@ function tell(problem, show) {
   if (!has(key)) learn("problems").then(() => { if (has(key)) show(words()); }, () => {});
 }
 
-/** Describe an error: what happened, the server's words, what to do next. */
+/** Describe an error: the cause, the server's message, the next step. */
 export function describe(problem, again) {
   const said = h("p", { class: "error" });
   const detail = h("div");
@@ -45,7 +45,7 @@ export function describe(problem, again) {
   return h("div", { class: "box", role: "group", "data-problem": problem.code ?? "unexpected" }, said, detail, button && h("p", {}, button));
 }
 
-/** Say what a screen reader should hear of an error; not where something else was said in the meantime. */
+/** Announce an error to screen readers, unless another message came in the meantime. */
 export function sayProblem(problem) {
   let last;
   tell(problem, (text) => {

@@ -1,4 +1,4 @@
-// Which words of a passage stand behind a sentence: the sentence itself, else the words and numbers of both.
+// The words of a passage that support a sentence: the sentence itself, else the words and numbers of both.
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}.,%-]*/gu;
 const HANGUL = /^[\uac00-\ud7a3]/;
@@ -11,7 +11,7 @@ const stem = (word) => (word.length > 4 ? word.replace(/(ies|ing|ed|es|s)$/, "")
 function alike(one, other) {
   if (one === other) return true;
   if (HANGUL.test(one) && HANGUL.test(other)) {
-    // Particles and endings differ: words of a common beginning of two syllables, the greater part of the shorter.
+    // Particles and endings differ: words match by a common prefix of two syllables and 60 % of the shorter word.
     let same = 0;
     while (same < one.length && same < other.length && one[same] === other[same]) same += 1;
     return same >= 2 && same >= 0.6 * Math.min(one.length, other.length);

@@ -1,4 +1,4 @@
-// Of the columns that a narrow screen has no room for beside each other, the one that is shown.
+// The visible column on a screen too narrow for several columns.
 
 import { byId } from "./dom.js";
 
@@ -10,7 +10,7 @@ export function view(name) {
   buttons().forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.show === name)));
 }
 
-/** Make the buttons work that choose a column. */
+/** Enable the buttons that choose a column. */
 export function openViews() {
   buttons().forEach((button) => button.addEventListener("click", () => { view(button.dataset.show); byId(button.dataset.show).focus(); }));
 }

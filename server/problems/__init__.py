@@ -1,1 +1,1 @@
-"""Errors as answers."""
+"""Errors as responses."""

@@ -1,4 +1,4 @@
-"""Why a call cannot be read, in plain words: what FastAPI and pydantic found, as errors of the server."""
+"""Errors of FastAPI and pydantic about unreadable calls, as errors of the server in plain words."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,14 +31,14 @@ WORDS: dict[str, str] = {
     "less_than": "must be less than {lt}",
     "string_too_long": "may have at most {max_length} characters",
     "string_too_short": "must have at least {min_length} characters",
-    "too_long": "may have at most {max_length} parts, and has {actual_length}",
+    "too_long": "may have at most {max_length} items, and has {actual_length}",
     "literal_error": "must be {expected}",
-    "json_invalid": "is no JSON: {error}",
+    "json_invalid": "is not JSON: {error}",
 }
 
 
 def call_error(request: Request, error: RequestValidationError) -> ServerError:
-    """Return what is wrong with a call, by the first part of it that cannot be read."""
+    """Return the error of a call, for the first part that cannot be read."""
     first = error.errors()[0]
     place = [str(part) for part in first["loc"]]
     if place == ["body"] and (refused := _of_headers(request, has_body=error.body is not None)):
@@ -55,10 +55,8 @@ def call_error(request: Request, error: RequestValidationError) -> ServerError:
 
 
 def unreadable_body(request: Request) -> ServerError:
-    """Return what is wrong with a body that no JSON could be read from."""
-    return _of_headers(request, has_body=True) or BadRequest(
-        "body: is no JSON that can be read", place="body"
-    )
+    """Return the error of a body that is not readable JSON."""
+    return _of_headers(request, has_body=True) or BadRequest("body: is not readable JSON", place="body")
 
 
 def _words(first: Mapping[str, Any], context: Mapping[str, Any]) -> str:
@@ -69,13 +67,13 @@ def _words(first: Mapping[str, Any], context: Mapping[str, Any]) -> str:
 
 
 def _of_headers(request: Request, *, has_body: bool) -> ServerError | None:
-    """Tell what the headers say of a body that was no JSON object."""
+    """Return the error in the headers of a body that is not a JSON object, or None."""
     headers = request.headers
     packed = headers.get("content-encoding", "identity").lower()
     if packed != "identity":
-        return WrongMediaType(f"the body is packed ({packed[:40]}); send it as it is")
+        return WrongMediaType(f"the body is compressed ({packed[:40]}); send it uncompressed")
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     if has_body and not (kind == JSON or (kind.startswith("application/") and kind.endswith("+json"))):
-        given = f"the body is sent as {kind[:80]}" if kind else "the call does not say what its body is"
+        given = f"the body is sent as {kind[:80]}" if kind else "the call has no Content-Type"
         return WrongMediaType(f"{given}; send JSON, with Content-Type: {JSON}")
     return None

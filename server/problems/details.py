@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457): a status, a stable code, and the words of the command line."""
+"""Errors as problem details (RFC 9457): a status, a stable code, and the message of the command line."""
 
 from math import ceil
 from typing import Any
@@ -19,7 +19,7 @@ from server.access.callers import may_see
 
 MEDIA_TYPE = "application/problem+json"
 
-# The first that fits counts, so a kind stands before the more general one.
+# The first match applies, so a subclass comes before its base class.
 PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.BadRequest: (422, "bad-request"),
     server_errors.AddressTooLong: (414, "address-too-long"),
@@ -64,28 +64,28 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     generator_errors.ModelFailed: (502, "model-failed"),
     generator_errors.GeneratorError: (500, "generator"),
 }
-# What callers are told of errors whose own words name paths, addresses or hosts of this machine. Those words
-# are for its operator: in the log, and at the command line.
+# Messages for callers, in place of messages that name paths, addresses or hosts of this machine. The operator
+# sees those in the log and on the command line.
 WITHOUT_PLACES: dict[type[Exception], str] = {
-    server_errors.KeysEmpty: "the file of keys is empty, so no key opens anything; the operator makes one",
-    server_errors.KeysUnreadable: "the keys cannot be read now; the server's log says why",
-    indexer_errors.IndexMismatch: "{index} was built otherwise than this server reads; its log says how",
-    indexer_errors.IndexDamaged: "{index} is damaged; the server's log says what is missing",
+    server_errors.KeysEmpty: "the file of keys is empty, so no key is valid; the operator can create one",
+    server_errors.KeysUnreadable: "the keys cannot be read now; the reason is in the server's log",
+    indexer_errors.IndexMismatch: "{index} does not match this server's settings; the details are in its log",
+    indexer_errors.IndexDamaged: "{index} is damaged; the details are in the server's log",
     indexer_errors.IndexBusy: "{index} is being written to by another process; try again in a moment",
-    indexer_errors.EngineUnreachable: "the search engine does not answer; the server's log says more",
-    indexer_errors.EngineRefused: "the search engine refuses what it is asked; the server's log says why",
-    base_errors.ResourceError: "{index} cannot be used; the server's log says why",
-    retriever_errors.InvalidSource: "a source is not declared rightly; the server's log says how",
-    generator_errors.ModelFailed: "the language model failed; the server's log says how",
+    indexer_errors.EngineUnreachable: "the search engine does not answer; details are in the server's log",
+    indexer_errors.EngineRefused: "the search engine refused the request; the reason is in the server's log",
+    base_errors.ResourceError: "{index} cannot be used; the reason is in the server's log",
+    retriever_errors.InvalidSource: "the declaration of a source is invalid; details are in the server's log",
+    generator_errors.ModelFailed: "the language model failed; the details are in the server's log",
 }
-# Codes of the framework's own refusals.
+# Codes of errors raised by the framework.
 CODES = {404: "not-found", 405: "wrong-method"}
 TITLES = {
     400: "The call cannot be used",
     401: "A key is needed",
     403: "Not allowed",
     408: "Too slow",
-    409: "Under way",
+    409: "Already running",
     413: "Too large",
     421: "Unknown host",
     422: "The call cannot be used",
@@ -100,29 +100,31 @@ TITLES = {
 
 UNEXPECTED = "unexpected"
 UNAUTHORIZED = 401
-LONGEST_DETAIL = 900  # characters; some errors quote what was given
+LONGEST_DETAIL = 900  # characters; some errors quote the input
 
 log = get_logger("server")
 
 
 def problem(error: Exception) -> dict[str, Any]:
-    """Describe an error; what was not foreseen is logged, and nothing of it told."""
-    if isinstance(error, OSError) and error.errno in CAUSES:  # a disk is full: no fault of the program
+    """Describe an error; an unexpected one is logged, and its message is not shown."""
+    if isinstance(error, OSError) and error.errno in CAUSES:  # an error of the system, like a full disk
         error = base_errors.ResourceError(describe_error(error))
     for kind, (status, code) in PROBLEMS.items():
         if isinstance(error, kind):
             return _problem(status, code, detail_of(error), error)
     log.error("unexpected", error=repr(error), exc_info=error)
-    return _problem(500, UNEXPECTED, "something unexpected happened; the server's log says what", error)
+    return _problem(
+        500, UNEXPECTED, "an unexpected error occurred; the details are in the server's log", error
+    )
 
 
 def code_of(error: Exception) -> str:
-    """Return the code of an error's kind."""
+    """Return the code of an error's class."""
     return next((code for kind, (_, code) in PROBLEMS.items() if isinstance(error, kind)), UNEXPECTED)
 
 
 def detail_of(error: Exception) -> str:
-    """Return what callers are told of a foreseen error: nothing of where things lie on this machine."""
+    """Return the message of a known error for callers, without paths and hosts of this machine."""
     if isinstance(error, UnknownIndex) and error.index:
         there = [*filter(may_see, error.there)]
         error = UnknownIndex(
@@ -138,7 +140,7 @@ def detail_of(error: Exception) -> str:
 
 
 def described(status: int, code: str, detail: str) -> dict[str, Any]:
-    """Return what every problem says."""
+    """Return the fields of every problem."""
     return {
         "type": f"urn:shrag:problem:{code}",
         "title": TITLES.get(status, "Failed"),
@@ -160,7 +162,7 @@ def _problem(status: int, code: str, detail: str, error: Exception) -> dict[str,
 
 
 def problem_response(error: Exception) -> JSONResponse:
-    """Answer with an error."""
+    """Return the response to an error."""
     said = problem(error)
     headers = {}
     if "retry_after_s" in said:

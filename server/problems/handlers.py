@@ -1,4 +1,4 @@
-"""Errors of the application as answers: problem details, OpenAI's form below /v1, a page in a browser."""
+"""Responses to errors: problem details, OpenAI's format below /v1, a page in a browser."""
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,12 +15,12 @@ from server.problems.refusals import OF_OPENAI, is_navigation
 
 UNREADABLE, NOT_FOUND, WRONG_METHOD = 400, 404, 405
 OPENAI_CODES = {NOT_FOUND: "unknown_url", WRONG_METHOD: "method_not_supported"}
-FOR_PROGRAMS = ("/api/", OF_OPENAI, "/mcp")  # addresses below which no page is
+FOR_PROGRAMS = ("/api/", OF_OPENAI, "/mcp")  # addresses without pages
 SHOWN_CHARACTERS = 200  # of an address
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Answer every error of an application in the form that its caller reads."""
+    """Register a handler for every error of an application, in the format of its caller."""
 
     async def foreseen(_: Request, error: Exception) -> JSONResponse:
         return problem_response(error)
@@ -48,16 +48,16 @@ def allowed_methods(request: Request) -> list[str]:
 
 
 def _http_error(request: Request, error: HTTPException) -> Response:
-    """Answer an error of the framework: mostly an address or a method that does not exist."""
+    """Answer an error of the framework: usually an unknown address or method."""
     path, status, headers = request.url.path, error.status_code, dict(error.headers or {})
     detail = str(error.detail)
     if status == UNREADABLE:
         return problem_response(unreadable_body(request))
     if status == NOT_FOUND and detail == "Not Found":
-        detail = f"there is nothing at {path[:SHOWN_CHARACTERS]}"
+        detail = f"no page or endpoint is at {path[:SHOWN_CHARACTERS]}"
     elif status == WRONG_METHOD:
         headers["Allow"] = ", ".join(allowed_methods(request))
-        detail = f"{request.method} is not answered here; send one of {headers['Allow']}"
+        detail = f"{request.method} is not supported here; use one of {headers['Allow']}"
     if path.startswith(OF_OPENAI):
         code = OPENAI_CODES.get(status, f"http_{status}")
         return error_response(CallRefused(detail, code=code, status=status), headers)

@@ -1,4 +1,4 @@
-"""Errors in OpenAI's form: a message, a type, the field they are about, and a code."""
+"""Errors in OpenAI's format: a message, a type, the field concerned, and a code."""
 
 import json
 from collections.abc import Callable, Coroutine, Mapping
@@ -16,7 +16,7 @@ from server.problems.call_errors import call_error, unreadable_body
 from server.problems.details import problem_response
 
 TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-STATUS = {422: 400}  # where OpenAI has another
+STATUS = {422: 400}  # OpenAI uses another status
 CODES = {
     "bad-request": "invalid_value",
     "unknown-index": "model_not_found",
@@ -31,7 +31,7 @@ OF_ITS_BODY = frozenset({"content-length", "content-type"})
 
 
 class ErrorDetails(BaseModel):
-    """What an error says."""
+    """The details of an error."""
 
     message: str
     type: str
@@ -40,7 +40,7 @@ class ErrorDetails(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """An error in OpenAI's form."""
+    """An error in OpenAI's format."""
 
     error: ErrorDetails
 
@@ -51,13 +51,13 @@ class CallRefused(Exception):
     def __init__(
         self, message: str, *, param: str | None = None, code: str = "invalid_value", status: int = 400
     ) -> None:
-        """Keep beside the message what the form has places for."""
+        """`code` and `status` are those of the response."""
         self.param, self.code, self.status = param, code, status
         super().__init__(message)
 
 
 def openai_error(error: Exception) -> tuple[int, dict[str, Any], dict[str, str]]:
-    """Return the status of an error, its body and its headers; the words are those of the command line."""
+    """Return the status of an error, its body and its headers; messages are as on the command line."""
     if isinstance(error, CallRefused):
         return error.status, _body(error.status, str(error), error.code, error.param), {}
     response = problem_response(error)
@@ -76,16 +76,16 @@ def _body(status: int, message: str, code: str, param: str | None) -> dict[str, 
 
 
 def error_response(error: Exception, headers: Mapping[str, str] = MappingProxyType({})) -> JSONResponse:
-    """Answer with an error, and with further headers."""
+    """Return an error response with additional headers."""
     status, body, own = openai_error(error)
     return JSONResponse(body, status, {**own, **headers})
 
 
 class OpenAIRoute(APIRoute):
-    """A route whose errors are in OpenAI's form."""
+    """A route whose errors are in OpenAI's format."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
+        """Return the handler of requests."""
         answer = super().get_route_handler()
 
         async def handle(request: Request) -> Response:
@@ -95,7 +95,7 @@ class OpenAIRoute(APIRoute):
                 return error_response(call_error(request, error))
             except HTTPException:
                 return error_response(unreadable_body(request))
-            except Exception as error:  # noqa: BLE001 - the caller is told
+            except Exception as error:  # noqa: BLE001 - reported to the caller
                 return error_response(error)
 
         return handle

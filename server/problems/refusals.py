@@ -1,4 +1,4 @@
-"""What a call that is not let in is answered: problem details, OpenAI's form for its clients, or HTML."""
+"""Responses to calls that are not admitted: problem details, OpenAI's format, or HTML."""
 
 from html import escape
 
@@ -13,8 +13,8 @@ from server.problems.openai_errors import error_response
 
 OF_OPENAI = "/v1/"
 PAGES = ("/plain", "/find", "/operator", "/papers/")
-# A browser that follows a link from another site leaves the cookie at home (SameSite=Strict); asked again by
-# this page it brings it along.
+# A browser that follows a link from another site omits the cookie (SameSite=Strict); this page makes it
+# repeat the request with the cookie.
 ASKED_AGAIN = '<!doctype html><html><head><meta http-equiv="refresh" content="0"></head></html>'
 SIGN_IN = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -27,7 +27,7 @@ UNAUTHORIZED = 401
 
 
 def refusal(error: Exception, scope: Scope) -> Response:
-    """Answer a call with why it is not let in, in the form that its sender reads."""
+    """Answer a call that is not admitted, in the format of its sender."""
     if scope["path"].startswith(OF_OPENAI):
         return error_response(error)
     response = problem_response(error)
@@ -46,7 +46,7 @@ def _kept(response: Response) -> dict[str, str]:
 
 
 def is_navigation(scope: Scope) -> bool:
-    """Whether a browser asks for a page: by GET, and accepting HTML."""
+    """Check whether a browser requests a page: by GET, and accepting HTML."""
     headers = dict(scope["headers"])
     return scope["method"] == "GET" and b"text/html" in headers.get(b"accept", b"")
 

@@ -1,1 +1,1 @@
-"""The server as processes: their start, their workers, their end."""
+"""The processes of the server: their start, their workers, their end."""

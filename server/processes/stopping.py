@@ -1,4 +1,4 @@
-"""How the server learns that it is to stop, while its streams are still open, and ends whatever hangs."""
+"""Stop signals: they reach the server while its streams are still open, and hanging work is ended."""
 
 import asyncio
 import os
@@ -9,17 +9,17 @@ from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-STOPPING = "the server is being stopped; ask again in a moment"
-CLOSED_WITHIN_S = 0.5  # all that is open, once open calls have had their time
+STOPPING = "the server is being stopped; try again in a moment"
+CLOSED_WITHIN_S = 0.5  # time to close everything after the time for open calls
 
 
 @contextmanager
-def told_to_stop(stopping: asyncio.Event, within_s: float) -> Iterator[None]:
-    """Set the event on a signal, before uvicorn, which waits for open streams, acts on it.
+def stop_event_on_signal(stopping: asyncio.Event, within_s: float) -> Iterator[None]:
+    """Set the event on a signal, before uvicorn, which waits for open streams, handles it.
 
-    A process that has not ended after the seconds that open calls have is ended, whatever its threads
-    compute: nothing that was acknowledged is kept in memory alone. Elsewhere than in the main thread there
-    are no signals, and the event is left alone.
+    A process that has not ended `within_s` seconds later is killed, even if its threads are busy:
+    acknowledged data is never only in memory. Outside the main thread there are no signals, and the event is
+    not set.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,4 +1,4 @@
-"""The default number of server processes: one for each core, or a single one.
+"""The default number of server processes: one per core, or a single one.
 
 Processes share the pages of an index, which is mapped into memory. A local model is loaded by each process, a
 gigabyte or more. The rate limit of a service on the network is counted by each process.

@@ -1,1 +1,1 @@
-"""The endpoints, a file each: one that holds `router` is found by its file."""
+"""The endpoints, one file each; a file is found by its `router`."""

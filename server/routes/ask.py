@@ -1,4 +1,4 @@
-"""An answer: whole as JSON, or as it arrives for who accepts server-sent events."""
+"""An answer: as one JSON object, or streamed to clients that accept server-sent events."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
@@ -25,18 +25,18 @@ from server.transport.streams import numbered_events, until
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
 whole = APIRouter(prefix="/api/v1", tags=["answer"])
-DESCRIPTION = """Answer a question from the best papers found, every sentence cited and checked.
+DESCRIPTION = """Answer a question from the best papers found; every sentence is cited and checked.
 
-With `Accept: text/event-stream` the answer comes as it arrives: numbered events `step`, `keywords`,
-`queries`, `evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and `done`, with
-what the plain answer holds, or `error`, with a problem's details, as the last."""
+With `Accept: text/event-stream` the answer is streamed as numbered events `step`, `keywords`, `queries`,
+`evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and as the last one `done`,
+with the content of the plain answer, or `error`, with problem details."""
 STREAM = stream_responses(EVENTS)
 ANSWER = Annotated[dict[str, Any], Shaped(AnswerResult)]
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A call that can be answered, as far as can be told before it is."""
+    """A call that passed all checks before its work."""
 
     of: AskedOf
     request: AskRequest
@@ -63,21 +63,21 @@ BodyCall = Annotated[Prepared, Depends(_by_body)]
 async def stream_by_address(
     call: AddressCall, services: Shared, _: AskStream
 ) -> AsyncIterator[ServerSentEvent]:
-    """Answer as the answer arrives."""
+    """Stream the answer."""
     async for event in _events(call, services):
         yield event
 
 
 @streamed.post("/ask", response_class=EventSourceResponse)
 async def stream_by_body(call: BodyCall, services: Shared, _: AskStream) -> AsyncIterator[ServerSentEvent]:
-    """Answer as the answer arrives."""
+    """Stream the answer."""
     async for event in _events(call, services):
         yield event
 
 
 @whole.get("/ask", responses=STREAM, description=DESCRIPTION)
 async def ask_by_address(request: Request, call: AddressCall, services: Shared, _: Ask) -> ANSWER:
-    """Answer a question; the address can be kept and sent."""
+    """Answer a question; the address can be bookmarked and shared."""
     return await _answer(request, call, services)
 
 
@@ -89,14 +89,14 @@ async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask
 
 def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
     arriving = stream_answer(call.of.opened, call.request, services.settings, model=services.model)
-    told = _told(call.of, arriving, services.settings)
-    return numbered_events(until(services.stopping, told, services.server.ask_s))
+    named = _with_names(call.of, arriving, services.settings)
+    return numbered_events(until(services.stopping, named, services.server.ask_s))
 
 
-async def _told(
+async def _with_names(
     of: AskedOf, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """Name the index or the sources in the whole answer, and the model's server nowhere."""
+    """Add the index or the sources to the whole answer, and hide the address of the model's server."""
     async with aclosing(arriving):
         async for event in arriving:
             named = of.as_record() if event.kind == "done" else {}
@@ -110,5 +110,5 @@ async def _answer(request: Request, call: Prepared, services: Services) -> dict[
 
 
 router = APIRouter()
-router.include_router(streamed)  # first: it leaves who does not accept a stream to the other
+router.include_router(streamed)  # first: callers that accept no stream fall through
 router.include_router(whole)

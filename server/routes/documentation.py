@@ -1,4 +1,4 @@
-"""`/docs`: the API's description to read and to try, from files that come with the server."""
+"""`/docs`: interactive documentation of the API, from files that come with the server."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -38,11 +38,11 @@ async def documentation() -> HTMLResponse:
 
 @router.get("/docs/swagger-ui.css")
 async def style() -> FileResponse:
-    """Send its style."""
+    """Send the style sheet."""
     return FileResponse(SWAGGER / "swagger-ui.css")
 
 
 @router.get("/docs/swagger-ui-bundle.js")
 async def bundle() -> FileResponse:
-    """Send its script."""
+    """Send the script."""
     return FileResponse(SWAGGER / "swagger-ui-bundle.js")

@@ -1,4 +1,4 @@
-"""Questions that an index can be asked, made from its own papers."""
+"""Example questions for an index, made from its own papers."""
 
 from typing import Annotated, Any, Literal
 
@@ -23,7 +23,7 @@ async def examples(
     index: Annotated[IndexName, Query()] = None,
     lang: Annotated[Literal["ko", "en"], Query(description="of the questions", examples=["ko"])] = "en",
 ) -> Annotated[dict[str, Any], Shaped(Examples)]:
-    """Return three questions, the same each time for one version of the index."""
+    """Return three questions, always the same ones for a version of the index."""
     name = await services.indexes.chosen(index)
     finding = example_questions(await services.indexes.get(name), lang)
     return {"index": name, "questions": list(await while_connected(request, services, finding))}

@@ -1,4 +1,4 @@
-"""Why a passage has its rank."""
+"""Explanation of a passage's rank."""
 
 from typing import Annotated, Any
 
@@ -22,13 +22,13 @@ EXPLAINED = Annotated[dict[str, Any], Shaped(Explanation)]
 
 
 class ExplainedSearch(IndexSearch):
-    """A search, and the passage of it that is asked about."""
+    """A search, and the passage to explain."""
 
     model_config = with_examples({"question": QUESTION, "passage_id": "SAMPLE-BAT-011"})
 
     words: Annotated[ExplanationLanguage, Field(description="language of `lines`", examples=["ko"])] = "en"
     passage_id: Annotated[
-        str, Field(max_length=1_024, description="as a hit names it", examples=["SAMPLE-BAT-011"])
+        str, Field(max_length=1_024, description="the passage_id of a hit", examples=["SAMPLE-BAT-011"])
     ]
 
 
@@ -36,13 +36,13 @@ class ExplainedSearch(IndexSearch):
 async def explain_by_address(
     request: Request, call: Annotated[ExplainedSearch, Query()], services: Shared, _: Search
 ) -> EXPLAINED:
-    """Say, part by part and term by term, why a passage scores what it scores."""
+    """Explain a passage's score, part by part and term by term."""
     return await _explain(request, call, services)
 
 
 @router.post("/explain")
 async def explain_by_body(request: Request, call: ExplainedSearch, services: Shared, _: Search) -> EXPLAINED:
-    """Say, part by part and term by term, why a passage scores what it scores."""
+    """Explain a passage's score, part by part and term by term."""
     return await _explain(request, call, services)
 
 

@@ -1,4 +1,4 @@
-"""References to take along: of marked papers, or of all that a search finds."""
+"""Export of references: of chosen papers, or of all hits of a search."""
 
 import asyncio
 from typing import Annotated, Any
@@ -23,7 +23,7 @@ from server.transport.leaving import while_connected
 router = APIRouter(prefix="/api/v1", tags=["papers"])
 
 MOST_PAPERS = 1_000
-MISSING = "X-Missing-Papers"  # how many of the ids the index, or the sources, do not hold
+MISSING = "X-Missing-Papers"  # the number of ids that are not in the index, or the sources
 
 
 def _described(media_type: str) -> dict[str, Any]:
@@ -39,7 +39,7 @@ FILES: dict[int | str, dict[str, Any]] = {
 
 
 class ExportCall(SearchCall):
-    """Papers by their ids, or a search for them; one of the two."""
+    """Papers by their ids, or a search for them; exactly one of both."""
 
     model_config = with_examples(
         {"format": "bibtex", "ids": ["SAMPLE-BAT-011"]}, {"format": "ris", "question": QUESTION, "k": 50}
@@ -48,12 +48,12 @@ class ExportCall(SearchCall):
     format: Annotated[
         str, described(type="string", enum=export_names(), example="ris"), Field(description="of the file")
     ]
-    question: Annotated[str, Field(description="where no ids are given", examples=[QUESTION])] = ""
+    question: Annotated[str, Field(description="if no ids are given", examples=[QUESTION])] = ""
     ids: Annotated[
         tuple[str, ...],
         Field(
             max_length=MOST_PAPERS,
-            description="of papers, where no question is given; unknown ones are left out, "
+            description="of papers, if no question is given; unknown ones are left out, "
             f"and {MISSING} counts them",
             examples=[["SAMPLE-BAT-011", "SAMPLE-BAT-001"]],
         ),
@@ -64,19 +64,19 @@ class ExportCall(SearchCall):
 async def export_by_address(
     request: Request, call: Annotated[ExportCall, Query()], services: Shared, _: Search
 ) -> Response:
-    """Return references as a file of the format asked for."""
+    """Return references as a file of the chosen format."""
     return await _export(request, call, services)
 
 
 @router.post("/export", response_class=Response, responses=FILES)
 async def export_by_body(request: Request, call: ExportCall, services: Shared, _: Search) -> Response:
-    """Return references as a file of the format asked for."""
+    """Return references as a file of the chosen format."""
     return await _export(request, call, services)
 
 
 async def _export(request: Request, call: ExportCall, services: Services) -> Response:
     if bool(call.ids) == bool(call.question.strip()):
-        raise InvalidCall("give ids of papers or a question, one of the two")
+        raise InvalidCall("give either ids of papers or a question")
     export, settings = export_named(call.format), services.settings.retriever
     of = await asked_of(services, call.index, call.sources)
 

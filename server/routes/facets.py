@@ -1,4 +1,4 @@
-"""How many papers a search matches, or an index holds, by year, language and journal."""
+"""Counts of papers that match a search, or of a whole index, by year, language and journal."""
 
 from typing import Annotated, Any
 
@@ -21,7 +21,7 @@ COUNTED = Annotated[dict[str, Any], Shaped(Facets)]
 
 
 class CountedSearch(IndexSearch):
-    """A search whose papers are counted; without a question all papers of the index are."""
+    """A search whose papers are counted; without a question all papers of the index are counted."""
 
     model_config = with_examples({"question": QUESTION}, {})
 
@@ -34,13 +34,13 @@ class CountedSearch(IndexSearch):
 async def facets_by_address(
     request: Request, call: Annotated[CountedSearch, Query()], services: Shared, _: Search
 ) -> COUNTED:
-    """Count the papers that a search matches; a field leaves its own filter out of its counts."""
+    """Count the papers that match a search; the counts of a field ignore its own filter."""
     return await _facets(request, call, services)
 
 
 @router.post("/facets")
 async def facets_by_body(request: Request, call: CountedSearch, services: Shared, _: Search) -> COUNTED:
-    """Count the papers that a search matches; a field leaves its own filter out of its counts."""
+    """Count the papers that match a search; the counts of a field ignore its own filter."""
     return await _facets(request, call, services)
 
 
@@ -55,6 +55,6 @@ async def _facets(request: Request, call: CountedSearch, services: Services) -> 
 async def counted(
     request: Request, services: Services, index: OpenIndex, asked: SearchRequest | None
 ) -> dict[str, Any]:
-    """Count the papers that a search of an index matches, or all of its papers."""
+    """Count the papers that match a search of an index, or all of its papers."""
     counting = facets(index, asked, services.settings.retriever)
     return (await while_connected(request, services, counting)).as_record()

@@ -1,4 +1,4 @@
-"""Finding papers: whole as JSON, or as they are found for who accepts server-sent events."""
+"""Finding papers: as one JSON object, or streamed to clients that accept server-sent events."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -23,11 +23,11 @@ from server.transport.streams import numbered_events
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
 whole = APIRouter(prefix="/api/v1", tags=["find-papers"])
-DESCRIPTION = """Find the papers that a question asks for: each with a score, a reason, and how it was found.
+DESCRIPTION = """Find the papers for a question: each with a score, a reason, and how it was found.
 
-With `Accept: text/event-stream` they come as they are found: numbered events `search` (the id by which it is
-kept), `step`, `understanding`, `queries`, `papers`, `spent`, and `done`, with what the plain answer holds, or
-`error`, with a problem's details, as the last. What is kept is gone on with by `resume`."""
+With `Accept: text/event-stream` they are streamed as numbered events `search` (the id of the kept search),
+`step`, `understanding`, `queries`, `papers`, `spent`, and as the last one `done`, with the content of the
+plain answer, or `error`, with problem details. `resume` continues a kept search."""
 STREAM = stream_responses(FINDING_EVENTS)
 FOUND = Annotated[dict[str, Any], Shaped(FoundPapers)]
 
@@ -36,9 +36,9 @@ FOUND = Annotated[dict[str, Any], Shaped(FoundPapers)]
 async def _events(
     call: FindCall, request: Request, services: Services
 ) -> AsyncIterator[AsyncGenerator[FoundEvent, None]]:
-    """Check a call, and give the events of its search, which has ended when the call has.
+    """Check a call, and yield the events of its search, which ends with the call.
 
-    A kept search that it goes on with is locked until then.
+    A kept search that it resumes is locked until then.
     """
     visit, kept = visit_of(request), None
     if call.resume:
@@ -75,35 +75,35 @@ EventsByAddress = Annotated[AsyncGenerator[FoundEvent, None], Depends(_by_addres
 EventsByBody = Annotated[AsyncGenerator[FoundEvent, None], Depends(_by_body)]
 
 
-# The place stands before the call: what a kept search holds is read in it.
+# The place comes before the call, so that reading a kept search needs a place.
 @streamed.get("/find-papers", response_class=EventSourceResponse)
 async def stream_by_address(_: AskStream, events: EventsByAddress) -> AsyncIterator[ServerSentEvent]:
-    """Find papers as they are found."""
+    """Stream papers as they are found."""
     async for event in numbered_events(_lent(events)):
         yield event
 
 
 @streamed.post("/find-papers", response_class=EventSourceResponse)
 async def stream_by_body(_: AskStream, events: EventsByBody) -> AsyncIterator[ServerSentEvent]:
-    """Find papers as they are found."""
+    """Stream papers as they are found."""
     async for event in numbered_events(_lent(events)):
         yield event
 
 
 @whole.get("/find-papers", responses=STREAM, description=DESCRIPTION)
 async def find_by_address(request: Request, _: Find, events: EventsByAddress, services: Shared) -> FOUND:
-    """Find papers; the address can be kept and sent."""
-    return await while_connected(request, services, _last(events), heeds_stop=True)
+    """Find papers; the address can be bookmarked and shared."""
+    return await while_connected(request, services, _last(events), handles_stop=True)
 
 
 @whole.post("/find-papers", responses=STREAM, description=DESCRIPTION)
 async def find_by_body(request: Request, _: Find, events: EventsByBody, services: Shared) -> FOUND:
     """Find papers."""
-    return await while_connected(request, services, _last(events), heeds_stop=True)
+    return await while_connected(request, services, _last(events), handles_stop=True)
 
 
 async def _lent(events: AsyncGenerator[FoundEvent, None]) -> AsyncGenerator[FoundEvent, None]:
-    """Pass events on without closing them: who opened them does, and may be at it when this is closed."""
+    """Pass events on without closing them: their opener closes them, and may do so when this is closed."""
     async for event in events:
         yield event
 
@@ -116,5 +116,5 @@ async def _last(events: AsyncGenerator[FoundEvent, None]) -> dict[str, Any]:
 
 
 router = APIRouter()
-router.include_router(streamed)  # first: it leaves who does not accept a stream to the other
+router.include_router(streamed)  # first: callers that accept no stream fall through
 router.include_router(whole)

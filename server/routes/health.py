@@ -1,4 +1,4 @@
-"""Whether the process lives, and whether it can answer."""
+"""Liveness and readiness."""
 
 from typing import Annotated, Any
 
@@ -16,16 +16,16 @@ router = APIRouter(tags=["operation"])
 
 @router.get("/healthz")
 async def healthz(services: Shared) -> Annotated[dict[str, Any], Shaped(Alive)]:
-    """Say that the process lives, and by codes what keeps it from checking keys."""
+    """Report that the process is alive, and the code of an error that prevents checks of keys."""
     trouble = await services.keys.trouble()
     return {"status": "ok", **({"errors": [code_of(trouble)]} if trouble else {})}
 
 
 @router.get("/readyz")
 async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
-    """Say that questions can be answered; of an index that cannot be opened, why. Nothing is asked for it.
+    """Report that questions can be answered, and the errors of indexes that cannot be opened; runs no query.
 
-    Names and reasons in words are for who has a key: `/api/v1/indexes`.
+    Names and messages need a key: `/api/v1/indexes`.
     """
     if services.stopping.is_set():
         raise Stopping(STOPPING)
@@ -33,7 +33,7 @@ async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
         raise trouble
     indexes = services.indexes
     if not indexes.started:
-        raise indexes.trouble or Starting("the index is being opened; ask again in a moment")
+        raise indexes.trouble or Starting("the index is being opened; try again in a moment")
     errors = [code_of(error) for error in indexes.failures.values()]
     if indexes.opens_none:
         raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")

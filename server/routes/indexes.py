@@ -1,4 +1,4 @@
-"""The indexes that there are, and what they are made of."""
+"""The indexes and their properties."""
 
 import asyncio
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/api/v1", tags=["indexes"])
 
 @router.get("/indexes")
 async def indexes(services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped(Indexes)]:
-    """List the indexes; one that cannot be read is there with its error."""
+    """List the indexes; an unreadable index is listed with its error."""
     names = await services.indexes.names()
     return {"indexes": await asyncio.gather(*(_described(services, name) for name in names))}
 
@@ -28,7 +28,7 @@ async def indexes(services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped
 async def index(
     name: Annotated[str, Path(examples=["sample"])], services: Shared, _: Read
 ) -> Annotated[dict[str, Any], Shaped(Index)]:
-    """Say what an index is made of."""
+    """Describe an index."""
     return _of_manifest(services, await services.indexes.manifest(name))
 
 

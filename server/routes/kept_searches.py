@@ -1,4 +1,4 @@
-"""Searches for papers that are kept: the caller's own, what each has come to, and the state to go on from."""
+"""Kept searches for papers: the caller's list, the content of each, and the state for resuming."""
 
 import asyncio
 from dataclasses import asdict, replace
@@ -27,7 +27,7 @@ SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 
 async def kept_searches(
     request: Request, services: Shared, _: Read
 ) -> Annotated[dict[str, Any], Shaped(KeptSearches)]:
-    """List the caller's kept searches, newest first; without keys those of who works at this machine."""
+    """List the caller's kept searches, newest first; without keys those of local callers."""
     heads = await asyncio.to_thread(services.searches.heads, visit_of(request).caller)
     searches = [{**_described(head), "running": running} for head, running in heads]
     return {"searches": without_address(searches, services.settings)}
@@ -37,7 +37,7 @@ async def kept_searches(
 async def kept_search(
     search_id: SearchId, request: Request, services: Shared, _: Search
 ) -> Annotated[dict[str, Any], Shaped(KeptSearch)]:
-    """Return what a kept search has come to: its papers, as they stood when it ended, and its tree."""
+    """Return the content of a kept search: its papers, in their final order, and its tree."""
     return await asyncio.to_thread(_search, search_id, request, services)
 
 
@@ -47,7 +47,7 @@ async def kept_search(
     responses={200: {"content": {"application/json": {"schema": {"type": "object"}}}}},
 )
 async def state_of_search(search_id: SearchId, request: Request, services: Shared, _: Search) -> Response:
-    """Return the state of a kept search as a file that `shrag find-papers --resume` goes on from."""
+    """Return the state of a kept search as a file for `shrag find-papers --resume`."""
     kept = await asyncio.to_thread(_read, search_id, request, services)
     text = await asyncio.to_thread(kept.state.as_json)
     return Response(text + b"\n", media_type="application/json", headers=saved_as(f"{search_id}.json"))

@@ -11,7 +11,7 @@ PATHS = ("/mcp", "/mcp/")
 
 
 class McpEndpoint:
-    """Answers requests; what that takes is loaded with the first, in a thread, as it takes a second."""
+    """Answer requests; the modules are loaded by the first one, in a thread, as this takes a second."""
 
     _answer: ASGIApp | None = None
 

@@ -1,4 +1,4 @@
-"""`/metrics`: what Prometheus reads."""
+"""`/metrics` for Prometheus."""
 
 import asyncio
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["operation"])
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def read_metrics(services: Shared, _: Admin) -> Response:
-    """Give the counts and times of all processes; needs a key of the scope admin."""
+    """Return the metrics of all processes; needs a key with the scope admin."""
     for index, version in services.indexes.versions().items():
         metrics.VERSION.labels(index).set(version)
     return Response(await asyncio.to_thread(metrics.exposition), media_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""Models and chat completions in OpenAI's form: an index is a model, and so is a source."""
+"""Models and chat completions in OpenAI's format: an index is a model, and so is a source."""
 
 from typing import Any
 
@@ -19,14 +19,14 @@ router = APIRouter(
     prefix="/v1",
     route_class=OpenAIRoute,
     tags=["chat programs"],
-    responses={"default": {"model": ErrorBody, "description": "An error in OpenAI's form"}},
+    responses={"default": {"model": ErrorBody, "description": "An error in OpenAI's format"}},
 )
 STREAM: dict[int | str, dict[str, Any]] = {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}}}}}
 
 
 @router.get("/models")
 async def list_models(services: Shared, _: Read) -> dict[str, Any]:
-    """List the models: the indexes and the sources that are offered."""
+    """List the models: the indexes and the offered sources."""
     return {"object": "list", "data": await models(services)}
 
 
@@ -38,9 +38,9 @@ async def show_model(name: str, services: Shared, _: Read) -> dict[str, Any]:
 
 @router.post("/chat/completions", response_model=None, responses=STREAM)
 async def chat_completions(request: Request, call: ChatCall, services: Shared) -> Response | dict[str, Any]:
-    """Answer the last question of a conversation from an index or a source, whole or as it arrives.
+    """Answer the last question of a conversation from an index or a source, whole or streamed.
 
-    Every sentence has citations `[1]`, the references stand at the end, and each mark is an annotation
+    Every sentence has citations `[1]`, the references follow at the end, and each mark is an annotation
     `url_citation`.
     """
     asked = asked_by(call)

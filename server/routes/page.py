@@ -19,10 +19,10 @@ from server.problems.details import PROBLEMS, problem
 
 
 class PageRoute(APIRoute):
-    """A route for people: what cannot be answered is said on a page."""
+    """A route for people: errors are shown as a page."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what answers a request."""
+        """Return the handler of requests."""
         handler = super().get_route_handler()
 
         async def answer(request: Request) -> Response:
@@ -45,7 +45,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 async def home(
     request: Request, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
 ) -> HTMLResponse:
-    """Show the page; what is asked stands in its address."""
+    """Show the page; its address contains the search."""
     files, reader = page_files(), Reader.of(request)
     without_script = Markup("")
     if q:
@@ -69,7 +69,7 @@ async def home(
 
 @router.get("/find")
 async def find(request: Request, q: Annotated[str, Query(max_length=20_000)] = "") -> HTMLResponse:
-    """Show the page for finding papers; what is asked stands in its address, and is begun by the reader."""
+    """Show the page for finding papers; its address contains the question, the reader starts the search."""
     files, reader = page_files(), Reader.of(request)
     form = find_form(files.words[reader.language])
     return page_in(
@@ -85,7 +85,7 @@ async def operator(request: Request) -> HTMLResponse:
 
 @router.get("/page/{version}/{path:path}")
 async def page_file(request: Request, version: str, path: str) -> Response:
-    """Send a file of the page; under the address of an older one the present, which is not kept."""
+    """Send a file of the page; an address of an older version gets the current file, which is not cached."""
     files = page_files()
     file = files.files.get(path)
     if file is None:

@@ -1,4 +1,4 @@
-"""Papers' pages at stable addresses, and unAPI, by which literature managers fetch what a page shows."""
+"""Papers' pages at stable addresses, and unAPI, with which literature managers fetch the papers of a page."""
 
 from typing import Annotated, Any
 
@@ -28,7 +28,7 @@ router = APIRouter(include_in_schema=False)
 async def paper(
     request: Request, doc_id: str, services: Shared, index: Annotated[str | None, Query()] = None
 ) -> HTMLResponse:
-    """Show a paper: record, passages, the papers around it, and what literature managers read."""
+    """Show a paper: record, passages, related papers, and metadata for literature managers."""
     reader = Reader.of(request)
     words = page_files().words[reader.language]
     try:
@@ -68,7 +68,7 @@ async def unapi(
         raise HTTPException(406, str(error)) from error
     records = await _records(request, services, id)
     if not records:
-        raise HTTPException(404, f"there is no paper {id!r}")
+        raise HTTPException(404, f"unknown paper {id!r}")
     if exported is None:
         return _formats(300, id)
     return Response(b"".join(exported.encoded(records)), media_type=exported.media_type)

@@ -1,4 +1,4 @@
-"""Papers with what is around them, and single passages; an id may hold any sign but white space."""
+"""Papers with related papers, and single passages; ids may contain any character except white space."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Results for browsers without scripts: the page's own addresses, answered with a list."""
+"""Results for browsers without scripts: a plain list at the addresses of the page."""
 
 from typing import Annotated, Any
 
@@ -26,7 +26,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 
 class PlainCall(BaseModel):
-    """What an address of the page asks for, by the names that it has there (page/asked.js)."""
+    """The parameters of the page's addresses (page/asked.js)."""
 
     q: Annotated[str, Field(max_length=MOST_CHARACTERS)]
     index: str = ""
@@ -42,7 +42,7 @@ class PlainCall(BaseModel):
     literal: str | None = None
 
     def call(self) -> SearchCall:
-        """Return the call of the API that asks the same."""
+        """Return the equivalent call of the API."""
         sources = sources_named(self.index)
         return SearchCall(
             question=self.q,
@@ -62,7 +62,7 @@ class PlainCall(BaseModel):
 
 
 def _given(texts: list[str]) -> tuple[str, ...]:
-    """Return the texts of a name that an address repeats; an empty one stands for none at all."""
+    """Return the values of a repeated parameter; a single empty value stands for an empty list."""
     return tuple(filter(None, texts))
 
 

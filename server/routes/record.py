@@ -1,4 +1,4 @@
-"""The record of a search: all that is needed to report it in a review, and to run it again."""
+"""The record of a search: everything needed to report it in a review, and to repeat it."""
 
 import asyncio
 from typing import Annotated, Any, Literal
@@ -27,7 +27,7 @@ CONTENT = {
     "application/json": {"schema": {"type": "object", "required": ["search_record", "request", "hits"]}},
     "text/markdown": {"schema": {"type": "string"}},
 }
-# The least that a record must hold; those that are saved hold more.
+# The required fields of a record; saved records contain more.
 EXAMPLE = {
     "search_record": 1,
     "date": "2026-01-31T09:30:00Z",
@@ -55,7 +55,7 @@ async def record(
     _: Search,
     form: Annotated[Form, Query(description="of the file", examples=["markdown"])] = "json",
 ) -> Response:
-    """Search, and return the record of the search as a file: JSON, which runs again, or Markdown."""
+    """Search, and return the record of the search as a file: JSON, which can be rerun, or Markdown."""
     asked = call.request(services.settings.retriever)
     result, manifest = await searched(request, services, await asked_of(services, call.index), asked)
     write, media_type, extension = FORMS[form]
@@ -68,10 +68,10 @@ async def record(
 async def rerun(
     request: Request, saved: Annotated[dict[str, Any], Body(examples=[EXAMPLE])], services: Shared, _: Search
 ) -> Annotated[dict[str, Any], Shaped(Rerun)]:
-    """Run the search of a record again, with the settings of today, and say which hits came and went."""
+    """Run the search of a record again, with today's settings, and report the differences."""
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     asked = then.request
-    if asked.k > MOST_HITS:  # more than any other call may ask for
+    if asked.k > MOST_HITS:  # more than other calls may request
         raise BadFilter(f"{asked.k:,} hits are asked for; ask for 1 to {MOST_HITS:,}")
     index = await asked_of(services, then.index_name)
     result, manifest = await searched(request, services, index, asked)

@@ -1,4 +1,4 @@
-"""A search: results at once, never waiting for a model."""
+"""A search: results without waiting for a model."""
 
 import asyncio
 from typing import Annotated, Any
@@ -26,7 +26,7 @@ from server.transport.leaving import while_connected
 
 FOUND = Annotated[dict[str, Any], Shaped(SearchResult)]
 
-COUNTED_IN = 0.9  # of the time that is left: the rest is for sending the hits
+COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
 
 log = get_logger("server")
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -36,7 +36,7 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 async def search_by_address(
     request: Request, call: Annotated[SearchCall, Query()], services: Shared, _: Search
 ) -> FOUND:
-    """Find the papers that answer a question; the address can be kept and sent."""
+    """Find the papers that answer a question; the address can be bookmarked and shared."""
     return await _search(request, call, services)
 
 
@@ -59,14 +59,14 @@ async def _search(request: Request, call: SearchCall, services: Services) -> dic
 async def _counts(
     request: Request, services: Services, index: OpenIndex, asked: SearchRequest
 ) -> dict[str, Any] | None:
-    """Count the papers of a search whose hits are found; None if that fails or takes too long."""
+    """Count the papers of a finished search; return None if that fails or takes too long."""
     left_s = visit_of(request).ends_at - asyncio.get_running_loop().time()
     try:
         async with asyncio.timeout(left_s * COUNTED_IN):
             return await counted(request, services, index, asked)
     except Stopping:
         raise
-    except Exception as error:  # noqa: BLE001 - whatever it is, the hits are sent
+    except Exception as error:  # noqa: BLE001 - the hits are sent after any error
         log.warning("papers of a search not counted", error=type(error).__name__)
         return None
 
@@ -79,7 +79,7 @@ async def found(
     result: Found,
     manifest: Manifest,
 ) -> dict[str, Any]:
-    """Return what a search found as it is sent; where an index gave nothing, with why."""
+    """Return the response to a search; an index without hits adds the reason."""
     record = {**of.as_record(), "fingerprint": manifest.fingerprint, **result.as_record()}
     if result.hits or of.sources:
         hits = zip(record["hits"], result.hits, strict=True)

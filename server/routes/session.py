@@ -1,4 +1,4 @@
-"""The page's session: a reader types the key once, and the browser keeps a cookie that no script can read."""
+"""The page's session: a reader enters the key once, and the browser keeps a cookie hidden from scripts."""
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -18,12 +18,12 @@ from server.transport.entrance import count_wrong_key
 router = APIRouter(prefix="/api/v1", tags=["session"])
 
 
-BEGUN = Rate(per_minute=30, burst=30)  # with a key
+BEGUN = Rate(per_minute=30, burst=30)  # sessions per key
 SESSION = Annotated[dict[str, Any], Shaped(Session)]
 
 
 class SignIn(BaseModel):
-    """A key, as it was made."""
+    """A key, as printed by `shrag keys create`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -32,13 +32,13 @@ class SignIn(BaseModel):
 
 @router.get("/session")
 async def session(request: Request, services: Shared) -> SESSION:
-    """Say who asks, and whether a key is needed."""
+    """Describe the caller, and whether a key is needed."""
     return await _described(services, visit_of(request).caller)
 
 
 @router.post("/session")
 async def sign_in(call: SignIn, request: Request, response: Response, services: Shared) -> SESSION:
-    """Begin a session with a key."""
+    """Start a session with a key."""
     visit = visit_of(request)
     key = await services.keys.find(call.key.get_secret_value().strip())
     if key is None:
@@ -46,7 +46,7 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
         raise Unauthorized(WRONG_KEY)
     taken = services.buckets.take(f"session {key.id}", BEGUN)
     if not taken.allowed:
-        raise TooOften("too many sessions were begun with this key", retry_after_s=taken.wait_s)
+        raise TooOften("too many sessions were started with this key", retry_after_s=taken.wait_s)
     token, begun = await services.keys.begin_session(key)
     name = cookie_name(request.scope, services.server)
     response.set_cookie(
@@ -64,7 +64,7 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
 
 @router.delete("/session", status_code=204)
 async def sign_out(request: Request, services: Shared) -> Response:
-    """End the session; the store is changed only where there is one."""
+    """End the session; the store is changed only if there is one."""
     if visit_of(request).caller.by_cookie:
         name = cookie_name(request.scope, services.server)
         await services.keys.end_session(credentials_of(request.scope["headers"], name).session or "")

@@ -1,4 +1,4 @@
-"""The sources of papers that may be asked instead of an index."""
+"""The sources of papers that can be searched instead of an index."""
 
 import asyncio
 from typing import Annotated, Any
@@ -15,6 +15,6 @@ router = APIRouter(prefix="/api/v1", tags=["indexes"])
 
 @router.get("/sources")
 async def sources(services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped(Sources)]:
-    """List the sources that may be asked, and whether questions to them leave the institution."""
+    """List the offered sources, and whether questions to them leave the institution."""
     offered = services.sources
     return {"sources": list(await asyncio.gather(*map(offered.described, offered.names())))}

@@ -1,4 +1,4 @@
-"""What an operator looks at once a day: indexes, what is being indexed, work, times, keys."""
+"""The status for an operator: indexes, running builds, work, times, keys."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ from server.access.key_store import KeyStore
 from server.api.shapes import Shaped
 from server.api.shapes.operation import Status
 from server.limits.gate import Admin
-from server.monitoring.metrics import stage_times, under_way
+from server.monitoring.metrics import running_and_waiting, stage_times
 from server.services import Shared
 
 router = APIRouter(prefix="/api/v1", tags=["operation"])
@@ -30,13 +30,13 @@ STARTED = datetime.now(UTC)
 
 @router.get("/status")
 async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped(Status)]:
-    """Tell the operator how the server is."""
+    """Return the status of the server for the operator."""
     settings, server = services.settings.indexer, services.server
     indexes, kept, times, work = await asyncio.gather(
         asyncio.to_thread(_indexes, settings),
         asyncio.to_thread(KeyStore(settings.home).read),
         asyncio.to_thread(stage_times),
-        asyncio.to_thread(under_way),
+        asyncio.to_thread(running_and_waiting),
     )
     llm, now = services.settings.generator.llm, datetime.now(UTC)
     return {
@@ -99,18 +99,18 @@ def _index(settings: IndexerSettings, name: str) -> dict[str, Any]:
 
 
 def _building(local: BuildFolder) -> dict[str, Any]:
-    """Tell of the build under way on this machine: when it began, what it has committed, and when."""
-    under_way = local.is_unfinished()
+    """Describe the running build on this machine: its start, its committed passages, and its last commit."""
+    is_building = local.is_unfinished()
     return {
-        "being_indexed": under_way,
+        "being_indexed": is_building,
         "began": _changed(local.building / PLAN),
         "committed": _changed(local.building / COMMITTED),
-        "committed_passages": local.passages_committed() if under_way else None,
+        "committed_passages": local.passages_committed() if is_building else None,
     }
 
 
 def _changed(file: Path) -> str | None:
-    """Return when a file of the build under way was written; None where there is none."""
+    """Return the modification time of a file of the build; None if it does not exist."""
     try:
         changed = file.stat().st_mtime
     except OSError:

@@ -1,1 +1,1 @@
-"""The sources that the server offers beside its indexes."""
+"""The sources that the server offers in addition to its indexes."""

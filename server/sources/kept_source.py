@@ -1,4 +1,4 @@
-"""A source kept open between calls, which tells callers nothing of where it is."""
+"""A source that stays open between calls and hides its address from callers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -22,10 +22,10 @@ log = get_logger("server")
 
 
 class KeptSource(Source):
-    """A declared source, opened when it is first asked; one event loop's own.
+    """A declared source, opened by the first question, for one event loop.
 
-    Of a source of the institution's own callers learn that it failed, not how: addresses, paths, fields of a
-    mapping and its server's words are for the log. What a service on the network says of itself is told.
+    Errors of the institution's own source are hidden from callers: its addresses, paths, field names and
+    server messages are only logged. Messages of a service on the network are passed on.
     """
 
     def __init__(self, declared: DeclaredSource, settings: IndexerSettings) -> None:
@@ -37,16 +37,16 @@ class KeptSource(Source):
 
     @property
     def name(self) -> str:
-        """How settings, notes and records name it."""
+        """The name in settings, notes and records."""
         return self.declared.name
 
     @property
     def features(self) -> SourceFeatures:
-        """What it can do; nothing before it is open."""
+        """The features of the source; none before it is open."""
         return self._source.features if self._source else SourceFeatures()
 
     async def opened(self) -> Source:
-        """Return the source; one that could not be opened is tried again.
+        """Return the source; retry opening one that failed.
 
         Raises:
             SourceFailed: it cannot be opened.
@@ -54,7 +54,7 @@ class KeptSource(Source):
         async with self._opening:
             if self._source is None:
                 opening = asyncio.ensure_future(asyncio.to_thread(self._open))
-                await ended(opening)  # where the caller leaves meanwhile, it stays open for others
+                await ended(opening)  # if the caller leaves, it stays open for others
                 return opening.result()
         return self._source
 
@@ -63,12 +63,12 @@ class KeptSource(Source):
             self._source = self.declared.open(self._settings)
         except (RemediableError, OSError) as error:
             log.warning("source not opened", source=self.name, reason=describe_error(error))
-            raise SourceFailed(f"source {self.name!r} cannot be opened; the server's log says why") from None
+            raise SourceFailed(f"source {self.name!r} cannot be opened; see the server's log") from None
         return self._source
 
     async def limited(self) -> LimitedSource:
-        """Return it for one question, open if it can be."""
-        with suppress(SourceFailed):  # whoever asks it is told
+        """Return the source for one question, open if possible."""
+        with suppress(SourceFailed):  # questions to it report the error
             await self.opened()
         return self.declared.limited(self)
 
@@ -86,25 +86,25 @@ class KeptSource(Source):
         return await self._asked(lambda source: source.papers_by_doi(dois))
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the papers that papers refer to."""
+        """Return the papers that these papers cite."""
         linked = await self._asked(lambda source: source.references(ids, limit))
         return replace(linked, notes=self._noted(linked.notes))
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the papers that refer to papers."""
+        """Return the papers that cite these papers."""
         linked = await self._asked(lambda source: source.citing(ids, limit))
         return replace(linked, notes=self._noted(linked.notes))
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
-        """Return in how many papers each word stands, and of how many."""
+        """Return the number of papers with each word, and the number of all papers."""
         return await self._asked(lambda source: source.frequencies(words))
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return how many papers of the source refer to each."""
+        """Return the number of papers of the source that cite each paper."""
         return await self._asked(lambda source: source.citation_counts(ids))
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close the source if it is open."""
         if self._source:
             await self._source.close()
 
@@ -117,10 +117,10 @@ class KeptSource(Source):
                 raise
             log.warning("source failed", source=self.name, reason=describe_error(error))
             kind = SourceSilent if isinstance(error, SourceSilent) else SourceFailed
-            raise kind(f"source {self.name!r} failed; the server's log says how") from None
+            raise kind(f"source {self.name!r} failed; see the server's log") from None
 
     def _noted(self, notes: tuple[str, ...]) -> tuple[str, ...]:
-        """Return of each note what stands before its details, which are logged."""
+        """Return the notes without their details, which are logged, if the source is private."""
         if not self.features.private:
             return notes
         for note in notes:

@@ -1,4 +1,4 @@
-"""The sources that callers may ask: those that the settings offer, and a caller's key opens."""
+"""The sources for callers: those offered by the settings and allowed by the caller's key."""
 
 import asyncio
 from collections import defaultdict
@@ -21,26 +21,26 @@ from server.sources.kept_source import KeptSource
 
 log = get_logger("server")
 
-SHOWN_CHARACTERS = 100  # of a name that there is not
+SHOWN_CHARACTERS = 100  # of an unknown name
 
 T = TypeVar("T")
 
 
 class OfferedSources:
-    """Sources by name, and indexes of what they find; one event loop's own.
+    """Sources by name, and temporary indexes of their results, for one event loop.
 
-    To a caller whose key does not open it, a source is not there.
+    A source is unknown to a caller whose key does not allow it.
     """
 
     def __init__(self, declared: Sequence[DeclaredSource], settings: Settings, *, at_once: int) -> None:
-        """Connect to nothing yet; of `at_once` questions each waits for others' machines."""
+        """Connect to nothing yet; `at_once` limits the concurrent questions to sources."""
         self._kept = {each.name: KeptSource(each, settings.indexer) for each in declared}
         self.models = SharedModels(settings.indexer, settings.retriever.synonyms)
         self._places = Places(max(1, at_once), 0)
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator["OfferedSources"]:
-        """Close at the end what was opened."""
+        """Close all open sources at the end."""
         try:
             yield self
         finally:
@@ -51,30 +51,30 @@ class OfferedSources:
             await asyncio.to_thread(self.models.close)
 
     def names(self) -> list[str]:
-        """Name the sources that are there for the caller."""
+        """Return the names of the sources that the caller may use."""
         return list(filter(may_use, self._kept))
 
     def require(self, names: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of sources, each once, and note what is asked.
+        """Return the distinct names of sources, and record them in the visit.
 
         Raises:
-            UnknownSource: one of them is not there for the caller.
+            UnknownSource: the caller may not use one of them, or it does not exist.
         """
         known = self.names()
         for name in names:
             if name not in known:
-                there = f"there are {', '.join(known)}" if known else "no source is offered here"
+                there = f"the sources are {', '.join(known)}" if known else "no source is offered here"
                 raise UnknownSource(f"no source {name[:SHOWN_CHARACTERS]!r}", remedy=there)
         if visit := current_visit():
             visit.index = as_index(*sorted({*names}))
         return tuple(dict.fromkeys(names))
 
     def index(self, names: Sequence[str]) -> "SourcesIndex":
-        """Return what questions to sources are asked of; raises as `require`."""
+        """Return sources in the role of an index; raises as `require`."""
         return SourcesIndex(self, self.require(names))
 
     async def described(self, name: str) -> dict[str, Any]:
-        """Say what a source is, without where: one that cannot be opened is there with its error."""
+        """Describe a source without its address; a source that cannot be opened has its error."""
         kept = self._kept[name]
         declared = kept.declared
         listed: dict[str, Any] = {"name": name, "kind": declared.kind}
@@ -86,13 +86,13 @@ class OfferedSources:
             return listed | {"error": str(error)}
 
     async def records(self, names: Sequence[str], ids: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the records of papers by the ids that a search of these sources gave, unknown ones left out.
+        """Return the records of papers by ids from a search of these sources; unknown ones are left out.
 
         Raises:
-            UnknownSource, SourceFailed: a source that is not there; none of them answers.
+            UnknownSource, SourceFailed: a source is unknown, or none of them answers.
         """
         names = self.require(names)
-        wanted: dict[str, dict[str, str]] = defaultdict(dict)  # by source: its own ids, and those given
+        wanted: dict[str, dict[str, str]] = defaultdict(dict)  # by source: its own id → the given id
         for given in dict.fromkeys(ids):
             source, _, own = given.partition(":") if len(names) > 1 else (names[0], "", given)
             wanted[source][own] = given
@@ -110,10 +110,10 @@ class OfferedSources:
 
     @asynccontextmanager
     async def asked(self, names: Sequence[str]) -> AsyncIterator[list[LimitedSource]]:
-        """Hold a place, and the sources for one question; one that cannot be opened is none that answers.
+        """Hold a place, and the sources for one question; a source that cannot be opened will not answer.
 
         Raises:
-            TooBusy: as many questions are asked of sources as may be at once.
+            TooBusy: the limit of concurrent source requests is reached.
         """
         visit = current_visit()
         async with self._places.taken(visit.caller.counted_as if visit else ""):
@@ -121,7 +121,7 @@ class OfferedSources:
                 yield list(await asyncio.gather(*(self._kept[name].limited() for name in names)))
 
     async def ask(self, names: Sequence[str], question: Callable[[SearchIndex], Awaitable[T]]) -> T:
-        """Ask an index of what these sources find."""
+        """Run a question on a temporary index of these sources' results."""
         async with self.asked(names) as sources, index_of_sources(sources, self.models) as index:
             answer = await question(index)
         metrics.observe(answer)
@@ -129,12 +129,12 @@ class OfferedSources:
 
 
 class SourcesIndex:
-    """Sources as what questions are asked of: each has an index of its own, of what they find for it."""
+    """Sources in the role of an index: each question gets a temporary index of their results."""
 
     def __init__(self, offered: OfferedSources, names: tuple[str, ...]) -> None:
-        """Name the sources, in the order in which their records are preferred."""
+        """`names`: in the order in which their records are preferred."""
         self._offered, self.names = offered, names
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
-        """Ask the sources; raises TooBusy where as many questions are under way as may be."""
+        """Run a question on the sources; raises TooBusy at the limit of concurrent questions."""
         return await self._offered.ask(self.names, question)

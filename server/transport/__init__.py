@@ -1,1 +1,1 @@
-"""How calls arrive and answers leave: HTTP, its bounds, its streams."""
+"""HTTP transport: requests, responses, their limits and streams."""

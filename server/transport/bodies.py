@@ -1,4 +1,4 @@
-"""The body of a call, read whole before anything is done with it: so many bytes, in so much time, so deep."""
+"""The body of a call, read whole before its work, with limits of size, time and depth."""
 
 import asyncio
 import re
@@ -9,7 +9,7 @@ from starlette.types import Message, Receive, Scope
 from server.errors import BadRequest, BodyTooDeep, BodyTooLarge, BodyTooSlow, CallerGone, TooBusy
 
 SKIPPED_BYTES = 65_536
-DEEPEST = 64  # brackets in one another
+DEEPEST = 64  # nested brackets
 STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"?', re.DOTALL)
 BRACKETS = re.compile(rb"[\[\]{}]")
 OPENING = b"[{"
@@ -17,14 +17,14 @@ OPENING = b"[{"
 
 @dataclass(slots=True)
 class Reading:
-    """How many bytes of calls that have not wholly arrived a process holds, and may hold."""
+    """Bytes of calls that are still arriving in a process, and their limit."""
 
     most: int
     held: int = 0
 
 
 def is_cheap_to_skip(scope: Scope) -> bool:
-    """Tell whether a call has no body, or one so small that it may arrive though nobody reads it."""
+    """Check whether a call has no body, or one small enough to receive without reading it."""
     try:
         length = declared_length(scope)
     except BadRequest:
@@ -33,10 +33,10 @@ def is_cheap_to_skip(scope: Scope) -> bool:
 
 
 def declared_length(scope: Scope) -> int | None:
-    """Return how many bytes a call says that it has, 0 where it has no body, None where that is not said.
+    """Return the length in a call's headers, 0 without a body, None if it is unknown.
 
     Raises:
-        BadRequest: it says two things.
+        BadRequest: the headers contradict each other.
     """
     lengths = {value for name, value in scope["headers"] if name == b"content-length"}
     chunked = any(name == b"transfer-encoding" for name, _ in scope["headers"])
@@ -54,10 +54,10 @@ async def read_body(scope: Scope, receive: Receive, reading: Reading, *, most: i
     """Read a body to its end.
 
     Raises:
-        BodyTooLarge: nothing further is read.
-        TooBusy: so are too many bytes of other calls.
-        BodyTooSlow, BodyTooDeep: of it all has been read, or what came in time.
-        CallerGone: the caller left meanwhile.
+        BodyTooLarge: the rest is not read.
+        TooBusy: too many bytes of other calls are arriving; the rest is not read.
+        BodyTooSlow, BodyTooDeep: the body is late, or its JSON is nested too deeply.
+        CallerGone: the caller left in the meantime.
     """
     declared = declared_length(scope)
     if declared == 0:
@@ -81,7 +81,7 @@ async def read_body(scope: Scope, receive: Receive, reading: Reading, *, most: i
                 pieces.append(piece)
                 reading.held += len(piece)
                 if more and reading.held > reading.most:
-                    raise TooBusy("too many calls are being read; come again in a moment", retry_after_s=1)
+                    raise TooBusy("too many calls are being read; try again in a moment", retry_after_s=1)
     except TimeoutError:
         raise BodyTooSlow(f"the call did not arrive within {seconds:g} seconds") from None
     finally:
@@ -97,7 +97,7 @@ def _too_large(most: int) -> BodyTooLarge:
 
 
 def nested_deeper_than(depth: int, body: bytes) -> bool:
-    """Tell whether brackets outside of strings lie in one another that deep."""
+    """Check whether brackets outside of strings are nested deeper than `depth`."""
     if body.count(b"[") + body.count(b"{") <= depth:
         return False
     deep = 0
@@ -109,7 +109,7 @@ def nested_deeper_than(depth: int, body: bytes) -> bool:
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """Return what gives a body that was read, and after it what the connection has to say."""
+    """Return a `receive` that yields a body that was already read, then the messages of the connection."""
     pending = [True]
 
     async def replay() -> Message:

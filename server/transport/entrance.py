@@ -1,7 +1,7 @@
-"""The entrance: what every call passes before anything of it is read, and every answer on its way out.
+"""The entrance: all checks of a call before its body is read, and the headers of every response.
 
-A call that is refused here has cost a fraction of a millisecond: the server can say no to many times the work
-that it can do. What follows, `server.limits.gate`, knows what a call is about.
+A refusal here costs a fraction of a millisecond: the server can refuse many times more calls than it can
+answer. The next check, `server.limits.gate`, depends on the work of the call.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ from server.transport.bodies import Reading, is_cheap_to_skip, read_body, replay
 from server.transport.holding import hold, is_to_be_held
 from server.transport.response_headers import default_headers, with_defaults
 
-# What is answered without a key: the page's files, the API's description, whether the server lives.
+# Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(
     "/ /find /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
 )
-OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last for other ways to sign in
-# What work a call is, as far as its path says; of other paths the gate is told when they are read.
+OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last one for other ways to sign in
+# The work of a call by its path; on other paths the route calls the gate.
 WORK_OF: dict[str, Work] = {
     "/api/v1/search": "search",
     "/api/v1/ask": "ask",
@@ -56,19 +56,19 @@ WORK_OF: dict[str, Work] = {
     "/api/v1/rerun": "search",
     "/plain": "search",
     "/v1/chat/completions": "ask",
-    "/mcp": "read",  # a tool's own work is counted when it is called
+    "/mcp": "read",  # the work of a tool is counted when it is called
     "/mcp/": "read",
 }
 UNREAD = (BodyTooLarge, BodyTooSlow)
 SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-WRONG_KEYS = Rate(per_minute=60, burst=20)  # of an address
-MOST_OF_ANYBODY = 4_096  # bytes of a call that needs no key: a key to sign in with
-READ_AT_ONCE = 64_000_000  # bytes of calls that are just arriving, in a process
-LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have some thousand letters
+WRONG_KEYS = Rate(per_minute=60, burst=20)  # per address
+MOST_OF_ANYBODY = 4_096  # bytes of a call without a key: it may contain a key for signing in
+READ_AT_ONCE = 64_000_000  # bytes of arriving calls, per process
+LONGEST_URL = 16_000  # bytes of path and query: a question in an address may have thousands of letters
 
 
 class Entrance:
-    """The outermost layer of the application; one for all doors."""
+    """The outermost layer of the application, for all endpoints."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         """Wrap an application."""
@@ -79,7 +79,7 @@ class Entrance:
         self._reading = Reading(max(READ_AT_ONCE, 2 * settings.body_bytes))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a call in, or answer it with why not."""
+        """Admit a call, or answer with the reason of the refusal."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -89,11 +89,11 @@ class Entrance:
         structlog.contextvars.bind_contextvars(request_id=visit.request_id)
         answer = _Answer(scope, receive, send, visit, self._headers)
         try:
-            receive = await self._let_in(scope, receive, services, visit)
+            receive = await self._admit(scope, receive, services, visit)
         except CallerGone:
             return
         except ServerError as error:
-            # What is still to come is not waited for.
+            # The rest of the body is not awaited.
             answer.closes = isinstance(error, UNREAD) or not is_cheap_to_skip(scope)
             await refusal(error, scope)(scope, receive, answer.send)
         else:
@@ -103,11 +103,11 @@ class Entrance:
             services.gate.give_back_unused(visit)
             self._note(scope, services, visit, answer)
 
-    async def _let_in(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
-        """Check a call and read its body; return what gives it.
+    async def _admit(self, scope: Scope, receive: Receive, services: Services, visit: Visit) -> Receive:
+        """Check a call and read its body; return a `receive` for it.
 
         Raises:
-            ServerError: it is not let in.
+            ServerError: the call is refused.
         """
         headers = scope["headers"]
         host = self._origins.check_host(headers)
@@ -142,7 +142,7 @@ class Entrance:
             task = asyncio.current_task()
             if task is None or task.cancelling():
                 raise
-            # The reader has left: nobody is answered.
+            # The reader has left; there is nobody to answer.
         except Exception as error:
             if answer.status:
                 raise
@@ -179,7 +179,7 @@ class Entrance:
 
 
 def _is_open(path: str) -> bool:
-    """Tell whether a path is answered without a key."""
+    """Check whether a path needs no key."""
     return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
 
 
@@ -187,7 +187,7 @@ AUDITED = frozenset({"/api/v1/session"})
 
 
 class _Answer:
-    """An answer on its way out: its status, and when its first event left."""
+    """A response: its status, and the time of its first event."""
 
     def __init__(
         self, scope: Scope, receive: Receive, send: Send, visit: Visit, headers: list[tuple[bytes, bytes]]
@@ -202,7 +202,7 @@ class _Answer:
         self.first_event_s: float | None = None
 
     async def send(self, message: Message) -> None:
-        """Send a part of the answer."""
+        """Send a part of the response."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             services: Services = self._scope["state"]["services"]
@@ -224,7 +224,7 @@ class _Answer:
 
 
 def _request_id(scope: Scope) -> str:
-    """Return the id that a caller gave a call, where it is a sane one, else a new one."""
+    """Return the caller's request id if it is well-formed, else a new one."""
     for name, value in scope["headers"]:
         if name == b"x-request-id" and SANE_ID.fullmatch(value):
             return str(value, "ascii")
@@ -232,7 +232,7 @@ def _request_id(scope: Scope) -> str:
 
 
 def count_wrong_key(services: Services, caller: Caller) -> None:
-    """Raise TooOften for who has tried many wrong keys."""
+    """Raise TooOften if the caller has tried many wrong keys."""
     taken = services.buckets.take(f"wrong key {caller.counted_as}", WRONG_KEYS)
     if not taken.allowed:
         raise TooOften("too many wrong keys from this address", retry_after_s=taken.wait_s)

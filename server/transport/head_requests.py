@@ -1,10 +1,10 @@
-"""HEAD is answered wherever GET is (RFC 9110, 9.3.2), for monitors and checkers of links."""
+"""HEAD requests are answered like GET (RFC 9110, 9.3.2), for monitors and link checkers."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 
 class AnswersHead:
-    """Handles HEAD as GET; the HTTP server leaves the body out."""
+    """Handle HEAD as GET; the HTTP server omits the body."""
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap an application."""

@@ -20,7 +20,7 @@ from server.services import Services
 from server.transport.bodies import is_cheap_to_skip
 from server.transport.leaving import unless_stopping
 
-ANSWERED_AT_ONCE = Rate(per_minute=60, burst=20)  # refusals of a caller
+ANSWERED_AT_ONCE = Rate(per_minute=60, burst=20)  # refusals per caller
 HELD_S = 1.0, 3.0  # a random time between these, so that calls refused together do not return together
 
 
@@ -34,7 +34,7 @@ def is_to_be_held(status: int, visit: Visit, buckets: Buckets) -> bool:
 async def hold(scope: Scope, receive: Receive, services: Services, visit: Visit) -> float:
     """Delay an answer until its time is up, the caller leaves or the server stops; return the seconds."""
     began, seconds = time.perf_counter(), uniform(*HELD_S)  # noqa: S311 - no secret
-    if connection := scope["state"].get("connection"):  # none without a network
+    if connection := scope["state"].get("connection"):  # absent without a network
         connection.is_held = True
     visit.open_call.close()
     with metrics.HELD.track_inprogress(), suppress(TimeoutError, Stopping):

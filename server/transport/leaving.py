@@ -1,4 +1,4 @@
-"""Work for a reader ends when the reader leaves, or the server stops."""
+"""Cancellation of work when the reader leaves, or the server stops."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -15,18 +15,20 @@ T = TypeVar("T")
 
 
 async def while_connected(
-    request: Request, services: Backends, work: Coroutine[Any, Any, T], *, heeds_stop: bool = False
+    request: Request, services: Backends, work: Coroutine[Any, Any, T], *, handles_stop: bool = False
 ) -> T:
-    """Await some work; it is cancelled when the reader goes away or the server stops.
+    """Await some work; cancel it when the reader leaves or the server stops.
 
-    What heeds the stop by itself is not cancelled by it. The request's body has been read. Raises:
+    Work that handles the stop itself is not cancelled by it. The request's body has already been read.
+
+    Raises:
         Stopping: the server is being stopped.
     """
-    return await _unless(work, _left(request), *(() if heeds_stop else (_stopping(services),)))
+    return await _unless(work, _left(request), *(() if handles_stop else (_stopping(services),)))
 
 
 async def unless_stopping(services: Backends, work: Coroutine[Any, Any, T]) -> T:
-    """Await some work; it is cancelled when the server stops.
+    """Await some work; cancel it when the server stops.
 
     Raises:
         Stopping: the server is being stopped.
@@ -35,7 +37,7 @@ async def unless_stopping(services: Backends, work: Coroutine[Any, Any, T]) -> T
 
 
 async def _unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoReturn]) -> T:
-    """Await some work, which is cancelled when one of the ends comes before; raises what that raises."""
+    """Await some work; cancel it when one of `ends` completes first, and raise its error."""
     task, others = asyncio.ensure_future(work), list(map(asyncio.ensure_future, ends))
     try:
         done, _ = await asyncio.wait((task, *others), return_when=asyncio.FIRST_COMPLETED)
@@ -43,7 +45,7 @@ async def _unless(work: Coroutine[Any, Any, T], *ends: Coroutine[Any, Any, NoRet
     finally:
         for each in (task, *others):
             each.cancel()
-        # What cancels the waiting is not passed on: it would cut off what the work closes.
+        # A cancellation of this wait is not passed on: it would interrupt the cleanup of the work.
         await ended(asyncio.gather(task, *others, return_exceptions=True))
 
 

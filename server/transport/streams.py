@@ -1,4 +1,4 @@
-"""What arrives as numbered server-sent events, always ended by `done` or `error`."""
+"""Numbered server-sent events, always ended by `done` or `error`."""
 
 import asyncio
 import json
@@ -19,21 +19,21 @@ T = TypeVar("T")
 
 
 class Event(Protocol):
-    """What is new, by its name; `data` is JSON."""
+    """An event; `data` is JSON."""
 
     @property
     def kind(self) -> str:
-        """The name."""
+        """The name of the event."""
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """What is new."""
+        """The content of the event."""
 
 
 async def numbered_events(arriving: AsyncGenerator[Event, None]) -> AsyncGenerator[ServerSentEvent, None]:
-    """Yield events with numbers from 1; the last is an error where there is one.
+    """Yield events with numbers from 1; an exception becomes a last event `error`.
 
-    Closing it ends the work, which has ended when this returns.
+    Closing the generator ends the work before it returns.
     """
     number = 0
     try:
@@ -41,7 +41,7 @@ async def numbered_events(arriving: AsyncGenerator[Event, None]) -> AsyncGenerat
             async for event in arriving:
                 number += 1
                 yield _numbered(number, event.kind, event.data)
-    except Exception as error:  # noqa: BLE001 - the reader is told
+    except Exception as error:  # noqa: BLE001 - reported to the reader
         yield _numbered(number + 1, "error", problem(error))
 
 
@@ -52,11 +52,11 @@ def _numbered(number: int, kind: str, data: Mapping[str, Any]) -> ServerSentEven
 async def until(
     stopping: asyncio.Event, arriving: AsyncGenerator[T, None], within_s: float = math.inf
 ) -> AsyncGenerator[T, None]:
-    """Yield what arrives; what is under way is cancelled when the server stops or the seconds are over.
+    """Yield the items of `arriving`; cancel it when the server stops or the time is over.
 
     Raises:
         Stopping: the server is being stopped.
-        TooSlow: the seconds are over.
+        TooSlow: the time is over.
     """
     ends = time.monotonic() + within_s
     stops = asyncio.ensure_future(stopping.wait())

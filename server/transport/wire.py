@@ -1,11 +1,11 @@
-"""HTTP/1.1 as uvicorn and llhttp read it, with bounds on what comes before the application is asked.
+"""HTTP/1.1 as read by uvicorn and llhttp, with limits that apply before the application is called.
 
-| bound | what happens |
+| limit | effect |
 |---|---|
-| bytes of a request's line and headers, their number | 431, closed |
-| seconds until they have arrived | 408, closed |
-| seconds in which a reader takes what waits to be sent | closed |
-| connections open at once | the one idle or refused longest is closed; where all are busy, the newest: 429 |
+| bytes and number of a request's headers, request line included | 431, closed |
+| seconds until the headers have arrived | 408, closed |
+| seconds in which a reader must take sent data | closed |
+| open connections | the longest idle or refused one is closed; if all are busy, the newest: 429 |
 """
 
 import asyncio
@@ -27,11 +27,15 @@ TAKEN_WITHIN_S = 60.0
 
 
 class Refusal(Enum):
-    """Why a connection is answered without the application: status, code, and what its sender is told."""
+    """Reason for answering without the application: status, code, and message."""
 
-    UNREADABLE = (400, "no-http", "what arrived is no HTTP request")
-    TOO_LARGE = (431, "head-too-large", f"a head may have {MOST_HEAD_BYTES:,} bytes, {MOST_HEADERS} headers")
-    TOO_SLOW = (408, "too-slow-to-arrive", f"the head did not arrive within {HEAD_S:g} s")
+    UNREADABLE = (400, "no-http", "the data is not an HTTP request")
+    TOO_LARGE = (
+        431,
+        "head-too-large",
+        f"a request may have {MOST_HEAD_BYTES:,} bytes of headers, {MOST_HEADERS} headers",
+    )
+    TOO_SLOW = (408, "too-slow-to-arrive", f"the headers did not arrive within {HEAD_S:g} s")
     TOO_MANY = (429, "too-many-connections", "too many connections are open")
 
     @property
@@ -40,7 +44,7 @@ class Refusal(Enum):
         return self.value[0]
 
     def answer(self) -> bytes:
-        """Write the whole answer, after which the connection is closed."""
+        """Return the whole response, after which the connection is closed."""
         status, code, detail = self.value
         body = json.dumps(described(status, code, detail)).encode()
         headers = {
@@ -55,20 +59,20 @@ class Refusal(Enum):
 
 
 class HeadTooLarge(Exception):
-    """Ends the parser's work in the middle of a head."""
+    """Stop the parser in the middle of the headers."""
 
 
 class TargetRefused(Exception):
-    """Ends the parser's work: what is asked for is not a path of this server."""
+    """Stop the parser: the request target is not a path of this server."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
     """One connection of a caller."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Begin before the first request's head."""
+        """Expect the headers of the first request."""
         super().__init__(*args, **options)
-        self.is_held = False  # refused, and the answer is held back: the connection may be closed
+        self.is_held = False  # the delayed answer is a refusal: the connection may be closed
         self._in_head = True
         self._head_bytes = 0
         self._too_large = False
@@ -77,7 +81,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._last_heard = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take up a connection, or another in its place."""
+        """Accept a connection, and close another one if there are too many."""
         super().connection_made(transport)
         metrics.CONNECTIONS.inc()
         self._last_heard = self.loop.time()
@@ -87,14 +91,14 @@ class BoundedProtocol(HttpToolsProtocol):
             self._make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Let it go."""
+        """Stop the timers."""
         super().connection_lost(exc)
         metrics.CONNECTIONS.dec()
         self._stop_timer()
         self._taken()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, unless it is too much of a head."""
+        """Parse data, unless the headers are too large."""
         if self.transport.is_closing():
             return
         self._last_heard = self.loop.time()
@@ -107,47 +111,47 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(Refusal.TOO_LARGE)
 
     def pause_writing(self) -> None:
-        """Wait until the reader takes what lies ready, but not for ever."""
+        """Wait until the reader takes the sent data, up to a time limit."""
         super().pause_writing()
         self._unsent = self.loop.call_later(TAKEN_WITHIN_S, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on, as the reader takes it."""
+        """Continue, as the reader has taken the data."""
         super().resume_writing()
         self._taken()
 
     def on_url(self, url: bytes) -> None:
-        """Take a piece of the address."""
+        """Add a part of the address."""
         super().on_url(url)
         if len(self.url) > MOST_HEAD_BYTES:
             self._end_head()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
+        """Add a header."""
         super().on_header(name, value)
         if len(self.headers) > MOST_HEADERS:
             self._end_head()
 
     def on_headers_complete(self) -> None:
-        """Begin to answer."""
+        """Check the headers, and start to answer."""
         if sum(len(name) + len(value) + 4 for name, value in self.headers) > MOST_HEAD_BYTES:
             self._end_head()
         self._in_head = False
         self._stop_timer()
-        if not self.url.startswith((b"/", b"*")):  # a proxy's form, which names another host
+        if not self.url.startswith((b"/", b"*")):  # a request to a proxy, for another host
             raise TargetRefused
         self.scope["state"]["connection"] = self
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Expect the next request's head."""
+        """Expect the headers of the next request."""
         super().on_message_complete()
         self._in_head = True
         self._head_bytes = 0
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, or has too long a head."""
-        del msg  # the library's own words
+        """Answer data that is not HTTP, or has too large headers."""
+        del msg  # the library's message
         self._refuse(Refusal.TOO_LARGE if self._too_large else Refusal.UNREADABLE)
 
     def _end_head(self) -> None:
@@ -180,7 +184,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return self.cycle is None or self.cycle.response_complete
 
     def _make_room(self) -> None:
-        """Close the connection that has been idle longest, or this one; a refusal held back is no work."""
+        """Close the connection that has been idle longest, or this one; a delayed refusal counts as idle."""
         idle = [
             each
             for each in self.connections
@@ -192,12 +196,12 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refuse(Refusal.TOO_MANY)
 
     def _refuse(self, refusal: Refusal) -> None:
-        """Answer in the application's place, and close; in the middle of an answer only close."""
+        """Answer instead of the application, and close; in the middle of a response only close."""
         if self.cycle and not self._is_idle:
-            if self.cycle.response_started or not self.cycle.more_body:  # or of the next call
+            if self.cycle.response_started or not self.cycle.more_body:  # the data belongs to the next call
                 self.transport.abort()
                 return
-            self.cycle.disconnected = True  # what the application answers is for nobody
+            self.cycle.disconnected = True  # the application's response is dropped
             self.cycle.message_event.set()
         metrics.REFUSED.labels("connection", str(refusal.status)).inc()
         self.transport.write(refusal.answer())

@@ -1,1 +1,1 @@
-"""What an isolated machine needs, collected on a connected one and checked there: `shrag bundle`."""
+"""Bundles for machines without internet, collected on a connected one and verified there: `shrag bundle`."""

@@ -1,4 +1,4 @@
-"""Images of containers, saved by whichever tool there is, with the digest that the registry knows them by."""
+"""Container images, saved by the first available tool, with the digest in their registry."""
 
 import re
 import shutil
@@ -11,8 +11,8 @@ from stack.bundle.manifest import Image
 from stack.bundle.tools import run_tool
 
 IMAGE_LINE = re.compile(r"^\s*image:\s*(?P<name>[^\s#]+)", re.MULTILINE)
-BUILT_HERE = "shrag-"  # in no registry: docker compose build makes it
-# A call that fails where the tool does not work: docker's client is often there without its engine.
+BUILT_HERE = "shrag-"  # built by docker compose build; in no registry
+# Commands that fail if the tool does not work: docker's client is often installed without its engine.
 PROBES = {
     "docker": ["version", "--format", "{{.Server.Version}}"],
     "podman": ["info"],
@@ -21,17 +21,17 @@ PROBES = {
 
 
 def images_of(compose: str) -> tuple[str, ...]:
-    """Name the images of a compose file, each once, in order."""
+    """Return the distinct images of a compose file, in order."""
     return tuple(dict.fromkeys(found["name"] for found in IMAGE_LINE.finditer(compose)))
 
 
 def file_name(image: str) -> str:
-    """Return the name of an image's archive, no two alike: `a/b:1` in `a%2Fb%3A1.tar`."""
+    """Return a unique name for an image's archive: `a/b:1` in `a%2Fb%3A1.tar`."""
     return quote(image, safe="") + ".tar"
 
 
 def find_tool() -> str | None:
-    """Find the first tool that is installed and works."""
+    """Return the first tool that is installed and works."""
     for name, probe in PROBES.items():
         path = shutil.which(name)
         if path and subprocess.run([path, *probe], capture_output=True, check=False).returncode == 0:  # noqa: S603
@@ -40,22 +40,22 @@ def find_tool() -> str | None:
 
 
 def why_not_here(tool: str | None, image: str) -> str:
-    """Tell why an image cannot be saved on this machine by the tool that there is, or nothing."""
+    """Return the reason why the tool cannot save an image on this machine, or ""."""
     if tool is None:
-        return f"none of {', '.join(PROBES)} works on this machine; install one, or save the image on another"
+        return f"none of {', '.join(PROBES)} works here; install one, or save the image on another machine"
     if image.startswith(BUILT_HERE) and Path(tool).name == "skopeo":
-        return "it is built here, and skopeo builds none; install docker or podman"
+        return "it is built locally, which skopeo cannot do; install docker or podman"
     return ""
 
 
 def collect_image(tool: str, image: str, target: Path) -> Image:
-    """Save an image, and return what the manifest says of it; one that is there with its digest is left.
+    """Save an image and return its manifest entry; an image that is already saved with its digest is kept.
 
     Raises:
         BundleIncomplete: the tool fails.
     """
     file = target / file_name(image)
-    digest_file = file.with_suffix(".digest")  # written when the image is whole
+    digest_file = file.with_suffix(".digest")  # written when the image is complete
     if not digest_file.is_file():
         target.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
@@ -68,7 +68,7 @@ def collect_image(tool: str, image: str, target: Path) -> Image:
 
 
 def _save_by_engine(tool: str, image: str, file: Path) -> str:
-    """Save with docker or podman; an image that is built here has its own id for a digest."""
+    """Save with docker or podman; a locally built image uses its own id as digest."""
     built_here, purpose = image.startswith(BUILT_HERE), f"image {image}"
     if not built_here:
         run_tool([tool, "pull", "--quiet", image], purpose)
@@ -79,7 +79,7 @@ def _save_by_engine(tool: str, image: str, file: Path) -> str:
 
 
 def _save_by_skopeo(tool: str, image: str, file: Path) -> str:
-    """Copy from the registry, without an engine."""
+    """Copy from the registry, without a container engine."""
     full = image if "." in image.partition("/")[0] else f"docker.io/{image}"
     digest = run_tool([tool, "inspect", "--format", "{{.Digest}}", f"docker://{full}"], f"image {image}")
     name, by_digest = full.partition("@")[0].rpartition(":")[0] or full, digest.decode().strip()

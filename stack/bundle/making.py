@@ -1,4 +1,4 @@
-"""A bundle is collected in OUT.partial, with which the same command goes on, and becomes OUT when whole."""
+"""A bundle is collected in OUT.partial, where the same command resumes, and renamed to OUT at the end."""
 
 import json
 from collections.abc import Callable
@@ -32,7 +32,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class BundleRequest:
-    """What is to be in a bundle."""
+    """The requested content of a bundle."""
 
     out: Path
     extras: tuple[Extra, ...] = ("base",)
@@ -42,63 +42,69 @@ class BundleRequest:
     checkout: Path = CHECKOUT
 
     def plan(self) -> str:
-        """Return as JSON what decides what is in the bundle but the source, which is always written anew."""
+        """Return the request as JSON, without the source, which is always written again."""
         asked = {name: value for name, value in asdict(self).items() if name not in {"out", "checkout"}}
         return json.dumps(asked, ensure_ascii=False, default=str)
 
 
 def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest:
-    """Collect a bundle; images that no tool here can save are listed in the manifest as left out.
+    """Collect a bundle; images that no tool can save are listed in the manifest as missing.
 
     Raises:
-        BundleCallError: `out` is there, or was begun with other options, or two models have one name.
-        BundleBusy: another process is making it.
-        BundleIncomplete: wheels, a model or an image cannot be had; what is there is kept for the next run.
+        BundleCallError: `out` exists, or was started with other options, or two models have the same name.
+        BundleBusy: another process is making the bundle.
+        BundleIncomplete: wheels, a model or an image are not available; the next run resumes.
     """
     out = request.out.absolute()
     _check_free(out)
     if not out.parent.is_dir():
-        raise BundleCallError(f"{out} cannot be made: there is no folder {out.parent}; make it first")
+        raise BundleCallError(
+            f"{out} cannot be created: the folder {out.parent} does not exist; create it first"
+        )
     names = [model.name for model in request.models]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
-        raise BundleCallError(f"two models are called {', '.join(repeated)}; give each a name of its own")
+        raise BundleCallError(f"two models are called {', '.join(repeated)}; give each a different name")
     partial = out.with_name(f"{out.name}.partial")
     lock = FileLock(out.with_name(f".{out.name}.lock"))
     try:
-        with lock.acquire(timeout=0):  # its file stays: who opened it before it went would lock nothing
-            _check_free(out)  # another process may have ended just now
+        with lock.acquire(
+            timeout=0
+        ):  # the file stays: a process that opened it before its removal would lock nothing
+            _check_free(out)  # another process may just have finished
             resolved = replace(request, models=tuple(map(resolve_model, request.models)))
             _begin(resolved, partial)
             manifest = _collect(resolved, partial, tell)
             partial.replace(out)
             (out / PLAN).unlink()
     except Timeout:
-        raise BundleBusy(f"another process is making {out}; wait for it, or end it") from None
+        raise BundleBusy(f"another process is making {out}; wait for it, or stop it") from None
     return manifest
 
 
 def _check_free(out: Path) -> None:
     if out.exists() or out.is_symlink():
         raise BundleCallError(
-            f"{out} is there already: check it (shrag bundle verify), or name another folder"
+            f"{out} exists already: verify it (shrag bundle verify), or choose another folder"
         )
 
 
 def _begin(request: BundleRequest, partial: Path) -> None:
-    """Begin a bundle, or go on with what is there if it was begun with the same options."""
+    """Start a bundle, or resume one that was started with the same options."""
     partial.mkdir(exist_ok=True)
     plan, wanted = partial / PLAN, request.plan()
     if not any(partial.iterdir()):
         write_durably(plan, wanted)
     if not plan.is_file():
-        raise BundleCallError(f"{partial} is no bundle that was begun; move it away, or name another folder")
+        raise BundleCallError(
+            f"{partial} is not an unfinished bundle; move it away, or choose another folder"
+        )
     if (begun := plan.read_text("utf-8")) != wanted:
         raise BundleCallError(
-            f"{partial} was begun with other options ({begun}; now {wanted}); give the same again, with the "
+            f"{partial} was started with other options ({begun}; now {wanted}); repeat them, with the old "
             "commit of a model whose branch has moved, or delete it"
         )
     for folder in (partial, partial / IMAGES):
-        for unfinished in folder.glob(".*.partial"):  # of a process that was killed
+        for unfinished in folder.glob(".*.partial"):  # of a killed process
             unfinished.unlink()
 
 

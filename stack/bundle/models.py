@@ -1,4 +1,4 @@
-"""Models: a snapshot of the hub at a commit, or a folder of this machine; and whether one is whole."""
+"""Models: a snapshot of the hub at a commit, or a local folder; and checks for completeness."""
 
 import json
 import shutil
@@ -11,35 +11,35 @@ from base.files.regular_files import read_regular
 from stack.bundle.manifest import DESCRIPTION_BYTES, Model
 from stack.errors import BundleCallError, BundleIncomplete
 
-# Other forms of the same weights: beside safetensors neither vLLM nor sentence-transformers reads them.
+# Other formats of the same weights; with safetensors neither vLLM nor sentence-transformers reads them.
 OTHER_FORMS = ["onnx/*", "openvino/*", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.gguf", "original/*"]
-HUB_NOTES = ".cache"  # of a download that can be resumed
+HUB_NOTES = ".cache"  # state of a resumable download
 CONFIG = "config.json"
 MODULES = "modules.json"  # of sentence-transformers
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-INDEXES = tuple(f"{name}.index.json" for name in WEIGHTS)  # of weights in parts
+INDEXES = tuple(f"{name}.index.json" for name in WEIGHTS)  # of sharded weights
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "sentencepiece.bpe.model")
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """Where a model comes from, and what it is called in the bundle: OWNER/NAME."""
+    """The source of a model, and its name in the bundle: OWNER/NAME."""
 
     name: str
-    revision: str = ""  # of the hub
+    revision: str = ""  # on the hub
     folder: Path | None = None
 
 
 def parse_model(text: str) -> ModelSource:
-    """Read OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; BundleCallError where it is neither."""
+    """Parse OWNER/NAME@REVISION, or FOLDER=OWNER/NAME; raise BundleCallError for anything else."""
     folder, equals, name = text.partition("=")
     if folder and equals and Path(folder).is_dir() and _is_owner_and_name(name):
         return ModelSource(name, folder=Path(folder))
     name, _, revision = text.partition("@")
     if equals or not _is_owner_and_name(name) or not revision:
         raise BundleCallError(
-            f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub: tomorrow the same), "
-            "or FOLDER=OWNER/NAME for one in a folder that is here"
+            f"--model {text}: write OWNER/NAME@REVISION (a commit of the hub, which never changes), "
+            "or FOLDER=OWNER/NAME for a model in a local folder"
         )
     return ModelSource(name, revision=revision)
 
@@ -49,20 +49,20 @@ def _is_owner_and_name(name: str) -> bool:
 
 
 def collect_model(source: ModelSource, target: Path) -> Model:
-    """Bring a model, resolved, to `target`, and return what the manifest says of it.
+    """Copy a resolved model to `target`, and return its manifest entry.
 
     Raises:
-        BundleIncomplete: the hub does not give it, or it is not whole.
+        BundleIncomplete: the hub does not provide the model, or the model is incomplete.
     """
     if source.folder:
         shutil.rmtree(target, ignore_errors=True)
-        try:  # `.git` and `.env`, which may hold keys, stay here
+        try:  # without `.git` and `.env`, which may contain keys
             shutil.copytree(source.folder, target, ignore=shutil.ignore_patterns(".*"))
-        except OSError as error:  # shutil.Error is one too
+        except OSError as error:  # shutil.Error is a subclass
             raise BundleIncomplete(
                 f"model {source.name}: {source.folder} cannot be copied: {error}"
             ) from error
-    else:  # what is there with the right hash is not fetched again
+    else:  # files with the right hash are not downloaded again
         _ask_hub(source, "snapshot_download", local_dir=target, ignore_patterns=OTHER_FORMS)
         shutil.rmtree(target / HUB_NOTES, ignore_errors=True)
     if faults := list(model_faults(target)):
@@ -71,10 +71,10 @@ def collect_model(source: ModelSource, target: Path) -> Model:
 
 
 def resolve_model(source: ModelSource) -> ModelSource:
-    """Return a model of the hub by its commit: a branch may be another tomorrow; a folder as it is.
+    """Return a model of the hub with its commit, as a branch may move; a local folder is unchanged.
 
     Raises:
-        BundleIncomplete: the hub does not know it, or does not answer.
+        BundleIncomplete: the hub does not know the model, or does not answer.
     """
     if source.folder:
         return source
@@ -89,20 +89,20 @@ def _ask_hub(source: ModelSource, function: str, **options: Any) -> Any:
         return getattr(huggingface_hub, function)(source.name, revision=source.revision, **options)
     except ModuleNotFoundError as error:
         raise BundleIncomplete(
-            f"model {source.name}: the hub's client is not installed; make install-models"
+            f"model {source.name}: the hub's client is not installed; run make install-models"
         ) from error
     except Exception as error:  # the client's errors have no common base
         line = str(error).strip().partition("\n")[0]
         raise BundleIncomplete(
-            f"model {source.name}@{source.revision}: {type(error).__name__}: {line}; the same command goes on"
+            f"model {source.name}@{source.revision}: {type(error).__name__}: {line}; the same command resumes"
         ) from error
 
 
 def model_faults(folder: Path) -> Iterator[str]:
-    """Tell what a model lacks to be loaded: the files that its own configuration names."""
+    """Yield the files that a model lacks according to its own configuration."""
     there = {path.name for path in folder.glob("*") if path.is_file()}
     if not isinstance(_read(folder / CONFIG), dict):
-        yield f"{CONFIG} is missing, or no JSON object"
+        yield f"{CONFIG} is missing, or not a JSON object"
         return
     if not there.intersection(TOKENIZERS):
         yield f"there is no tokenizer ({', '.join(TOKENIZERS)})"
@@ -120,7 +120,7 @@ def model_faults(folder: Path) -> Iterator[str]:
     modules = _read(folder / MODULES)
     for module in modules if isinstance(modules, list) else ():
         if not isinstance(module, dict) or not isinstance(path := module.get("path", ""), str):
-            yield f"{MODULES} holds what is no module"
+            yield f"{MODULES} contains an invalid module"
         elif path and not (folder / path / CONFIG).is_file() and "Normalize" not in str(module.get("type")):
             yield f"{MODULES} names {path}, and {path}/{CONFIG} is missing"
 

@@ -1,4 +1,4 @@
-"""Check a bundle where it is to be used: every file, the wheels for this Python, the models' parts."""
+"""Verification of a bundle where it will be used: every file, the wheels for this Python, the models."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from stack.errors import BundleIncomplete
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found: the manifest, faults a line each, and the commands that install from the bundle."""
+    """Result: the manifest, faults as lines, and the commands that install from the bundle."""
 
     manifest: Manifest
     faults: tuple[str, ...]
@@ -32,14 +32,14 @@ class Checked:
 
 
 def verify_bundle(folder: Path, tell: Callable[[str], None] = lambda _: None) -> Checked:
-    """Check a bundle; BundleDamaged where it is none, or its manifest cannot be read."""
+    """Verify a bundle; raise BundleDamaged if its manifest is missing or invalid."""
     folder = folder.absolute()
     manifest = read_manifest(folder)
     tell(f"{manifest.files:,} files")
     faults = [*file_faults(folder)]
     tell("wheels")
     faults += _wheel_faults(folder, manifest)
-    faults += [f"{what}: was asked for and left out ({why})" for what, why in manifest.missing.items()]
+    faults += [f"{what}: was requested and is missing ({why})" for what, why in manifest.missing.items()]
     for name in (model.name for model in manifest.models):
         tell(f"model {name}")
         faults += [f"model {name}: {fault}" for fault in model_faults(folder / MODELS / name)]
@@ -47,7 +47,7 @@ def verify_bundle(folder: Path, tell: Callable[[str], None] = lambda _: None) ->
 
 
 def file_faults(folder: Path) -> Iterator[str]:
-    """Tell which files are missing, damaged or not of the bundle."""
+    """Yield the missing, damaged and unexpected files."""
     try:
         lines = read_regular(folder / SUMS, DESCRIPTION_BYTES).decode("utf-8", "replace").splitlines()
     except OSError as error:
@@ -58,11 +58,11 @@ def file_faults(folder: Path) -> Iterator[str]:
     for name, digest in sums.items():
         path = folder / name
         if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-            yield f"{name}: is a link out of the bundle"
+            yield f"{name}: is a link to a place outside the bundle"
         elif name not in there or not path.is_file():
             yield f"{name}: is missing"
         elif sha256_of(path) != digest:
-            yield f"{name}: is damaged (another hash)"
+            yield f"{name}: is damaged (its hash differs)"
     yield from (f"{name}: does not belong to the bundle" for name in sorted(there - sums.keys()))
 
 
@@ -78,10 +78,10 @@ def _wheel_faults(folder: Path, manifest: Manifest) -> Iterator[str]:
 
 
 def _commands(folder: Path, manifest: Manifest) -> Iterator[str]:
-    """Tell how to install from the bundle, as lines for a shell."""
+    """Yield the shell commands that install from the bundle."""
     targets = " ".join("install" if extra == "base" else f"install-{extra}" for extra in manifest.extras)
     yield f"cp -r {quote(str(folder / SOURCE))} shrag && cd shrag"
-    wheels = quote((folder / WHEELS).as_uri())  # an address: pip takes a blank for the end of a path
+    wheels = quote((folder / WHEELS).as_uri())  # a URI, as pip ends a path at a space
     yield f"PIP_NO_INDEX=1 PIP_FIND_LINKS={wheels} make {targets} PYTHON=python{manifest.python}"
     if manifest.models:
         yield f"echo {quote(f'MODELS_FOLDER={folder / MODELS}')} >>.env  # after cp .env.example .env"

@@ -1,4 +1,4 @@
-"""Wheels of locks, by their hashes, for this Python."""
+"""Wheels of lock files, by their hashes, for this Python."""
 
 import re
 import sys
@@ -10,21 +10,21 @@ from stack.bundle.tools import run_tool
 from stack.errors import BundleIncomplete
 
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})\b")
-PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # as wheels name it
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"  # as in names of wheels
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input")
 BY_THE_LOCK = ("--quiet", "--require-hashes", "--only-binary=:all:", "--requirement")
 
 
 def lock_of(bundle: Path, extra: Extra) -> Path:
-    """Return the lock of an extra in a bundle."""
+    """Return the lock file of an extra in a bundle."""
     return bundle / SOURCE / "requirements" / f"{extra}.txt"
 
 
 def collect_wheels(locks: Sequence[Path], target: Path, platforms: Sequence[str]) -> None:
-    """Download the missing wheels of some locks, and remove wheels of no lock.
+    """Download the missing wheels of lock files, and remove other wheels.
 
     Raises:
-        BundleIncomplete: the source has no such lock, or pip fails.
+        BundleIncomplete: a lock file is missing in the source, or pip fails.
     """
     for lock in locks:
         if not lock.is_file():
@@ -46,6 +46,6 @@ def for_platforms(tags: Sequence[str]) -> list[str]:
 
 
 def check_installable(lock: Path, wheels: Path) -> None:
-    """Let pip resolve a lock from these wheels, installing nothing; BundleIncomplete where it cannot."""
+    """Let pip resolve a lock from these wheels without installing; raise BundleIncomplete if it fails."""
     alone = ["install", "--dry-run", "--ignore-installed", "--no-index", f"--find-links={wheels}"]
     run_tool([*PIP, *alone, *BY_THE_LOCK, str(lock)], "wheels")

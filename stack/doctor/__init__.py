@@ -1,1 +1,1 @@
-"""What is configured, what is there, what is wrong and how to mend it: `shrag doctor`."""
+"""Diagnosis of configuration and services, with remedies: `shrag doctor`."""

@@ -1,4 +1,4 @@
-"""Findings for a person, and as one JSON object."""
+"""Output of findings: a table, or one JSON object."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -36,8 +36,8 @@ def show_findings(findings: Sequence[Finding]) -> None:
     for finding, lines in zip(findings, found, strict=True):
         for line in lines:
             echo(styled(line, **STYLES[finding.status]))
-    to_mend = [finding for finding in findings if finding.mend]
-    if to_mend:
+    with_remedy = [finding for finding in findings if finding.mend]
+    if with_remedy:
         echo()
-    for finding in to_mend:
+    for finding in with_remedy:
         echo(styled(f"{finding.check}, {finding.subject}", **STYLES[finding.status]), f": {finding.mend}")

@@ -1,4 +1,4 @@
-"""Whether a key or a password goes unencrypted, which a setting allowed."""
+"""Secrets sent without encryption, as a setting allows."""
 
 from collections.abc import Iterator
 
@@ -7,9 +7,9 @@ from stack.doctor.findings import Finding
 
 
 def check_encryption(addresses: str, *, secret: bool) -> Iterator[Finding]:
-    """Warn of a secret that goes over plain http to another machine, as a setting allows."""
+    """Warn if a secret is sent over plain http to another machine."""
     hosts = hosts_in_the_clear(addresses) if secret else []
     if hosts:
-        found = f"the key or password goes unencrypted to {', '.join(hosts)}"
-        mend = "use https://, so that nobody on the way can read it"
+        found = f"the key or password is sent unencrypted to {', '.join(hosts)}"
+        mend = "use https://, so that nobody in between can read it"
         yield Finding("encryption", "warning", found, configured="allow_plain_http", mend=mend)

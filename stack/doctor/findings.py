@@ -1,4 +1,4 @@
-"""What a check found, as a value."""
+"""The finding of a check, as a value."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from base.progress import Progress, no_progress
 from base.remedies import describe_remedies
 from generator.pipeline import Settings
 
-if TYPE_CHECKING:  # a check that asks no server does not wait for it
+if TYPE_CHECKING:  # a check without a server does not import it
     import httpx
 
 Status = Literal["ok", "warning", "wrong", "not configured"]
@@ -17,7 +17,7 @@ Status = Literal["ok", "warning", "wrong", "not configured"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `mend` is empty where there is nothing to mend."""
+    """A finding of a check; `mend` is the remedy, if one is needed."""
 
     subject: str
     status: Status
@@ -29,21 +29,21 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What is examined: the settings, the index that is named, and what stands in for the network."""
+    """The subject of the checks: the settings, an index, and a replacement of the network in tests."""
 
     settings: Settings
     index: str | None = None
     quick: bool = False  # without reading every file of the indexes
     progress: Progress = no_progress
     transport: "httpx.AsyncBaseTransport | None" = None
-    engine_answers: bool = True  # as far as the checks before have found
+    engine_answers: bool = True  # according to earlier checks
 
 
 Check = Callable[[Examined], Iterator[Finding]]
 
 
 def failed(subject: str, error: Exception, configured: str = "", mend: str = "") -> Finding:
-    """Return what an error says, in one line, as a finding; `mend` is for errors that do not say it."""
+    """Return an error as a one-line finding; `mend` is the remedy for errors without one."""
     what, remedies = " ".join(str(error).split()), ""
     if isinstance(error, RemediableError):
         what, remedies = error.what, describe_remedies(error)
@@ -51,9 +51,9 @@ def failed(subject: str, error: Exception, configured: str = "", mend: str = "")
 
 
 def without_engine(subject: str) -> Finding:
-    """Return the finding of a check that would ask the engine, which does not answer."""
+    """Return the finding of a check that needs the engine, which does not answer."""
     return Finding(
-        subject, "wrong", "not looked at, as the engine does not answer", mend="mend the engine first"
+        subject, "wrong", "not checked, as the engine does not answer", mend="fix the engine first"
     )
 
 
@@ -63,5 +63,5 @@ def of_check(name: str, findings: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def all_is_well(findings: list[Finding]) -> bool:
-    """Tell whether nothing is wrong; warnings and what is not configured are no faults."""
+    """Check that nothing is wrong; warnings and missing configuration are allowed."""
     return all(finding.status != "wrong" for finding in findings)

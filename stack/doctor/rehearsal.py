@@ -1,4 +1,4 @@
-"""The checks and a whole question with every address refused that no setting names."""
+"""The checks and a whole question, with all addresses refused except the configured ones."""
 
 import tempfile
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ from stack.guard import Watch, only
 RECORDS = Path(__file__).with_name("rehearsal.jsonl")
 NAME = "rehearsal"
 QUESTION = "회복탄력성은 간호사의 이직 의도를 얼마나 낮추는가?"
-STACK_LINES = 12  # of an attempt, the innermost
+STACK_LINES = 12  # innermost lines shown per attempt
 
 
 def addresses(settings: Settings) -> list[str]:
-    """Return every address that the settings name, and that something may thus be sent to."""
+    """Return every address in the settings, to which data may be sent."""
     named: list[str] = []
     if settings.indexer.engine == "elasticsearch":
         named += map(str.strip, settings.indexer.elasticsearch.url.split(","))
@@ -37,7 +37,7 @@ def addresses(settings: Settings) -> list[str]:
 
 
 def examine_offline(examined: Examined) -> list[Finding]:
-    """Run the checks and one question under guard; each attempt to leave is a finding."""
+    """Run the checks and one question under guard; each other connection attempt is a finding."""
     with only(addresses(examined.settings)) as watch:
         findings = list(examine(examined))
         if not examined.index or answers(findings):
@@ -54,18 +54,18 @@ def _rehearse(examined: Examined) -> Iterator[Finding]:
                 settings = _in_a_folder(examined.settings, Path(folder))
                 build_index(IngestRequest(name=NAME, paths=(str(RECORDS),)), settings.indexer)
                 answered = _ask(settings, NAME)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the attempts are shown too
+    except Exception as error:  # noqa: BLE001 - the attempts are shown after any error
         found = f"{type(error).__name__}: {error}"
-        yield Finding("a question", "wrong", found, mend="mend what is found above first")
+        yield Finding("a question", "wrong", found, mend="fix the findings above first")
         return
     status, found = answered
-    mend = "" if status == "ok" else "mend the language model first; the note tells why it failed"
+    mend = "" if status == "ok" else "fix the language model first; the note has the reason"
     asked = examined.index or "sample records"
     yield Finding("a question", status, found, configured=asked, mend=mend)
 
 
 def _in_a_folder(settings: Settings, folder: Path) -> Settings:
-    """Return the same settings for an embedded index there."""
+    """Return the settings with an embedded index in that folder."""
     indexer: IndexerSettings = settings.indexer.model_copy(
         update={"home": folder, "engine": "tantivy", "workers": 1}
     )
@@ -73,7 +73,7 @@ def _in_a_folder(settings: Settings, folder: Path) -> Settings:
 
 
 def _ask(settings: Settings, name: str) -> tuple[Status, str]:
-    """Ask one question, and tell who wrote the answer; a model that fails is a fault here."""
+    """Ask one question, and describe the answer; a model that fails is a problem here."""
     with open_index(settings.indexer, name, settings.retriever.synonyms, follow=True) as index:
         answered = run(answer_question(index, make_request(settings, QUESTION), settings))
     answer = f"{len(answered.evidence)} passages of evidence, answer {answered.answer.written_by}"
@@ -84,7 +84,7 @@ def _ask(settings: Settings, name: str) -> tuple[Status, str]:
 def _refused(watch: Watch, settings: Settings) -> Iterator[Finding]:
     named = ", ".join(addresses(settings)) or "no address"
     if not watch.attempts:
-        found = f"no other address was tried; {watch.passed} connections to those of the settings"
+        found = f"no other address was tried; {watch.passed} connections to configured addresses"
         yield Finding("addresses", "ok", found, configured=named)
     for attempt in watch.attempts:
         yield Finding(
@@ -92,5 +92,5 @@ def _refused(watch: Watch, settings: Settings) -> Iterator[Finding]:
             "wrong",
             f"{attempt.event} was tried and refused, from:\n" + "\n".join(attempt.stack[-STACK_LINES:]),
             configured=named,
-            mend="the stack tells who asked; SHRAG itself asks for nothing that a setting does not name",
+            mend="the stack shows the caller; SHRAG itself uses only configured addresses",
         )

@@ -1,4 +1,4 @@
-"""A request that a server which ignores its JSON schema answers wrongly, and the judgement of the answer."""
+"""A request that exposes a server which ignores its JSON schema, and the check of the answer."""
 
 from typing import Annotated, Any, Literal
 
@@ -9,7 +9,7 @@ from generator.llm.chat import chat_request
 from generator.settings import LanguageModelSettings
 from stack.doctor.findings import Finding
 
-TOKENS = 256  # the longest answer of the schema has some forty; a model may put blanks between
+TOKENS = 256  # the longest answer of the schema has about forty; a model may add spaces
 PROMPT = (
     "Write a poem of four lines about the sea in winter. "
     "Verse only: no JSON, no braces, no quotation marks, no code."
@@ -19,7 +19,7 @@ OK = 200
 
 
 class ProbeAnswer(BaseModel):
-    """What the schema leaves to say; nobody writes it who is asked for a poem."""
+    """The answer allowed by the schema; nobody writes it when asked for a poem."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -29,17 +29,17 @@ class ProbeAnswer(BaseModel):
 
 
 def probe_request(settings: LanguageModelSettings) -> dict[str, Any]:
-    """Make the request, as the client makes its own; temperature 0 and few tokens."""
+    """Return the request, built by the client's own function, with temperature 0 and few tokens."""
     probe = settings.model_copy(update={"max_tokens": TOKENS, "temperature": 0.0, "stream": False})
     return chat_request([{"role": "user", "content": PROMPT}], ProbeAnswer, name="probe", settings=probe)
 
 
 def judge_probe(status: int, body: str) -> Finding:
-    """Tell whether the server held the model to the schema."""
+    """Check whether the server enforced the schema."""
     if status != OK:
         return _wrong(
             f"the server answers {status} to a request with a JSON schema: {one_line(body)[:SHOWN]}",
-            "use a server that knows response_format with json_schema (vLLM does)",
+            "use a server that supports response_format with json_schema (like vLLM)",
         )
     try:
         choice = read_json(body)["choices"][0]
@@ -47,13 +47,13 @@ def judge_probe(status: int, body: str) -> Finding:
         text = str(message.get("content") or "")
     except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         return _wrong(
-            f"no chat completion: {one_line(body)[:SHOWN]}", "set SHRAG_LLM__BASE_URL to where the API begins"
+            f"not a chat completion: {one_line(body)[:SHOWN]}", "set SHRAG_LLM__BASE_URL to the API's address"
         )
     thought = message.get("reasoning_content") or message.get("reasoning")
     if thought and not text.strip():
         return _wrong(
-            "the answer stands among the model's thoughts, where no schema holds",
-            "start the server without --reasoning-parser, and the model without thinking",
+            "the answer is in the model's reasoning, to which no schema applies",
+            "start the server without --reasoning-parser, and disable the model's reasoning",
         )
     try:
         ProbeAnswer.model_validate_json(text)
@@ -62,14 +62,14 @@ def judge_probe(status: int, body: str) -> Finding:
             return Finding(
                 "JSON schema",
                 "warning",
-                f"{TOKENS} tokens and nothing but blanks: the model fills the room between the braces",
-                mend="use another model; this one may not end its answers",
+                f"{TOKENS} tokens of white space: the model fills the space between the braces",
+                mend="use another model; this one may never end its answers",
             )
         return _wrong(
-            f"asked for verse under a schema, it answered {text.strip()[:SHOWN]!r}",
-            "this server does not hold the model to the schema: use vLLM without --reasoning-parser",
+            f"asked for verse under a schema, the model answered {text.strip()[:SHOWN]!r}",
+            "this server does not enforce the schema: use vLLM without --reasoning-parser",
         )
-    return Finding("JSON schema", "ok", "an answer that begged to be verse is of the schema")
+    return Finding("JSON schema", "ok", "a request for verse was answered according to the schema")
 
 
 def _wrong(found: str, mend: str) -> Finding:

@@ -363,9 +363,9 @@ def test_score_has_usual_measures_and_tells_what_is_missing(call, tmp_path):
     result = call("score", qrels, run)
 
     assert result.stdout.split() == "nDCG@10 0.5000 R@100 0.5000 Success@5 0.5000 Success@15 0.5000".split()
-    assert "1 judged question not in it, counted as 0 (q2)" in result.stderr
+    assert "1 judged question not in the run, counted as 0 (q2)" in result.stderr
     assert "1 question with nothing relevant judged, not counted (q3)" in result.stderr
-    assert "1 question of it not judged, not counted (q4)" in result.stderr
+    assert "1 question not judged, not counted (q4)" in result.stderr
 
 
 def with_manifest(run, *, failed=(), topics="one"):
@@ -387,8 +387,8 @@ def test_questions_that_failed_are_left_out_of_scores_and_told(call, tmp_path):
     result = call("score", qrels, run, "--measures", "RR", "--json")
 
     assert json.loads(result.stdout) == {"RR": 1 / 2, "left_out": ["q2"]}
-    assert "1 question failed while it was made, left out (q2)" in result.stderr
-    assert "1 judged question not in it, counted as 0 (q3)" in result.stderr
+    assert "1 question failed in the run, left out (q2)" in result.stderr
+    assert "1 judged question not in the run, counted as 0 (q3)" in result.stderr
     assert "scored over 2 questions" in result.stderr
 
 

@@ -112,7 +112,7 @@ def test_a_question_that_was_ranked_without_the_model_is_asked_again_alone(run, 
     [
         (("--find", "--hops", "auto"), "--hops has no effect with --find"),
         (("--find", "--method", "or"), "--method has no effect with --find"),
-        (("--find", "--unit", "passage"), "name the unit: paper"),
+        (("--find", "--unit", "passage"), "--unit paper"),
         (("--find", "--without", "wizard"), "there is no agent 'wizard'"),
         (("--find", "-k", 501), "papers is 501, and has to be 1 to 500"),
         (("--rounds", 2), "--rounds has no effect"),

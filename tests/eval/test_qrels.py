@@ -39,19 +39,19 @@ def test_the_same_judgement_twice_is_one(tmp_path):
 @pytest.mark.parametrize(
     ("content", "line", "reason"),
     [
-        ("q1 0 d1 1\nq1 0 d2\n", 2, "3 columns, the lines before have 4"),
+        ("q1 0 d1 1\nq1 0 d2\n", 2, "3 columns, earlier lines have 4"),
         ("q1 d1\n", 1, "2 columns"),
         ("q1\n", 1, "1 column; "),
-        ("q1 0 d1 1.0\n", 1, "'1.0' is no grade"),
-        ("q1 0 d1 high\n", 1, "'high' is no grade"),
-        ("q1 0 d1 ²\n", 1, "'²' is no grade"),
-        ("q1 0 d1 １\n", 1, "'１' is no grade"),
-        ("q1 0 d1 1_0\n", 1, "'1_0' is no grade"),
-        ("q1 0 d1 -+1\n", 1, "'-+1' is no grade"),
-        ("q1 0 d1 99999999999\n", 1, "no grade"),
+        ("q1 0 d1 1.0\n", 1, "'1.0' is not a grade"),
+        ("q1 0 d1 high\n", 1, "'high' is not a grade"),
+        ("q1 0 d1 ²\n", 1, "'²' is not a grade"),
+        ("q1 0 d1 １\n", 1, "'１' is not a grade"),
+        ("q1 0 d1 1_0\n", 1, "'1_0' is not a grade"),
+        ("q1 0 d1 -+1\n", 1, "'-+1' is not a grade"),
+        ("q1 0 d1 99999999999\n", 1, "not a grade"),
         ("q1 0 d1 1\nq1 0 d1 0\n", 2, "d1 is judged 0 for q1, and 1 before"),
         ("q 0 \ub17c 1\nq 0 \u1102\u1169\u11ab 0\n", 2, "\ub17c is judged 0 for q, and 1 before"),
-        ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore\n", 2, "'score' is no grade"),
+        ("query-id\tcorpus-id\tscore\nquery-id\tcorpus-id\tscore\n", 2, "'score' is not a grade"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, content, line, reason):
@@ -70,7 +70,7 @@ def test_ids_are_composed_as_those_of_an_index_are(tmp_path):
 
 @pytest.mark.parametrize("content", ["", "\n", "query-id\tcorpus-id\tscore\n"])
 def test_a_file_without_a_judgement_is_refused(tmp_path, content):
-    with pytest.raises(BadQrels, match="there is no judgement in it"):
+    with pytest.raises(BadQrels, match="it contains no judgements"):
         read_qrels(qrels_file(tmp_path, content))
 
 

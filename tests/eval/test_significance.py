@@ -87,5 +87,5 @@ def test_a_comparison_counts_what_the_second_gains():
 
 @pytest.mark.parametrize(("a", "b"), [([], []), ([1.0], [1.0, 2.0])])
 def test_what_is_not_paired_is_refused(a, b):
-    with pytest.raises(ValueError, match="pairs are needed"):
+    with pytest.raises(ValueError, match="the same questions"):
         paired_randomization(a, b)

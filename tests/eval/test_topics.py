@@ -52,10 +52,10 @@ def test_a_line_separator_inside_a_question_ends_no_line(tmp_path):
     ("content", "line", "reason"),
     [
         ("q1\tWhy?\nq2 How?\n", 2, "one column"),
-        ("q1\tWhy?\n\nq1\tHow?\n", 3, "q1 stands here a second time"),
+        ("q1\tWhy?\n\nq1\tHow?\n", 3, "q1 occurs a second time"),
         ("q1\t  \n", 1, "the question of q1 is empty"),
-        ("q 1\tWhy?\n", 1, "no query id"),
-        ("\tWhy?\n", 1, "no query id"),
+        ("q 1\tWhy?\n", 1, "not a query id"),
+        ("\tWhy?\n", 1, "not a query id"),
         ('{"query_id": "q1"}\n', 1, 'no "question"'),
         ('{"question": "Why?"}\n', 1, 'no "query_id"'),
         ('{"query_id": "q1", "question": ["Why?"]}\n', 1, 'no "question"'),
@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_told_with_file_and_line(tmp_path, content, line,
 
 
 def test_a_file_without_a_question_is_refused(tmp_path):
-    with pytest.raises(BadTopics, match="there is no question in it"):
+    with pytest.raises(BadTopics, match="it contains no questions"):
         read_topics(topics_file(tmp_path, "\n \n"))
 
 
@@ -108,5 +108,5 @@ def test_ids_are_composed_and_questions_stay_as_they_are(tmp_path):
 def test_an_id_in_two_forms_stands_twice(tmp_path):
     path = topics_file(tmp_path, "물음\tWhy?\n" + normalize("NFD", "물음\tHow?\n"))
 
-    with pytest.raises(BadTopics, match="stands here a second time"):
+    with pytest.raises(BadTopics, match="occurs a second time"):
         read_topics(path)

@@ -159,7 +159,7 @@ def test_search_never_calls_the_model(sample_home):
         ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
         ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must hold a JSON object, like {"top_k": 20}'),
         ({"cache__mode": "on"}, "SHRAG_CACHE__MODE: Input should be 'off', 'use', 'record' or 'replay'"),
-        ({"llm": "no JSON"}, "SHRAG_LLM must hold JSON"),
+        ({"llm": "no JSON"}, "SHRAG_LLM must be JSON"),
         ({"title_weight": "heavy"}, "SHRAG_TITLE_WEIGHT: Input should be a valid number"),
     ],
     ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
@@ -177,7 +177,7 @@ def test_every_setting_that_does_not_fit_is_a_line(sample_home):
     assert done.returncode == 2
     assert [line.partition(";")[0] for line in sorted(done.stderr.splitlines())] == [
         "SHRAG_LLM__RETRIES: Input should be a valid integer, unable to parse string as an integer",
-        "SHRAG_LLM__TIMEOUT: there is no such setting",
+        "SHRAG_LLM__TIMEOUT: unknown setting",
     ]
     assert "SHRAG_LLM__TIMEOUT_S" in done.stderr
 

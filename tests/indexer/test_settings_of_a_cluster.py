@@ -13,10 +13,10 @@ CERTIFICATES = certifi.where()
 @pytest.mark.parametrize(
     ("environment", "complaint"),
     [
-        ({"elasticsearch": "nope"}, "SHRAG_ELASTICSEARCH must hold JSON"),
+        ({"elasticsearch": "nope"}, "SHRAG_ELASTICSEARCH must be JSON"),
         (
             {"elasticsearch__shard": "2"},
-            "SHRAG_ELASTICSEARCH__SHARD: there is no such setting; there are SHRAG_ELASTICSEARCH__URL, ",
+            "SHRAG_ELASTICSEARCH__SHARD: unknown setting; the settings here are SHRAG_ELASTICSEARCH__URL, ",
         ),
         ({"elasticsearch__url": "http://h"}, "SHRAG_ELASTICSEARCH__URL: must name the port"),
         (

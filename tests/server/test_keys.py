@@ -161,7 +161,7 @@ def test_a_first_key_that_the_disk_has_no_room_for_leaves_no_file(tmp_path, size
     ("error", "said", "remedy"),
     [
         (errno.EIO, "cannot be used (", ()),
-        (errno.ENOSPC, "was not written: ", ("make room on this disk, then try again",)),
+        (errno.ENOSPC, "was not written: ", ("free space on this disk, then try again",)),
     ],
 )
 def test_room_is_asked_for_where_the_disk_is_full_and_not_where_it_fails(
@@ -194,7 +194,7 @@ def test_an_empty_file_of_keys_is_reported_and_filled_by_the_next_key(tmp_path):
     listed = shrag(tmp_path, "keys", "list")
 
     assert listed.returncode == 1
-    assert f"{FILE} is empty, and no key opens anything; make a key: shrag keys create" in listed.stderr
+    assert f"{FILE} is empty, so no key is valid; create a key: shrag keys create" in listed.stderr
     with pytest.raises(KeysEmpty):
         KeyStore(tmp_path).read()
     made = make(tmp_path)
@@ -345,7 +345,7 @@ def test_other_indexes_are_not_there_for_a_key_of_one(keyed):
             asked = {"id": f"{name}/SAMPLE-BAT-011"} | form
             told = keyed.get("/unapi", params=asked, headers=bearer(key))
             assert told.status_code == 404
-            assert told.json()["detail"] == f"there is no paper '{name}/SAMPLE-BAT-011'"
+            assert told.json()["detail"] == f"unknown paper '{name}/SAMPLE-BAT-011'"
 
 
 def test_only_admin_keys_read_metrics(keyed):

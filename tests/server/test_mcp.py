@@ -332,7 +332,7 @@ def test_arguments_that_a_model_leaves_empty_are_as_good_as_none(served):
 def test_an_unknown_tool_is_an_error_of_the_protocol(served):
     async def use():
         async with Client(f"{served.url}/mcp") as client:
-            with pytest.raises(MCPError, match="there are: ask, fetch, find_papers, search"):
+            with pytest.raises(MCPError, match="the tools are: ask, fetch, find_papers, search"):
                 await client.call_tool("delete", {})
 
     run(use())

@@ -164,9 +164,9 @@ def test_a_decomposed_name_of_an_index_is_that_of_the_composed(odd):
 @pytest.mark.parametrize(
     ("call", "place", "words"),
     [
-        ({"question": "x", "kk": 1}, "body.kk", "is k meant?"),
-        ({"question": "x", "exlude": ["a"]}, "body.exlude", "is exclude meant?"),
-        ({"question": "x", "\x00": 1}, "body.\x00", "no such part"),
+        ({"question": "x", "kk": 1}, "body.kk", "did you mean k?"),
+        ({"question": "x", "exlude": ["a"]}, "body.exlude", "did you mean exclude?"),
+        ({"question": "x", "\x00": 1}, "body.\x00", "unknown field"),
         ({}, "body.question", "is missing"),
         ({"question": None}, "body.question", "must be text"),
         ({"question": ["x"]}, "body.question", "must be text"),

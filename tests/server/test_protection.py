@@ -41,7 +41,7 @@ def test_reached_from_elsewhere_it_does_not_start_with_an_empty_file_of_keys_and
     refused = shrag(tmp_path, "serve", "--port", "0", "--host", "0.0.0.0")
 
     assert refused.returncode == 1
-    assert f"{tmp_path / FILE} is empty, and no key opens anything; make a key" in refused.stderr
+    assert f"{tmp_path / FILE} is empty, so no key is valid; create a key" in refused.stderr
 
 
 def test_with_a_key_or_open_it_starts_there(sample_home, tmp_path):

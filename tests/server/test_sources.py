@@ -162,13 +162,13 @@ def test_a_search_of_sources_names_them_and_where_each_paper_is(client):
 
 
 def test_a_call_is_asked_of_an_index_or_of_sources(client):
-    assert "not of both" in refused(client, 422, "invalid-call", sources=["ours"], index=NAME)
+    assert "not both" in refused(client, 422, "invalid-call", sources=["ours"], index=NAME)
 
 
 @pytest.mark.parametrize("name", ["hidden", "", "../ours", "library.toml", "/etc/passwd", "x" * 5_000])
 def test_what_is_not_offered_is_not_there(client, name):
     said = refused(client, 404, "unknown-source", sources=["ours", name])
-    assert said.endswith("there are ours, theirs")
+    assert said.endswith("the sources are ours, theirs")
     assert len(said) < 300
 
 
@@ -200,7 +200,7 @@ def test_papers_of_sources_are_exported_by_question_and_by_id(client):
 
 @pytest.mark.parametrize("path", ["explain", "facets", "record"])
 def test_what_sources_cannot_give_takes_none(client, path):
-    assert "no such part" in refused(client, 422, "bad-request", path, sources=["ours"], passage_id="x")
+    assert "unknown field" in refused(client, 422, "bad-request", path, sources=["ours"], passage_id="x")
 
 
 def test_an_answer_over_sources_arrives_with_its_evidence(client):
@@ -247,7 +247,7 @@ def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch,
         assert late == {
             "name": "late",
             "kind": "index",
-            "error": "source 'late' cannot be opened; the server's log says why",
+            "error": "source 'late' cannot be opened; see the server's log",
         }
         result = found(client, "ours", "late")
         assert [note for note in result["notes"] if "'late' cannot be opened" in note]
@@ -414,7 +414,7 @@ def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, thei
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(("--source", "../x"), "cannot name a source"), (("--scope", "admin", "--source", "x"), "opens all")],
+    [(("--source", "../x"), "cannot name a source"), (("--scope", "admin", "--source", "x"), "allows every")],
 )
 def test_a_key_names_sources_as_they_are_named(tmp_path, options, said):
     done = shrag("keys", "create", *options, home=tmp_path)

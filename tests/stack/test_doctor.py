@@ -79,7 +79,7 @@ def test_indexes_that_are_damaged_are_told_a_line_each_beside_those_that_are_not
     assert {told["manifest"], told["missing"], told["bytes, files"]} == {"wrong"}
     assert file.name in found["index", "bytes, files"]["found"]
     assert all("\n" not in finding["found"] for (check, _), finding in found.items() if check == "index")
-    assert not [finding for finding in found.values() if "fault of SHRAG" in finding["mend"]]
+    assert not [finding for finding in found.values() if "bug in SHRAG" in finding["mend"]]
 
     _, quickly = doctor(home, "--quick")
     assert "fine, files" not in statuses("index", quickly)
@@ -89,7 +89,7 @@ def test_a_home_that_cannot_be_listed_is_told_and_the_other_checks_are_run(tmp_p
     code, found = doctor(tmp_path / ("x" * 300))
     assert (code, found["index", "list"]["status"]) == (1, "wrong")
     assert ("language model", "endpoint") in found
-    assert not [finding for finding in found.values() if "fault of SHRAG" in finding["mend"]]
+    assert not [finding for finding in found.values() if "bug in SHRAG" in finding["mend"]]
 
 
 @pytest.mark.parametrize("name", ["file", "file/below"])
@@ -168,15 +168,15 @@ def test_a_model_that_keeps_to_the_schema_is_well(tmp_path):
     [
         (
             {"content": "Grey swell, grey sky,\nthe gulls are gone."},
-            "asked for verse under a schema, it answered",
+            "asked for verse under a schema, the model answered",
         ),
-        ({"content": '{"season": "winter"}'}, "asked for verse under a schema, it answered"),
+        ({"content": '{"season": "winter"}'}, "asked for verse under a schema, the model answered"),
         (
             {"content": '```json\n{"season": "winter", "waves": "calm", "lines": ["salt"]}\n```'},
-            "it answered",
+            "the model answered",
         ),
-        ({"content": None, "reasoning_content": "The user wants"}, "among the model's thoughts"),
-        ({"content": "", "reasoning": "The user wants"}, "among the model's thoughts"),
+        ({"content": None, "reasoning_content": "The user wants"}, "in the model's reasoning"),
+        ({"content": "", "reasoning": "The user wants"}, "in the model's reasoning"),
     ],
     ids=["verse", "half of it", "fenced", "thoughts", "thoughts, as they are called now"],
 )
@@ -195,7 +195,7 @@ def test_a_server_that_breaks_the_schema_is_refused(tmp_path, message, told):
         (
             {"message": {"content": "{  \n\n    "}, "finish_reason": "length"},
             "JSON schema",
-            (0, "warning", "blanks"),
+            (0, "warning", "white space"),
         ),
         ({"max_model_len": 4096}, "context", (0, "warning", "4,096 tokens")),
         ({"version": None}, "version", (0, "ok", "the server is not vLLM")),
@@ -213,7 +213,7 @@ def test_what_another_server_does_is_judged(tmp_path, server, subject, expected)
 def test_a_version_that_the_server_keeps_to_itself_says_nothing_of_the_server(tmp_path):
     with model_server(version="refused") as server:
         _, found = doctor(tmp_path, **with_model(server.base_url))
-    assert found["language model", "version"]["found"] == "not told"
+    assert found["language model", "version"]["found"] == "unknown"
 
 
 def test_a_fault_of_the_embedded_engine_s_check_is_no_proxy(tmp_path, monkeypatch):
@@ -222,7 +222,7 @@ def test_a_fault_of_the_embedded_engine_s_check_is_no_proxy(tmp_path, monkeypatc
 
     monkeypatch.setattr("stack.doctor.checks.engine.nearest_folder", fail)
     _, found = doctor(tmp_path)
-    assert "fault of SHRAG" in found["engine", "the check itself"]["mend"]
+    assert "bug in SHRAG" in found["engine", "the check itself"]["mend"]
     assert found["index", "list"]["status"] == "not configured"
 
 
@@ -230,7 +230,7 @@ def test_a_model_that_is_not_served_is_wrong_and_those_that_are_are_listed(tmp_p
     with model_server() as server:
         code, found = doctor(tmp_path, **with_model(server.base_url) | {"llm__model": "Qwen/Qwen3-4B"})
     assert (code, found["language model", "model"]["status"]) == (1, "wrong")
-    assert found["language model", "model"]["found"] == "is not served; there are: tiny-writer"
+    assert found["language model", "model"]["found"] == "is not served; the models are: tiny-writer"
     assert ("language model", "JSON schema") not in found
 
 
@@ -309,9 +309,17 @@ def test_vectors_of_the_encoder_that_is_set_are_well(encoded):
 @pytest.mark.parametrize(
     ("changed", "told", "mend"),
     [
-        ({"encoder__model": "other"}, "made otherwise: model word-counts, not other", "--vectors-only"),
-        ({"encoder__revision": "r2"}, "made otherwise: revision r1, not r2", "--vectors-only"),
-        ({"encoder__storage": "int8"}, "made otherwise: storage float32, not int8", "--vectors-only"),
+        (
+            {"encoder__model": "other"},
+            "made with other settings: model word-counts, not other",
+            "--vectors-only",
+        ),
+        ({"encoder__revision": "r2"}, "made with other settings: revision r1, not r2", "--vectors-only"),
+        (
+            {"encoder__storage": "int8"},
+            "made with other settings: storage float32, not int8",
+            "--vectors-only",
+        ),
         (
             {"encoder__provider": "none"},
             "unused, as no encoder is configured",

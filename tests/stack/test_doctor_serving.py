@@ -37,10 +37,10 @@ def answering(status, body, **headers):
     [
         (200, {"status": "ok"}, {}, ("ok", "SHRAG answers")),
         (200, {"status": "ok", "errors": ["keys-empty"]}, {}, ("wrong", "it answers with ['keys-empty']")),
-        (200, ["another"], {}, ("wrong", 'what answers there is not SHRAG (200): ["another"]')),
-        (404, {}, {}, ("wrong", "what answers there is not SHRAG (404): {}")),
+        (200, ["another"], {}, ("wrong", 'the answer is not from SHRAG (200): ["another"]')),
+        (404, {}, {}, ("wrong", "the answer is not from SHRAG (404): {}")),
         (421, {}, {}, ("wrong", "the server does not answer to this name")),
-        (502, {}, {}, ("wrong", "the proxy reaches no server (502)")),
+        (502, {}, {}, ("wrong", "the proxy does not reach the server (502)")),
         (302, {}, {"Location": "http://other.example/"}, ("wrong", "it redirects to http://other.example/")),
     ],
 )
@@ -55,9 +55,9 @@ def test_the_public_address_is_asked(tmp_path, status, body, headers, found):
 @pytest.mark.parametrize(
     ("code", "remedy"),
     [
-        ("keys-empty", "make a key (shrag keys create)"),
+        ("keys-empty", "create a key (shrag keys create)"),
         ("keys-unreadable", "let the server read .keys.sqlite"),
-        ("another", "see what shrag serve logs"),
+        ("another", "read the log of shrag serve"),
     ],
 )
 def test_a_code_that_the_public_address_answers_with_has_its_own_remedy(tmp_path, code, remedy):
@@ -71,7 +71,7 @@ def test_a_public_address_where_nothing_listens_is_wrong(tmp_path):
     code, findings = doctor(tmp_path, server__public_url="http://127.0.0.1:9")
 
     assert (code, findings["server", "public address"]["status"]) == (1, "wrong")
-    assert findings["server", "public address"]["mend"].startswith("see that the name resolves here")
+    assert findings["server", "public address"]["mend"].startswith("check that the name resolves here")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_keys_are_counted_and_a_damaged_file_of_them_is_wrong(tmp_path):
     revoked = doctor(tmp_path)[1]["server", "keys"]
     (tmp_path / ".keys.sqlite").write_text("no database" * 100)
 
-    assert (made["status"], made["found"]) == ("ok", "1 neither revoked nor expired")
+    assert (made["status"], made["found"]) == ("ok", "1 active")
     assert (revoked["status"], revoked["found"]) == (
         "warning",
         "all keys are revoked or expired: no caller is admitted",
@@ -122,8 +122,8 @@ def test_an_expired_key_is_not_usable(tmp_path):
     store.add(make_key(expires=datetime.now(UTC) + timedelta(days=1))[1])
     usable = doctor(tmp_path)[1]["server", "keys"]
 
-    assert (expired["status"], expired["mend"]) == ("warning", "make a key (shrag keys create)")
-    assert (usable["status"], usable["found"]) == ("ok", "1 neither revoked nor expired")
+    assert (expired["status"], expired["mend"]) == ("warning", "create a key (shrag keys create)")
+    assert (usable["status"], usable["found"]) == ("ok", "1 active")
 
 
 def backup_of(tmp_path, *files, **environment):
@@ -153,7 +153,7 @@ def test_the_newest_file_of_the_backups_has_their_age(tmp_path, files, status, f
 def test_an_empty_file_is_no_backup(tmp_path):
     finding = backup_of(tmp_path, ("cut.tar", "", 1))["backup", "empty backup"]
 
-    assert (finding["status"], finding["found"]) == ("warning", "an empty file is no backup: cut.tar")
+    assert (finding["status"], finding["found"]) == ("warning", "an empty file is not a backup: cut.tar")
 
 
 def test_a_backup_from_the_future_has_no_age(tmp_path):
@@ -191,7 +191,7 @@ def test_files_of_backups_are_looked_at_while_the_engine_does_not_answer(tmp_pat
     findings = [each for each in json.loads(done.stdout)["findings"] if each["check"] == "backup"]
 
     assert [finding["status"] for finding in findings] == ["ok", "wrong"]
-    assert findings[1]["found"] == "not looked at, as the engine does not answer"
+    assert findings[1]["found"] == "not checked, as the engine does not answer"
 
 
 def test_a_folder_of_backups_that_is_not_there_is_wrong(tmp_path):

@@ -157,6 +157,6 @@ def test_the_doctor_warns_of_keys_that_others_can_read_and_files_they_can_write(
 def test_the_doctor_tells_variables_that_set_nothing(tmp_path):
     code, found = doctor(tmp_path, "--quick", hoem=KEY, llm="{}")
     assert code == 0
-    assert found["settings", "SHRAG_HOEM"]["mend"] == "there is SHRAG_HOME"
+    assert found["settings", "SHRAG_HOEM"]["mend"] == "did you mean SHRAG_HOME?"
     assert KEY not in json.dumps([*found.values()])
     assert ("settings", "SHRAG_LLM") not in found

@@ -1,6 +1,6 @@
-"""The JSON that the API answers with, as its description (OpenAPI) tells it: TypedDicts, a file a subject.
+"""Shapes of the API's JSON answers for its OpenAPI description: TypedDicts, one file per subject.
 
-The layers below make these records; they are sent as they are, and nothing here reads or checks them.
+The layers below make these records; they are sent unchanged, and this package does not read or check them.
 Keys may be added in later versions.
 """
 
@@ -24,7 +24,7 @@ class Shaped:
     shape: Any
 
     def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> dict[str, Any]:
-        """Name the shape; `server.description` puts a reference in its place."""
+        """Name the shape; `server.description` replaces it by a reference."""
         return {SHAPE: self.shape.__name__}
 
 

@@ -1,4 +1,4 @@
-"""An answer with its evidence, and the events by which it arrives."""
+"""An answer with its evidence, and the events in which it arrives."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -11,19 +11,19 @@ Check = Literal["supported", "unsupported", "not checkable", "excluded", "quoted
 
 
 class Reason(TypedDict):
-    """What speaks against a sentence, and the words that it is about."""
+    """A sign of missing support for a sentence, and the words concerned."""
 
     sign: str
     words: str
 
 
 class Sentence(TypedDict):
-    """A sentence of an answer, the passages that it rests on, and what their check says."""
+    """A sentence of an answer, the passages that it cites, and the result of its check."""
 
     text: str
     section: Annotated[
         Literal["introduction", "body", "conclusion", "passages"],
-        Field(description="passages: of quoted sentences, the only section of their answer"),
+        Field(description="passages: quoted sentences, the only section of their answer"),
     ]
     citations: Annotated[list[str], Field(description="passage_ids of the evidence")]
     check: Check
@@ -34,20 +34,20 @@ class Answer(TypedDict):
     """A cited answer; if it `abstained`, the evidence is the papers nearest to the question."""
 
     title: str
-    introduction: Annotated[str, Field(description="of an abstaining answer it starts with the statement")]
-    body: Annotated[str, Field(description="empty, like the other two, where sentences are quoted")]
+    introduction: Annotated[str, Field(description="an abstaining answer starts with the statement")]
+    body: Annotated[str, Field(description="empty, like the other two, if sentences are quoted")]
     conclusion: str
     language: Literal["ko", "en", "other"]
     written_by: Annotated[str, Field(description='the model\'s name, or "extractive"')]
     abstained: bool
     sentences: list[Sentence]
-    checked_by: NotRequired[Annotated[str, Field(description="the model that judged, where one did")]]
-    title_check: NotRequired[Annotated[Check, Field(description="of a title that a model wrote")]]
+    checked_by: NotRequired[Annotated[str, Field(description="the model that checked the sentences, if any")]]
+    title_check: NotRequired[Annotated[Check, Field(description="for a title written by a model")]]
     title_reasons: NotRequired[list[Reason]]
 
 
 class AnswerResult(Found):
-    """A search's result with the answer, and the evidence that it rests on."""
+    """A search result with the answer and its evidence."""
 
     answer: Answer
     evidence: list[Hit]
@@ -61,32 +61,32 @@ class EvidenceHit(Hit):
 
 
 class StepEvent(TypedDict):
-    """What has begun."""
+    """The start of a step."""
 
     name: Annotated[str, Field(description="question, keywords, search, answer, check, quotation")]
 
 
 class QuestionEvent(TypedDict):
-    """What is asked in place of a question that needed earlier ones."""
+    """The standalone question that replaces one that refers to earlier ones."""
 
     question: str
 
 
 class KeywordsEvent(TypedDict):
-    """The keywords, and who chose them; null where the method has none."""
+    """The keywords and their source; null if the method has none."""
 
     keywords: list[Keyword]
     source: Literal["model", "statistics", "given"] | None
 
 
 class QueriesEvent(TypedDict):
-    """The queries, and what each found."""
+    """The queries and their hits."""
 
     queries: list[SentQuery]
 
 
 class EvidenceEvent(TypedDict):
-    """The papers that the answer rests on; later ones take the place of those before."""
+    """The papers that the answer is based on; later events replace earlier ones."""
 
     hits: list[EvidenceHit]
     version: int | None
@@ -108,13 +108,13 @@ class RestartEvent(TypedDict):
 
 
 class SentenceEvent(Sentence):
-    """A sentence by its place in the answer, from 0."""
+    """A sentence and its position in the answer, from 0."""
 
     index: int
 
 
 class CheckEvent(TypedDict):
-    """What a judge says of a sentence that was sent."""
+    """The judge's result for a sentence that was already sent."""
 
     index: int
     check: Check

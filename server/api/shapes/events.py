@@ -1,4 +1,4 @@
-"""The events of what arrives in pieces, and how OpenAPI 3.2 describes such a stream (`itemSchema`)."""
+"""The events of streamed answers, and their description by OpenAPI 3.2 (`itemSchema`)."""
 
 from typing import Any
 
@@ -64,6 +64,6 @@ def _event(name: str, shape: Any) -> dict[str, Any]:
 
 
 def stream_responses(events: dict[str, Any]) -> dict[int | str, dict[str, Any]]:
-    """Describe a stream of these events, for the responses of a route."""
+    """Describe a stream of events, for the responses of a route."""
     schema = {"oneOf": [_event(name, shape) for name, shape in events.items()]}
     return {200: {"content": {EVENT_STREAM: {"schema": {"type": "string"}, "itemSchema": schema}}}}

@@ -1,4 +1,4 @@
-"""Papers that were found, how each was found, and the events by which they arrive."""
+"""Found papers, how each was found, and the events in which they arrive."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -11,7 +11,7 @@ Score = Annotated[float, Field(ge=0, le=1)]
 
 
 class FoundBy(TypedDict):
-    """How a paper was found: by a query, or as a reference of, or as citing, a paper."""
+    """How a paper was found: by a query, as a reference of a paper, or as citing a paper."""
 
     kind: Literal["query", "reference", "citing"]
     of: Annotated[str, Field(description="the query's text, or the paper's id")]
@@ -19,7 +19,7 @@ class FoundBy(TypedDict):
 
 
 class Cited(TypedDict):
-    """How often a paper is cited, and by what that was counted."""
+    """How often a paper is cited, and the source of the count."""
 
     count: int
     by: Annotated[
@@ -28,7 +28,7 @@ class Cited(TypedDict):
 
 
 class RankedPaper(TypedDict):
-    """A paper of the list; `score` is what it is ordered by."""
+    """A paper of the list, ordered by `score`."""
 
     rank: Annotated[int, Field(ge=1)]
     id: str
@@ -37,7 +37,7 @@ class RankedPaper(TypedDict):
     relevance: Score
     relevant: bool
     authority: float
-    cited: Annotated[Cited | None, Field(description="null where nobody counted")]
+    cited: Annotated[Cited | None, Field(description="null if not counted")]
     timeliness: float
     reason: str
     judged_by: Annotated[str, Field(description="a model's name, words or cosine")]
@@ -57,7 +57,7 @@ class RankedPaper(TypedDict):
 
 
 class NearPaper(TypedDict):
-    """A paper that was judged to be just not relevant enough."""
+    """A paper whose relevance is just below the threshold."""
 
     id: str
     relevance: Score
@@ -69,17 +69,17 @@ class NearPaper(TypedDict):
 
 
 class QueryOfSearch(TypedDict):
-    """A query, and how many papers it found; null where it was not sent yet."""
+    """A query and the number of papers that it found; null if it was not sent yet."""
 
     text: str
     kind: Literal["question", "expanded", "method", "application", "limitation"]
     round: int
-    paper: Annotated[str | None, Field(description="the paper that it was evolved from")]
+    paper: Annotated[str | None, Field(description="the paper from which it was evolved")]
     found: int | None
 
 
 class Understanding(TypedDict):
-    """What a question was understood to want."""
+    """The interpretation of a question."""
 
     intent: Literal["survey", "recent", "comparison", "specific", "other"]
     domain: str
@@ -96,7 +96,7 @@ class Understanding(TypedDict):
 
 
 class Spent(TypedDict):
-    """What a search has spent: calls of the model and their tokens, seconds, papers judged."""
+    """The cost of a search: model calls and their tokens, seconds, judged papers."""
 
     calls: int
     tokens: int
@@ -105,11 +105,11 @@ class Spent(TypedDict):
 
 
 class TreePaper(TypedDict):
-    """A paper under what brought it first; one that stands further up has its id alone."""
+    """A paper below its first source; a repeated paper has only its id."""
 
     paper: str
     title: NotRequired[str]
-    score: NotRequired[Annotated[float | None, Field(description="null where it was not judged")]]
+    score: NotRequired[Annotated[float | None, Field(description="null if not judged")]]
     relevant: NotRequired[bool]
     reason: NotRequired[str]
     year: NotRequired[int]
@@ -121,7 +121,7 @@ class TreePaper(TypedDict):
 
 
 class TreeQuery(TypedDict):
-    """A query, and the papers that it brought first; 300 at most."""
+    """A query and the papers that it found first, at most 300."""
 
     query: str
     kind: str
@@ -129,31 +129,31 @@ class TreeQuery(TypedDict):
 
 
 class SearchSoFar(TypedDict):
-    """What a search for papers has come to."""
+    """The state of a search for papers."""
 
     question: str
-    index: Annotated[str | None, Field(description="null where sources were asked")]
+    index: Annotated[str | None, Field(description="null if sources were searched")]
     sources: NotRequired[list[str]]
     understanding: Understanding | None
     papers: list[RankedPaper]
     near: Annotated[
         list[NearPaper],
-        Field(description="those next below the threshold, where fewer are relevant than asked"),
+        Field(description="papers just below the threshold, if fewer are relevant than requested"),
     ]
     queries: list[QueryOfSearch]
-    known: Annotated[int, Field(description="papers looked at")]
+    known: Annotated[int, Field(description="papers examined")]
     relevant: int
     spent: Spent
-    complete: Annotated[bool, Field(description="false where a budget or the server ended it")]
+    complete: Annotated[bool, Field(description="false if a budget or the server ended it")]
     notes: list[str]
     milliseconds: float
     tree: list[TreeQuery]
 
 
 class FoundPapers(SearchSoFar):
-    """Papers found, best first, and how."""
+    """Found papers, best first, with their origin."""
 
-    search: NotRequired[Annotated[str, Field(description="the id by which it is kept")]]
+    search: NotRequired[Annotated[str, Field(description="the id of the kept search")]]
 
 
 class KeptHead(TypedDict):
@@ -162,7 +162,7 @@ class KeptHead(TypedDict):
     id: str
     index: str | None
     sources: NotRequired[list[str]]
-    request: Annotated[dict[str, Any], Field(description="what the call named")]
+    request: Annotated[dict[str, Any], Field(description="the fields of the call")]
     created: str
     updated: str
     running: bool
@@ -174,13 +174,13 @@ class KeptHead(TypedDict):
 
 
 class KeptSearches(TypedDict):
-    """The caller's own searches, newest first."""
+    """The caller's searches, newest first."""
 
     searches: list[KeptHead]
 
 
 class KeptSearch(SearchSoFar):
-    """A kept search and its papers, as they stood when it ended; of one that broke off by rules."""
+    """A kept search and its papers, in their final order; ordered by rules if the search was interrupted."""
 
     id: str
     request: dict[str, Any]
@@ -190,13 +190,13 @@ class KeptSearch(SearchSoFar):
 
 
 class SearchEvent(TypedDict):
-    """Under which id the search is kept; the first event, left out where it cannot be kept."""
+    """The id of the kept search; the first event, omitted if the search cannot be kept."""
 
     id: str
 
 
 class FindingStepEvent(TypedDict):
-    """What has begun."""
+    """The start of a step."""
 
     name: Literal["understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"]
     round: int
@@ -204,13 +204,13 @@ class FindingStepEvent(TypedDict):
 
 
 class SentQueriesEvent(TypedDict):
-    """Queries that are new, or were sent now; the text tells which."""
+    """Queries that are new or have now been sent, identified by their text."""
 
     queries: list[QueryOfSearch]
 
 
 class SeenPaper(TypedDict):
-    """A paper with the first way that led to it; not judged where the score is null."""
+    """A paper with its first source; the score is null if it was not judged."""
 
     id: str
     title: str
@@ -221,18 +221,18 @@ class SeenPaper(TypedDict):
     relevant: bool
     reason: str
     judged_by: str
-    layer: Annotated[int, Field(description="0 where a query brought it")]
+    layer: Annotated[int, Field(description="0 if a query found it")]
     found_by: FoundBy
 
 
 class PapersEvent(TypedDict):
-    """Papers that are new, or were judged now; the id tells which."""
+    """Papers that are new or have now been judged, identified by their id."""
 
     papers: Annotated[list[SeenPaper], Field(max_length=100)]
 
 
 class SpentEvent(Spent):
-    """What was spent, and how many papers are relevant, and known."""
+    """The cost so far, and the numbers of relevant and known papers."""
 
     relevant: int
     known: int

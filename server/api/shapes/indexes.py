@@ -1,4 +1,4 @@
-"""Indexes and sources, and what they can be asked."""
+"""Indexes and sources, and example questions."""
 
 from typing import Annotated, Literal, NotRequired
 
@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class Index(TypedDict):
-    """An index: the version that answers, and what it is made of."""
+    """An index: the published version and its contents."""
 
     name: str
     version: int
@@ -15,37 +15,38 @@ class Index(TypedDict):
     papers: int
     passages: int
     published: str
-    counts: Annotated[dict[str, int], Field(description="what became of the records")]
+    counts: Annotated[dict[str, int], Field(description="records by outcome")]
     analyzer: Literal["bilingual", "korean", "english"]
-    unit: Annotated[str, Field(description="what is judged: paper or passage")]
+    unit: Annotated[str, Field(description="unit of relevance: paper or passage")]
     glossary: dict[str, int]
     citations: Annotated[
-        dict[str, int], Field(description="references, of how many papers (citing), and how many are matched")
+        dict[str, int],
+        Field(description="references, papers that have some (citing), and matched references"),
     ]
     vectors: str | None
     fingerprint: dict[str, str]
-    language_model: Annotated[str | None, Field(description="that writes answers; null: quotations")]
+    language_model: Annotated[str | None, Field(description="writes answers; null: quotations")]
 
 
 class UnreadableIndex(TypedDict):
-    """An index that is there and cannot be read."""
+    """An index that cannot be read."""
 
     name: str
     error: str
 
 
 class Indexes(TypedDict):
-    """The indexes that there are."""
+    """All indexes."""
 
     indexes: list[Index | UnreadableIndex]
 
 
 class Source(TypedDict):
-    """A source of papers that may be asked instead of an index."""
+    """A source of papers that can be searched instead of an index."""
 
     name: str
     kind: Annotated[str, Field(description="index, elasticsearch, openalex …")]
-    description: NotRequired[Annotated[str, Field(description="what it holds")]]
+    description: NotRequired[Annotated[str, Field(description="its content")]]
     private: Annotated[bool, Field(description="questions stay within the institution")]
 
 
@@ -59,13 +60,13 @@ class UnopenedSource(TypedDict):
 
 
 class Sources(TypedDict):
-    """The sources that are offered."""
+    """The offered sources."""
 
     sources: list[Source | UnopenedSource]
 
 
 class Examples(TypedDict):
-    """Questions that an index can be asked."""
+    """Example questions for an index."""
 
     index: str
     questions: list[str]

@@ -1,4 +1,4 @@
-"""Whether the server can answer, how it is, and who asks."""
+"""Liveness, readiness, status and session."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -7,35 +7,37 @@ from typing_extensions import TypedDict
 
 
 class Alive(TypedDict):
-    """The process lives."""
+    """The process is alive."""
 
     status: Literal["ok"]
-    errors: NotRequired[Annotated[list[str], Field(description="codes of what keeps it from checking keys")]]
+    errors: NotRequired[
+        Annotated[list[str], Field(description="codes of errors that prevent checks of keys")]
+    ]
 
 
 class Ready(TypedDict):
     """Questions can be answered."""
 
     status: Literal["ok"]
-    indexes: Annotated[int, Field(description="how many there are")]
-    errors: NotRequired[Annotated[list[str], Field(description="codes of those that cannot be opened")]]
+    indexes: Annotated[int, Field(description="number of indexes")]
+    errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
 
 
 class Session(TypedDict):
-    """Who asks, and whether a key is needed; null and empty for who shows none."""
+    """The caller, and whether a key is needed; null and empty without a key."""
 
     keys_needed: bool
     signed_in: Annotated[bool, Field(description="by the page's cookie")]
     key: Annotated[str | None, Field(description="its id")]
     label: str | None
     scopes: list[str]
-    indexes: Annotated[list[str] | None, Field(description="that the key opens; null: all")]
-    sources: Annotated[list[str] | None, Field(description="that the key opens; null: all that are offered")]
+    indexes: Annotated[list[str] | None, Field(description="allowed by the key; null: all")]
+    sources: Annotated[list[str] | None, Field(description="allowed by the key; null: all offered ones")]
     expires: str | None
 
 
 class Process(TypedDict):
-    """The process that answers."""
+    """The answering process."""
 
     shrag: str
     started: str
@@ -46,16 +48,18 @@ class Process(TypedDict):
 
 
 class Health(TypedDict):
-    """What is wrong now, as this process knows."""
+    """Current problems, as far as this process knows."""
 
     stopping: bool
-    indexes_listed: Annotated[bool, Field(description="the engine could be asked which indexes there are")]
-    model_left_alone: Annotated[bool | None, Field(description="it failed too often; null: there is none")]
-    not_opened: Annotated[list[str], Field(description="indexes, each with why")]
+    indexes_listed: Annotated[bool, Field(description="the engine could list the indexes")]
+    model_left_alone: Annotated[
+        bool | None, Field(description="paused after repeated failures; null: no model is set")
+    ]
+    not_opened: Annotated[list[str], Field(description="indexes, each with the reason")]
 
 
 class Work(TypedDict):
-    """Calls of one kind that are under way or wait, in all processes of the server."""
+    """Running and waiting calls of one kind, in all processes of the server."""
 
     running: int
     places: int
@@ -63,18 +67,18 @@ class Work(TypedDict):
 
 
 class StageTimes(TypedDict):
-    """How long a stage of a search took."""
+    """Mean time of a stage of searches."""
 
     searches: float
     mean_ms: float
 
 
 class Status(TypedDict):
-    """What an operator looks at; for keys of the scope admin."""
+    """The status for an operator; needs a key with the scope admin."""
 
     server: Process
     health: Health
     indexes: list[dict[str, Any]]
     work: dict[str, Work]
     times: dict[str, StageTimes]
-    keys: Annotated[list[dict[str, Any]], Field(description="without what they open")]
+    keys: Annotated[list[dict[str, Any]], Field(description="without their indexes and sources")]

@@ -1,4 +1,4 @@
-"""A paper with what is around it, and single passages."""
+"""A paper with related papers, and single passages."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 
 class Passage(TypedDict):
-    """The unit that is indexed."""
+    """An indexed passage."""
 
     passage_id: str
     part: Annotated[str, Field(description="abstract, abstract2, body or passage")]
@@ -17,14 +17,14 @@ class Passage(TypedDict):
 
 
 class ListedPaper(TypedDict):
-    """A paper in a list; `score` where the list is ordered by one."""
+    """A paper in a list; `score` if the list is ordered by one."""
 
     doc_id: str
     title: str
     year: NotRequired[int]
     lang: NotRequired[str]
     authors: NotRequired[Annotated[list[str], Field(description="20 at most")]]
-    author_count: NotRequired[Annotated[int, Field(description="where there are more")]]
+    author_count: NotRequired[Annotated[int, Field(description="if there are more")]]
     journal: NotRequired[str]
     score: NotRequired[float]
 
@@ -32,21 +32,19 @@ class ListedPaper(TypedDict):
 class Paper(TypedDict):
     """A paper's record and passages, what it cites, what cites it, and similar papers.
 
-    Lists are bounded; the counts beside them are not.
+    Lists are limited; the counts beside them are complete.
     """
 
     index: str
     doc_id: str
     version: int
-    record: Annotated[dict[str, Any], Field(description="as it was indexed, with keys unknown here too")]
+    record: Annotated[dict[str, Any], Field(description="as indexed, including unknown keys")]
     passages: list[Passage]
     passage_count: int
     cites: list[ListedPaper]
     cites_count: int
-    unknown: Annotated[
-        list[str], Field(description="its references that the index does not hold: ids, or titles")
-    ]
-    reference_count: Annotated[int, Field(description="of the record, whatever they name")]
+    unknown: Annotated[list[str], Field(description="references that are not in the index: ids, or titles")]
+    reference_count: Annotated[int, Field(description="all references of the record")]
     cited_by: list[ListedPaper]
     citing_count: int
     similar: list[ListedPaper]

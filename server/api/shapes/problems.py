@@ -1,4 +1,4 @@
-"""What is answered where something went wrong: problem details (RFC 9457)."""
+"""Problem details (RFC 9457)."""
 
 from typing import Annotated, NotRequired
 
@@ -7,15 +7,15 @@ from typing_extensions import TypedDict
 
 
 class Problem(TypedDict):
-    """What happened and what to do next; programs go by `code`, which stays."""
+    """The cause and the next step; programs rely on `code`, which is stable."""
 
     type: Annotated[str, Field(examples=["urn:shrag:problem:bad-filter"])]
     title: str
     status: Annotated[int, Field(ge=400, le=599)]
     code: Annotated[str, Field(examples=["bad-filter"])]
-    detail: Annotated[str, Field(description="in the words of the command line")]
+    detail: Annotated[str, Field(description="as on the command line")]
     place: NotRequired[
-        Annotated[str, Field(description="the part of the call that is meant: body.k, query.year")]
+        Annotated[str, Field(description="the field of the call that is wrong: body.k, query.year")]
     ]
     position: NotRequired[Annotated[int, Field(description="in an expression, in code points from 0")]]
     retry_after_s: NotRequired[float]

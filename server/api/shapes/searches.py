@@ -1,4 +1,4 @@
-"""What a search gives: keywords, queries, hits, counts, and why a passage has its rank."""
+"""Search results: keywords, queries, hits, counts, and the explanation of a rank."""
 
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -10,7 +10,7 @@ Mark = Annotated[list[int], Field(min_length=2, max_length=2, description="[star
 
 
 class Keyword(TypedDict):
-    """A word that is searched for; the most important stands first."""
+    """A searched keyword; the most important comes first."""
 
     text: str
     language: Language
@@ -18,14 +18,14 @@ class Keyword(TypedDict):
 
 
 class Counterpart(TypedDict):
-    """What stands for a word in the other language, or beside it."""
+    """A substitute for a word: its translation, or another form in the same language."""
 
     text: str
     origin: Annotated[str, Field(description="corpus, general, user, synonym, abbreviation or sound")]
 
 
 class Concept(TypedDict):
-    """A thing that the question is about, and what else it is called."""
+    """A concept of the question, and its other names."""
 
     text: str
     weight: float
@@ -33,21 +33,21 @@ class Concept(TypedDict):
 
 
 class Bridge(TypedDict):
-    """A name that one passage holds and that another was searched by."""
+    """A name that one passage contains and that a follow-up search used to find another."""
 
     text: str
     passage_id: str
 
 
 class PlannedQuery(TypedDict):
-    """A query by its name, as a person would type it."""
+    """A query and its name, in the syntax of the command line."""
 
     name: Annotated[str, Field(description="question, SQ10 … SQ1, nearest", examples=["SQ7"])]
     query: Annotated[str, Field(examples=["cell OR spread OR runaway"])]
 
 
 class SentQuery(PlannedQuery):
-    """A query that was sent; `added` papers of its hits no query before it had found."""
+    """A sent query; `added` counts hits that no earlier query had found."""
 
     hits: int
     added: int
@@ -61,22 +61,22 @@ class FoundIn(TypedDict):
 
 
 class Hit(TypedDict):
-    """A paper found, by its best passage."""
+    """A found paper, represented by its best passage."""
 
     rank: Annotated[int, Field(ge=1)]
     passage_id: str
     doc_id: str
-    score: Annotated[float, Field(description="to be compared within one search only")]
+    score: Annotated[float, Field(description="comparable only within one search")]
     title: str
     title_marks: list[Mark]
     year: NotRequired[int]
     journal: NotRequired[str]
     doi: NotRequired[str]
     authors: NotRequired[Annotated[list[str], Field(description="20 at most")]]
-    author_count: NotRequired[Annotated[int, Field(description="where there are more")]]
-    found_in: NotRequired[Annotated[list[FoundIn], Field(description="of a search of sources")]]
+    author_count: NotRequired[Annotated[int, Field(description="if there are more")]]
+    found_in: NotRequired[Annotated[list[FoundIn], Field(description="in a search of sources")]]
     url: NotRequired[
-        Annotated[str, Field(description="of a paper of a source: its address on the web, http(s)")]
+        Annotated[str, Field(description="address on the web, http(s), of a paper from a source")]
     ]
     lang: Annotated[Language, Field(description="of the passage")]
     snippet: str
@@ -96,11 +96,11 @@ class Hit(TypedDict):
         Annotated[int, Field(description="records with the same text and other figures; not in the evidence")]
     ]
     other_figures_ids: NotRequired[Annotated[list[str], Field(description="doc_ids of these, 20 at most")]]
-    coins: NotRequired[Annotated[str, Field(description="for literature managers; of a search's hits")]]
+    coins: NotRequired[Annotated[str, Field(description="for literature managers; only hits of a search")]]
 
 
 class Exclusion(TypedDict):
-    """Words that the question leaves out, and where it says so."""
+    """Words that the question excludes, and their position in it."""
 
     text: str
     operator: str
@@ -110,7 +110,7 @@ class Exclusion(TypedDict):
 
 
 class Years(TypedDict):
-    """Years that the question asks for, bounds included; null is open."""
+    """Years that the question requires, bounds included; null is open."""
 
     first: int | None
     last: int | None
@@ -120,7 +120,7 @@ class Years(TypedDict):
 
 
 class Constraints(TypedDict):
-    """What a question says about the papers that it wants."""
+    """Constraints on papers found in a question."""
 
     exclusions: list[Exclusion]
     years: list[Years]
@@ -128,20 +128,20 @@ class Constraints(TypedDict):
 
 
 class Filtered(TypedDict):
-    """How many hits were left out."""
+    """Numbers of removed hits."""
 
     incomplete: NotRequired[Annotated[int, Field(description="papers without an abstract")]]
     duplicates: NotRequired[int]
     unstated: NotRequired[
-        Annotated[int, Field(description="of an answer: passages that consist of questions or word lists")]
+        Annotated[int, Field(description="in an answer: passages that consist of questions or word lists")]
     ]
 
 
 class AppliedSearch(TypedDict):
-    """The configuration that took effect; null for an option without a use in the method."""
+    """The configuration that took effect; null for an option that the method does not use."""
 
     method: str
-    order: Annotated[str, Field(description="how the hits were ordered, in words")]
+    order: Annotated[str, Field(description="order of the hits, in words")]
     title_weight: float | None
     keyword_source: str | None
     keyword_count: int | None
@@ -151,21 +151,21 @@ class AppliedSearch(TypedDict):
     candidates: str | None
     without: list[str] | None
     vectors: str
-    vectors_unused: Annotated[str, Field(description="why vectors had no part in the order")]
+    vectors_unused: Annotated[str, Field(description="why vectors did not affect the order")]
     reranker: str
     rerank_depth: int | None
     drop_incomplete: bool
     constraints: str | None
     this_year: int | None
     skip: list[str]
-    failures: Annotated[list[str], Field(description="of models that the search went on without")]
+    failures: Annotated[list[str], Field(description="failures of models that the search skipped")]
 
 
 class Found(TypedDict):
-    """A question and what was found for it."""
+    """A question and its search result."""
 
-    index: Annotated[str | None, Field(description="null where sources were asked")]
-    sources: NotRequired[Annotated[list[str], Field(description="that were asked instead of an index")]]
+    index: Annotated[str | None, Field(description="null if sources were searched")]
+    sources: NotRequired[Annotated[list[str], Field(description="searched instead of an index")]]
     question: str
     method: str
     version: Annotated[int | None, Field(description="of the index")]
@@ -178,41 +178,41 @@ class Found(TypedDict):
     order: str
     applied: AppliedSearch | None
     likelihood: Annotated[
-        float | None, Field(ge=0, le=1, description="that the hits answer; null where the method gives none")
+        float | None, Field(ge=0, le=1, description="that the hits answer; null if the method has none")
     ]
     unknown_words: Annotated[
-        list[str], Field(description="words of the question, as typed, that no paper of the index contains")
+        list[str], Field(description="words of the question that no paper of the index contains")
     ]
     constraints: Constraints
     notes: Annotated[
-        list[str], Field(description="for a reader: what was done otherwise than asked, and why")
+        list[str], Field(description="for a reader: deviations from the request, and their reasons")
     ]
     milliseconds: Annotated[dict[str, float], Field(description="by stage")]
 
 
 class UnknownWord(TypedDict):
-    """A word that the index does not hold, and what is written like it there."""
+    """A word that is not in the index, and similar words that are."""
 
     text: str
     near: list[str]
 
 
 class WithoutFilter(TypedDict):
-    """How many passages would match without a filter."""
+    """The number of passages that would match without a filter."""
 
     filter: str
     passages: int
 
 
 class OtherWords(TypedDict):
-    """What else words of the question are called, and how many passages hold it."""
+    """Other names for words of the question, and the number of passages with them."""
 
     text: str
     passages: int
 
 
 class NothingFound(TypedDict):
-    """Why a search found nothing, and what would find something."""
+    """Why a search found nothing, and changes that would find something."""
 
     reason: str
     unknown: list[UnknownWord]
@@ -223,7 +223,7 @@ class NothingFound(TypedDict):
 
 
 class FacetValue(TypedDict):
-    """A value with its papers; null stands for papers that have none."""
+    """A value and its number of papers; null stands for papers without a value."""
 
     value: int | str | None
     papers: int
@@ -233,11 +233,11 @@ class Facet(TypedDict):
     """The values of a field."""
 
     values: list[FacetValue]
-    others: Annotated[int, Field(description="how many values more there are")]
+    others: Annotated[int, Field(description="number of further values")]
 
 
 class FacetsOfFields(TypedDict):
-    """The fields that are counted."""
+    """The counted fields."""
 
     year: Facet
     lang: Facet
@@ -245,38 +245,38 @@ class FacetsOfFields(TypedDict):
 
 
 class FacetCounts(TypedDict):
-    """How many papers match, by field."""
+    """Numbers of matching papers, by field."""
 
     papers: int
-    exact: Annotated[bool, Field(description="false where counts are estimates")]
+    exact: Annotated[bool, Field(description="false if counts are estimates")]
     version: int
     facets: FacetsOfFields
 
 
 class Facets(FacetCounts):
-    """How many papers of an index match, by field."""
+    """Numbers of matching papers of an index, by field."""
 
     index: str
 
 
 class SearchResult(Found):
-    """The hits of a search and how they came about."""
+    """The hits of a search with the fingerprint of its index."""
 
-    fingerprint: Annotated[dict[str, str], Field(description="by what the index was analysed and built")]
+    fingerprint: Annotated[dict[str, str], Field(description="the analyzer and settings of the index")]
     nothing_found: NotRequired[NothingFound]
     facets: NotRequired[
         Annotated[
             FacetCounts,
-            Field(description="where the call asks for them, unless counting fails or takes too long"),
+            Field(description="if requested, unless counting fails or takes too long"),
         ]
     ]
 
 
 class ChosenKeywords(TypedDict):
-    """The keywords of a question, to be edited."""
+    """The keywords of a question, for editing."""
 
-    index: Annotated[str | None, Field(description="null where sources were asked")]
-    sources: NotRequired[Annotated[list[str], Field(description="that were asked instead of an index")]]
+    index: Annotated[str | None, Field(description="null if sources were searched")]
+    sources: NotRequired[Annotated[list[str], Field(description="searched instead of an index")]]
     question: str
     keywords: list[Keyword]
     constraints: Constraints
@@ -284,7 +284,7 @@ class ChosenKeywords(TypedDict):
 
 
 class PlannedSearch(ChosenKeywords):
-    """The keywords and queries of a question, to be edited."""
+    """The keywords and queries of a question, for editing."""
 
     queries: list[PlannedQuery]
 
@@ -298,14 +298,14 @@ class ScorePart(TypedDict):
 
 
 class Explanation(TypedDict):
-    """What a passage's rank depends on; the contributions of `features` add up to `order_score`."""
+    """The parts of a passage's rank; the contributions of `features` add up to `order_score`."""
 
     index: str
     passage_id: str
     method: str
-    rank: Annotated[int | None, Field(description="of its paper; null where the search does not show it")]
-    shown: Annotated[str, Field(description="the passage by which the paper is shown")]
-    order_score: Annotated[float | None, Field(description="null where the passage was not found")]
+    rank: Annotated[int | None, Field(description="of its paper; null if the paper is not among the hits")]
+    shown: Annotated[str, Field(description="the passage that represents the paper")]
+    order_score: Annotated[float | None, Field(description="null if the passage was not found")]
     reranker: str
     features: dict[str, ScorePart]
     cosine: float | None
@@ -322,7 +322,7 @@ class Explanation(TypedDict):
 
 
 class TermScore(TypedDict):
-    """What a token of the first query adds to the BM25 score of the passage."""
+    """The contribution of a token of the first query to the passage's BM25 score."""
 
     token: str
     field: str
@@ -341,7 +341,7 @@ class NamedPaper(TypedDict):
 
 
 class MovedPaper(TypedDict):
-    """A paper that has another rank than then."""
+    """A paper whose rank changed."""
 
     doc_id: str
     then: int
@@ -349,7 +349,7 @@ class MovedPaper(TypedDict):
 
 
 class ChangedValue(TypedDict):
-    """What is otherwise than then: of the index, the settings or the queries."""
+    """A change of the index, the settings or the queries."""
 
     what: str
     then: Any
@@ -357,7 +357,7 @@ class ChangedValue(TypedDict):
 
 
 class Comparison(TypedDict):
-    """Whether a search that was run again found the same papers in the same order."""
+    """Whether a repeated search found the same papers in the same order."""
 
     same: bool
     found: int
@@ -368,7 +368,7 @@ class Comparison(TypedDict):
 
 
 class Rerun(TypedDict):
-    """A search that was run again: what came and went, its new record, and what it found."""
+    """A repeated search: the differences, its new record, and its result."""
 
     comparison: Comparison
     record: dict[str, Any]

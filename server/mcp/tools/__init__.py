@@ -1,1 +1,1 @@
-"""The tools, a file each: one that holds `TOOL` is found by its file."""
+"""The tools, one per file, in the file's `TOOL`."""

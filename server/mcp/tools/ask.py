@@ -1,4 +1,4 @@
-"""The tool `ask`: a question in, an answer out whose every sentence is cited and checked."""
+"""The tool `ask`: answers a question; every sentence is cited and checked."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -17,14 +17,14 @@ from server.model_address import without_address
 
 
 class AskArguments(AmongPapers):
-    """A question, and among which papers its answer is looked for."""
+    """A question, and the papers that may answer it."""
 
     question: Annotated[str, Field(max_length=MOST_CHARACTERS, description="one question, Korean or English")]
-    k: Annotated[int | None, Field(ge=1, le=20, description="papers that the answer rests on; else 5")] = None
+    k: Annotated[int | None, Field(ge=1, le=20, description="number of papers as evidence; default 5")] = None
 
 
 class CheckedSentence(BaseModel):
-    """A sentence of an answer, what it cites, and what its check says."""
+    """A sentence of an answer, its citations, and the result of its check."""
 
     text: str
     section: str
@@ -36,7 +36,7 @@ class CheckedSentence(BaseModel):
             "which were not checked"
         ),
     ]
-    reasons: Annotated[list[str], Field(description="what speaks against the sentence")] = []
+    reasons: Annotated[list[str], Field(description="evidence against the sentence")] = []
 
 
 class NearPassage(BaseModel):
@@ -45,7 +45,7 @@ class NearPassage(BaseModel):
     id: Annotated[str, Field(description="for `fetch`")]
     passage_id: str
     title: str
-    url: Annotated[str, Field(description="where a reader finds the passage")]
+    url: Annotated[str, Field(description="address of the passage for a reader")]
 
 
 class CitedPassage(NearPassage):
@@ -57,18 +57,20 @@ class CitedPassage(NearPassage):
 class CheckedAnswer(BaseModel):
     """An answer with citations, each sentence checked against the passages it cites."""
 
-    answer: Annotated[str, Field(description="the whole as text, `[1]` citing the first of `references`")]
+    answer: Annotated[
+        str, Field(description="the whole answer as text, `[1]` citing the first of `references`")
+    ]
     title: str
-    title_check: Annotated[Check | None, Field(description="of a title that a model wrote")] = None
+    title_check: Annotated[Check | None, Field(description="for a title written by a model")] = None
     abstained: Annotated[bool, Field(description="the papers found do not answer the question")]
-    likelihood: Annotated[float | None, Field(description="that the papers found answer, 0 to 1")]
+    likelihood: Annotated[float | None, Field(description="probability that the papers answer, 0 to 1")]
     unknown_words: Annotated[list[str], Field(description="words of the question that no paper contains")]
     language: str
     written_by: Annotated[str, Field(description="the model, or `extractive`: quoted from the papers")]
     sentences: list[CheckedSentence]
     references: list[CitedPassage]
     nearest: Annotated[list[NearPassage], Field(description="papers found that do not answer")] = []
-    notes: Annotated[list[str], Field(description="what a reader of the answer should know")] = []
+    notes: Annotated[list[str], Field(description="notes for a reader of the answer")] = []
 
 
 async def _run(arguments: AskArguments, desk: Desk) -> Given:
@@ -136,9 +138,9 @@ TOOL = Tool(
     title="Answer from scholarly papers",
     description=(
         "Answer a question from Korean and English scholarly papers. Returns an answer in the question's "
-        "language, every sentence with the passages it rests on and a check whether they support it, and the "
+        "language, every sentence with the passages it cites and a check whether they support it, and the "
         "references. Without a language model it returns sentences quoted from the papers, which may help. "
-        "Where the papers do not answer it says so, names unknown words and lists the nearest papers. Slower "
+        "If the papers do not answer it says so, names unknown words and lists the nearest papers. Slower "
         "than `search`; use it for a question that papers can answer, and `search` and `fetch` to read for "
         "yourself."
     ),

@@ -1,4 +1,4 @@
-"""The tool `fetch`, in the form that chat products call: an id in, the paper's text and metadata out."""
+"""The tool `fetch`, in the form that chat products expect: returns a paper's text and metadata for its id."""
 
 from typing import Annotated
 
@@ -18,9 +18,9 @@ MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no mor
 
 
 class FetchArguments(Arguments):
-    """Which paper."""
+    """The id of a paper."""
 
-    id: Annotated[str, Field(max_length=1_000, description="an id that another tool has given")]
+    id: Annotated[str, Field(max_length=1_000, description="an id returned by another tool")]
 
 
 class FetchedPaper(NamedPaper):
@@ -49,7 +49,7 @@ async def _run(arguments: FetchArguments, desk: Desk) -> Given:
 
 
 async def _page(index: OpenIndex, given: str) -> PaperPage:
-    """Read a paper by its id, or by that of one of its passages."""
+    """Read a paper by its id, or by the id of one of its passages."""
     try:
         return await paper_page(index, given, passages=MOST_PASSAGES, related=1, similar=1)
     except UnknownPaper:
@@ -63,7 +63,7 @@ async def _page(index: OpenIndex, given: str) -> PaperPage:
 
 
 def _source_of(given: str, desk: Desk) -> tuple[str, str] | None:
-    """Return a source and an id in it; None where an index is meant."""
+    """Return a source and an id in it; None if the id belongs to an index."""
     name, _, own = given.removeprefix(PREFIX).partition(":")
     return (name, own) if given.startswith(PREFIX) and name in desk.services.sources.names() else None
 
@@ -87,7 +87,7 @@ async def _of_source(given: str, name: str, own: str, desk: Desk) -> Given:
 
 
 async def _meant(given: str, desk: Desk) -> tuple[str, str]:
-    """Return index and doc_id; an id of the one index there is needs no name before it."""
+    """Return index and doc_id; the index name is optional if there is only one index."""
     name, colon, doc_id = given.partition(":")
     if colon and await desk.services.indexes.knows(name):
         return name, doc_id
@@ -98,7 +98,7 @@ TOOL = Tool(
     name="fetch",
     title="Read a paper",
     description=(
-        "Read a paper that another tool has found: its title, its text as far as the index holds it, its "
+        "Read a paper that another tool has found: its title, its text as far as it is in the index, its "
         "address, and authors, year and journal as metadata."
     ),
     arguments=FetchArguments,

@@ -1,4 +1,4 @@
-"""The tool `find_papers`: a question in, a list of papers out, each with a reason and how it was found."""
+"""The tool `find_papers`: returns papers for a question, each with a reason and how it was found."""
 
 from collections.abc import Mapping
 from contextlib import aclosing
@@ -16,19 +16,19 @@ from server.finding.running import PreparedSearch, finding_events
 from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Desk, Given, Tool
 
-SECONDS = 50  # many clients wait a minute for a tool
-MOST_WAYS = 3  # by which a paper was found
+SECONDS = 50  # many clients time out after a minute
+MOST_WAYS = 3  # reported per paper
 
 
 class FindArguments(AmongPapers):
-    """What papers are to be found for, and how long that may take."""
+    """The topic of the papers to find, and the time limit."""
 
     question: Annotated[
-        str, Field(max_length=MOST_CHARACTERS, description="what the papers are to be about, or answer")
+        str, Field(max_length=MOST_CHARACTERS, description="the topic of the papers, or a question")
     ]
-    k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="papers to find, at most")] = 20
+    k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="most papers to find")] = 20
     seconds: Annotated[
-        float, Field(gt=0, le=86_400, description="after which what was found by then is given")
+        float, Field(gt=0, le=86_400, description="time limit; the papers found by then are returned")
     ] = SECONDS
 
 
@@ -44,17 +44,17 @@ class FoundBy(BaseModel):
 
 
 class JudgedPaper(NamedPaper):
-    """A paper, and how relevant it was judged to be."""
+    """A paper, and its relevance."""
 
     relevance: Annotated[float, Field(description="to the question, 0 to 1")]
     reason: Annotated[str, Field(description="for its relevance")]
 
 
 class RelevantPaper(JudgedPaper):
-    """A paper that was judged to be relevant."""
+    """A paper above the relevance threshold."""
 
     score: Annotated[float, Field(description="of relevance, authority and timeliness")]
-    why: Annotated[str, Field(description="it stands at this place")]
+    why: Annotated[str, Field(description="reasons for its rank")]
     found_by: list[FoundBy]
 
 
@@ -64,11 +64,11 @@ class FoundPapers(BaseModel):
     papers: list[RelevantPaper]
     near: Annotated[
         list[JudgedPaper],
-        Field(description="next below the threshold, where fewer are relevant than were asked for"),
+        Field(description="just below the threshold, if fewer than requested are relevant"),
     ] = []
-    known: Annotated[int, Field(description="papers that were looked at")]
-    complete: Annotated[bool, Field(description="false where the search ended early; notes say why")]
-    notes: Annotated[list[str], Field(description="what a reader of the list should know")] = []
+    known: Annotated[int, Field(description="papers examined")]
+    complete: Annotated[bool, Field(description="false if the search ended early; notes give the reason")]
+    notes: Annotated[list[str], Field(description="notes for a reader of the list")] = []
 
 
 async def _run(arguments: FindArguments, desk: Desk) -> Given:
@@ -80,14 +80,14 @@ async def _run(arguments: FindArguments, desk: Desk) -> Given:
         **arguments.filters(),
     )
     found: Mapping[str, Any] = {}
-    told_s = 0.0  # each progress is to be more than the one before
+    reported_s = 0.0  # reported progress must increase
     async with aclosing(finding_events(PreparedSearch(of, call.request()), desk.services)) as events:
         async for event in events:
             found = event.data
-            if event.kind == "spent" and found["seconds"] > told_s:
-                told_s = found["seconds"]
+            if event.kind == "spent" and found["seconds"] > reported_s:
+                reported_s = found["seconds"]
                 words = "{known} papers found, {papers} judged, {relevant} of them relevant".format_map(found)
-                await desk.progress(told_s, arguments.seconds, words)
+                await desk.progress(reported_s, arguments.seconds, words)
     return Given(
         FoundPapers(
             papers=[_paper(record, of, desk.public) for record in found["papers"]],
@@ -100,7 +100,7 @@ async def _run(arguments: FindArguments, desk: Desk) -> Given:
 
 
 def _named(record: dict[str, Any], of: AskedOf, public: str) -> dict[str, Any]:
-    """Return the parts that every paper has, by their names."""
+    """Return the fields that every paper has."""
     return {
         "id": paper_id(of, record["id"]),
         "title": record.get("title") or record.get("title2") or record["id"],
@@ -132,9 +132,9 @@ TOOL = Tool(
     name="find_papers",
     title="Find papers for a question",
     description=(
-        "Find the papers that a question or topic asks for: a reading list rather than an answer. Widens the "
+        "Find the papers for a question or topic: a reading list rather than an answer. Expands the "
         "question to several queries, judges what they find, follows references and cited-by links of what "
-        "is relevant, and searches on from there. Returns the relevant papers, best first, each with a "
+        "is relevant, and searches further from there. Returns the relevant papers, best first, each with a "
         "score, a reason, and how it was found. Slower than `search`, which is one query; use it for "
         'surveys, related work and "what is there on …".'
     ),

@@ -1,4 +1,4 @@
-"""The tool `search`, in the form that chat products call: a query in, results with id, title and url out."""
+"""The tool `search`, in the form that chat products expect: returns id, title and url of papers."""
 
 from typing import Annotated
 
@@ -12,12 +12,12 @@ from server.api.requests import SearchCall
 from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Desk, Given, Tool
 
-# Of a result's record, the part that goes with its papers.
+# Fields of the search result that are returned next to its papers.
 BESIDE_THE_RESULTS = ("likelihood", "unknown_words", "notes")
 
 
 class SearchArguments(AmongPapers):
-    """What to search for, and among which papers."""
+    """A query, and the papers to search."""
 
     query: Annotated[
         str, Field(max_length=MOST_CHARACTERS, description="a question or keywords, Korean or English")
@@ -26,9 +26,9 @@ class SearchArguments(AmongPapers):
 
 
 class FoundPaper(NamedPaper):
-    """A paper that a search has found."""
+    """A paper found by a search."""
 
-    text: Annotated[str, Field(description="the part of the passage that the question's words stand in")]
+    text: Annotated[str, Field(description="the part of the passage that contains the question's words")]
 
 
 class SearchResults(BaseModel):
@@ -36,12 +36,12 @@ class SearchResults(BaseModel):
 
     results: list[FoundPaper]
     likelihood: Annotated[
-        float | None, Field(description="that the papers found answer the question, 0 to 1")
+        float | None, Field(description="probability that the papers answer the question, 0 to 1")
     ] = None
     unknown_words: Annotated[
         list[str], Field(description="words of the question that no paper contains")
     ] = []
-    notes: Annotated[list[str], Field(description="what a reader of the results should know")] = []
+    notes: Annotated[list[str], Field(description="notes for a reader of the results")] = []
 
 
 async def _run(arguments: SearchArguments, desk: Desk) -> Given:

@@ -1,4 +1,4 @@
-"""The checks, in the order in which they are shown; a file each."""
+"""The checks, one file each, in the order of the output."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -30,7 +30,7 @@ CHECKS: dict[str, Check] = {
 
 
 def examine(examined: Examined) -> Iterator[Finding]:
-    """Run all checks; one that fails itself is a finding, and the others are run."""
+    """Run all checks; an exception in one becomes a finding, and the others still run."""
     found: list[Finding] = []
     for name, check in CHECKS.items():
         now = replace(examined, engine_answers=answers(found))
@@ -38,12 +38,12 @@ def examine(examined: Examined) -> Iterator[Finding]:
             for finding in of_check(name, check(now)):
                 found.append(finding)
                 yield finding
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are run too
-            mend = "shrag --debug doctor shows where the other commands fail; this is a fault of SHRAG"
+        except Exception as error:  # noqa: BLE001 - the other checks run after any error
+            mend = "shrag --debug doctor shows where other commands fail; this is a bug in SHRAG"
             yield replace(failed("the check itself", error), mend=mend, check=name)
 
 
 def answers(found: Iterable[Finding]) -> bool:
-    """Tell whether the engine answers, after what was found of it."""
+    """Check whether the engine answers, according to the findings so far."""
     engine = (finding for finding in found if (finding.check, finding.subject) == ("engine", REACHABLE))
     return all(finding.status != "wrong" for finding in engine)

@@ -1,4 +1,4 @@
-"""The age of the last backup: a file or folder that a setting names, or a snapshot of a cluster."""
+"""The age of the last backup: a file or folder from a setting, or a snapshot of a cluster."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ CLOCKS_DIFFER = timedelta(hours=1)  # of this machine and of the disk or cluster
 
 
 def check_backup(examined: Examined) -> Iterator[Finding]:
-    """Report when the last backup was made, with a warning if that was long ago or never."""
+    """Report the time of the last backup, with a warning if it is old or missing."""
     settings = examined.settings.indexer
     if settings.backups:
         yield from _of_files(settings.backups)
@@ -29,18 +29,18 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
         yield Finding(
             SUBJECT,
             "not configured",
-            "nothing says where backups of the indexes are",
-            mend="back up SHRAG_HOME (docs/how-to/deploying.md); set SHRAG_BACKUPS to their folder",
+            "no location of index backups is set",
+            mend="back up SHRAG_HOME (docs/deploying.md), and set SHRAG_BACKUPS to the folder of the backups",
         )
 
 
 def _of_files(place: Path) -> Iterator[Finding]:
-    """Judge the newest entry of a folder, or one file."""
+    """Check the newest entry of a folder, or one file."""
     try:
         entries = _visible(place) if place.is_dir() else [place]
         found = _read_status(entries)
     except OSError as error:
-        mend = "make a backup there, or set SHRAG_BACKUPS to where backups are"
+        mend = "make a backup there, or set SHRAG_BACKUPS to the folder of the backups"
         yield failed(SUBJECT, error, str(place), mend)
         return
     made = max((status.st_mtime for status in found.values()), default=None)
@@ -49,7 +49,7 @@ def _of_files(place: Path) -> Iterator[Finding]:
         entry.name for entry, status in found.items() if stat.S_ISREG(status.st_mode) and not status.st_size
     ]
     if empty:
-        text = f"an empty file is no backup: {min(empty)}"
+        text = f"an empty file is not a backup: {min(empty)}"
         yield Finding("empty backup", "warning", text, str(place), "make the backup again")
 
 
@@ -58,10 +58,10 @@ def _visible(folder: Path) -> list[Path]:
 
 
 def _read_status(entries: Iterable[Path]) -> dict[Path, os.stat_result]:
-    """Return the status of entries, without those that have none, such as dangling links.
+    """Return the status of entries, without unreadable ones such as dangling links.
 
     Raises:
-        OSError: no entry has one.
+        OSError: all entries are unreadable.
     """
     found: dict[Path, os.stat_result] = {}
     why: OSError | None = None
@@ -101,5 +101,5 @@ def _judged(made: datetime | None, where: str) -> Finding:
     days = max(0.0, age / timedelta(days=1))
     found = f"{time}, {days:.1f} days ago"
     if days > LATE_DAYS:
-        return Finding(SUBJECT, "warning", found, where, "make one, and see why none was made since")
+        return Finding(SUBJECT, "warning", found, where, "make one, and find out why none was made since")
     return Finding(SUBJECT, "ok", found, where)

@@ -1,4 +1,4 @@
-"""The models that read two texts together in this process: the re-ranker, and the one that checks answers."""
+"""Cross-encoders in this process: the re-ranker, and the model that checks answers."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,7 +10,7 @@ PAIR = "resilience", "회복탄력성 resilience"
 
 
 def check_cross_encoders(examined: Examined) -> Iterator[Finding]:
-    """Open each that is set, and let it read one pair."""
+    """Open each configured model, and let it read one pair."""
     reranker, check = examined.settings.indexer.reranker, examined.settings.indexer.check
     if reranker.provider == "local":
         yield _opened("re-ranker", reranker, lambda: _rerank(reranker))
@@ -23,7 +23,7 @@ def _opened(subject: str, settings: RerankerSettings | CheckSettings, read: Call
     try:
         return Finding(subject, "ok", read(), configured)
     except ResourceError as error:
-        return failed(subject, error, configured, "the message says how; see docs/how-to/configuration.md")
+        return failed(subject, error, configured, "see the message and docs/settings.md")
 
 
 def _rerank(settings: RerankerSettings) -> str:
@@ -41,6 +41,6 @@ def _judge(settings: CheckSettings) -> str:
 
     model = EntailmentModel(settings)
     try:
-        return f"a sample is told as {model.judge([PAIR])[0].relation}"
+        return f"a sample is classified as {model.judge([PAIR])[0].relation}"
     finally:
         model.close()

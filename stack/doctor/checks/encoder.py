@@ -1,4 +1,4 @@
-"""The encoder: installed and loadable in this process, or an endpoint that gives vectors."""
+"""The encoder: loadable in this process, or an endpoint that returns vectors."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ TEXT = "회복탄력성 resilience"
 
 
 def check_encoder(examined: Examined) -> Iterator[Finding]:
-    """Open the encoder of the settings and encode one text."""
+    """Open the configured encoder and encode one text."""
     from indexer.encoders import open_encoder
 
     settings = examined.settings.indexer.encoder
@@ -19,8 +19,8 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
         yield Finding(
             "provider",
             "not configured",
-            "no vectors; candidates are ordered by words alone",
-            mend="SHRAG_ENCODER__PROVIDER=local (make install-models), or endpoint: docs/how-to/models.md",
+            "no vectors; candidates are ordered by words only",
+            mend="SHRAG_ENCODER__PROVIDER=local (make install-models), or endpoint; see docs/models.md",
         )
         return
     if settings.provider == "endpoint":
@@ -39,7 +39,7 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
             "wrong",
             f"{type(error).__name__}: {error}",
             configured=_configured(settings),
-            mend="the message says how; docs/how-to/models.md tells which server takes which checkpoint",
+            mend="see the message; docs/models.md lists which server supports which checkpoint",
         )
         return
     mark = encoder.fingerprint
@@ -55,7 +55,7 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
             "warning",
             "not pinned",
             configured=settings.model,
-            mend="set SHRAG_ENCODER__REVISION to a commit, so that vectors are the same everywhere",
+            mend="set SHRAG_ENCODER__REVISION to a commit, so that all machines make the same vectors",
         )
 
 

@@ -1,4 +1,4 @@
-"""The engine: an embedded one whose home can be written, or a cluster that answers."""
+"""The engine: an embedded one with a writable home, or a cluster that answers."""
 
 import os
 import tempfile
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 NORI = "analysis-nori"
 REACHABLE = "reachable"
-LOOK_S, MASTER_S = 10, 4  # for an answer that takes no work, and for a cluster to name its master
+LOOK_S, MASTER_S = 10, 4  # time limits of a simple answer, and of a cluster's answer about its master
 FORBIDDEN = 403
-OLDEST = (9, 2)  # the client promises newer servers, not older
+OLDEST = (9, 2)  # the client supports newer servers, not older ones
 HEALTH: dict[str, tuple[Status, str]] = {
     "green": ("ok", ""),
     "yellow": ("warning", "copies of shards have no node: start another, or SHRAG_ELASTICSEARCH__REPLICAS=0"),
@@ -30,7 +30,7 @@ HEALTH: dict[str, tuple[Status, str]] = {
 
 
 def check_engine(examined: Examined) -> Iterator[Finding]:
-    """Tell whether the engine of the settings can be used."""
+    """Check whether the configured engine is usable."""
     settings = examined.settings.indexer
     yield from ENGINES[settings.engine](settings)
 
@@ -44,19 +44,19 @@ def _embedded(settings: IndexerSettings) -> Iterator[Finding]:
         yield Finding(
             "home",
             "wrong",
-            f"nothing can be written in {there} ({reason})",
+            f"{there} is not writable ({reason})",
             configured=str(home),
-            mend="give this user the right to write there, or set SHRAG_HOME to another folder",
+            mend="give this user write access to it, or set SHRAG_HOME to another folder",
         )
     else:
-        found = "can be written" if there == home else f"not there yet; {there} can be written"
+        found = "is writable" if there == home else f"does not exist yet; {there} is writable"
         yield Finding("home", "ok", found, configured=str(home))
 
 
 def _why_not_writable(folder: Path) -> str:
-    """Write and remove a file: access rights alone do not tell of a file system that is read-only."""
+    """Write and remove a file: access rights do not show a read-only file system."""
     if not folder.is_dir():
-        return "it is no folder"
+        return "it is not a folder"
     try:
         handle, name = tempfile.mkstemp(prefix=".doctor-", dir=folder)
     except OSError as error:
@@ -69,12 +69,12 @@ def _why_not_writable(folder: Path) -> str:
 def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
     own = settings.elasticsearch
     try:
-        import indexer.versions.cluster.connection  # noqa: F401 - whether it can be
+        import indexer.versions.cluster.connection  # noqa: F401 - check of the import
     except ModuleNotFoundError as error:
         yield Finding(
             "client",
             "wrong",
-            f"the client of Elasticsearch is not installed ({error.name} is missing)",
+            f"the Elasticsearch client is not installed ({error.name} is missing)",
             configured="elasticsearch",
             mend="make install-elasticsearch",
         )
@@ -82,23 +82,23 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
     yield from check_encryption(own.url, secret=own.sends_secret)
     try:
         yield from _answers(own)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:  # what it answers lacks a part
-        mend = "look at the proxy before it, or set SHRAG_ELASTICSEARCH__URL to where Elasticsearch is"
-        found = f"it does not answer as Elasticsearch does ({type(error).__name__}: {error})"
+    except (LookupError, TypeError, ValueError, AttributeError) as error:  # a field is missing in the answer
+        mend = "check the proxy before it, or set SHRAG_ELASTICSEARCH__URL to the address of Elasticsearch"
+        found = f"the answer is not from Elasticsearch ({type(error).__name__}: {error})"
         yield Finding(REACHABLE, "wrong", found, configured=own.url, mend=mend)
 
 
 def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
-    """Ask every address, and tell what is read of the answers."""
+    """Query every address, and report the answers."""
     from indexer.versions.cluster.connection import Cluster
 
     looked_at = own.model_copy(update={"timeout_s": min(own.timeout_s, LOOK_S)})
     asked = [looked_at.model_copy(update={"url": url.strip()}) for url in own.url.split(",")]
-    with ThreadPoolExecutor(len(asked)) as pool:  # each address, as those that are down take long
+    with ThreadPoolExecutor(len(asked)) as pool:  # in parallel, as unreachable addresses take long
         answers = list(pool.map(_nodes, asked))
     refusals = [answer for answer in answers if isinstance(answer, ResourceError)]
     if len(refusals) == len(answers):
-        yield failed(REACHABLE, refusals[0], own.url, mend="docs/how-to/cluster.md tells how to start one")
+        yield failed(REACHABLE, refusals[0], own.url, mend="see docs/cluster.md for how to start one")
         return
     there = zip(asked, answers, strict=True)
     address, nodes = next(
@@ -109,7 +109,7 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
         try:
             health = cluster.run(once.cluster.health(master_timeout=f"{MASTER_S}s"))
         except ResourceError as error:  # a cluster without a master
-            mend = "start the other nodes: GET _cluster/health tells of them"
+            mend = "start the other nodes; see GET _cluster/health"
             yield failed(REACHABLE, error, own.url, mend)
             return
         yield _reachable(health["cluster_name"], refusals, own.url)
@@ -121,7 +121,7 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
 
 
 def _nodes(address: ElasticsearchSettings) -> list[dict[str, Any]] | ResourceError:
-    """Ask at one address what nodes there are; return the error instead where it does not answer."""
+    """Return the nodes that one address lists, or the error if it does not answer."""
     from indexer.versions.cluster.connection import Cluster
 
     try:
@@ -136,9 +136,9 @@ def _reachable(name: str, refusals: Sequence[ResourceError], configured: str) ->
     if not refusals:
         return Finding(REACHABLE, "ok", f"cluster {name!r} answers", configured=configured)
     found = (
-        f"cluster {name!r} answers, but not at every address: {'; '.join(error.what for error in refusals)}"
+        f"cluster {name!r} answers, but some addresses do not: {'; '.join(error.what for error in refusals)}"
     )
-    mend = "start these nodes, or take their addresses out of SHRAG_ELASTICSEARCH__URL"
+    mend = "start these nodes, or remove their addresses from SHRAG_ELASTICSEARCH__URL"
     return Finding(REACHABLE, "warning", found, configured, mend)
 
 
@@ -155,7 +155,7 @@ def _version(nodes: Sequence[dict[str, Any]]) -> Finding:
 
 
 def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
-    """Look for the plugin on every node; where it goes by another name, try what it does."""
+    """Look for the plugin on every node; if its name is missing, test its function."""
     without = sorted(
         node["name"]
         for node in nodes
@@ -167,10 +167,10 @@ def _nori(cluster: "Cluster", nodes: Sequence[dict[str, Any]]) -> Finding:
         once = cluster.client.options(max_retries=0)
         cluster.run(once.indices.analyze(tokenizer="nori_tokenizer", text="비선형 회귀"))
     except ResourceError as error:
-        found = f"not by its name on {', '.join(without)}, and it cannot be tried"
+        found = f"not listed on {', '.join(without)}, and it cannot be tested"
         if getattr(error.__cause__, "status_code", 0) == FORBIDDEN:
             return Finding(
-                "nori", "warning", found, mend="ask with a key that has the right cluster:admin/analyze"
+                "nori", "warning", found, mend="use a key with the privilege cluster:admin/analyze"
             )
         mend = f"bin/elasticsearch-plugin install {NORI} on each node, then restart it"
         return failed("nori", error, found, mend)

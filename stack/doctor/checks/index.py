@@ -1,4 +1,4 @@
-"""The indexes: whether each opens with today's analysis, and what vectors it has."""
+"""The indexes: whether each opens with the current analysis, and its vectors."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -16,7 +16,7 @@ SHOWN_DIFFERENCES = 3
 
 
 def check_index(examined: Examined) -> Iterator[Finding]:
-    """Open the index that is named, or each there is, and compare its versions' files with their sums."""
+    """Open the named index, or all of them, and compare the files of their versions with the checksums."""
     settings = examined.settings.indexer
     if not examined.engine_answers:
         yield without_engine("list")
@@ -29,7 +29,7 @@ def check_index(examined: Examined) -> Iterator[Finding]:
         )
         return
     if not names:
-        mend = "shrag index PATH --name NAME makes one"
+        mend = "create one: shrag index PATH --name NAME"
         yield Finding("list", "not configured", "there is none", mend=mend)
     for name in names:
         yield from _looked_at(name, partial(_opened, examined, name))
@@ -38,11 +38,11 @@ def check_index(examined: Examined) -> Iterator[Finding]:
 
 
 def _looked_at(subject: str, look: Callable[[], Iterator[Finding]]) -> Iterator[Finding]:
-    """Yield what is found, also that it cannot be looked at."""
+    """Yield the findings of a check, or its error as a finding."""
     try:
         yield from look()
     except (ResourceError, OSError) as error:
-        yield failed(subject, error, mend="what is found tells it; the index itself need not be made anew")
+        yield failed(subject, error, mend="see the message; the index need not be rebuilt")
 
 
 def _opened(examined: Examined, name: str) -> Iterator[Finding]:
@@ -52,14 +52,14 @@ def _opened(examined: Examined, name: str) -> Iterator[Finding]:
         name,
         "ok",
         f"version {manifest.version}, {manifest.passages:,} passages of {manifest.papers:,} papers, "
-        f"fingerprint {manifest.fingerprint['tokens']} as today's",
+        f"fingerprint {manifest.fingerprint['tokens']} as now",
         configured=f"{manifest.engine}, {manifest.analyzer}",
     )
     yield _vectors(manifest, name, examined.settings.indexer.encoder)
 
 
 def _verified(examined: Examined, name: str) -> Iterator[Finding]:
-    """Read every file of every version; one that does not answer may have to, after a rollback."""
+    """Read every file of every version; a rollback may need older versions."""
     subject = f"{name}, files"
     with open_store(examined.settings.indexer, name) as store:
         versions = store.versions()
@@ -82,11 +82,11 @@ def _verified(examined: Examined, name: str) -> Iterator[Finding]:
 
 
 def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding:
-    """Compare the vectors of an index with the encoder of the settings, without loading it."""
+    """Compare the vectors of an index with the configured encoder, without loading it."""
     subject, mark = f"{name}, vectors", manifest.vector_fingerprint
-    again = f"shrag index --vectors-only --name {name} makes them anew"
+    again = f"shrag index --vectors-only --name {name} makes them again"
     if mark and CAPABILITIES[manifest.engine].holds_vectors:
-        again = f"shrag index PATH --name {name} --rebuild makes them anew"
+        again = f"shrag index PATH --name {name} --rebuild makes them again"
     if mark is None:
         return Finding(subject, "not configured", "none", mend="" if encoder.provider == "none" else again)
     held = f"{manifest.vector_count:,} of {manifest.passages:,} passages, {mark.dimensions} dimensions"
@@ -103,7 +103,7 @@ def _vectors(manifest: Manifest, name: str, encoder: EncoderSettings) -> Finding
         if getattr(mark, key) != value
     ]
     if other:
-        found = f"{held}; made otherwise: {'; '.join(other)}"
+        found = f"{held}; made with other settings: {'; '.join(other)}"
         return Finding(subject, "warning", found, configured=encoder.model, mend=again)
     if manifest.vector_count < manifest.passages:
         return Finding(subject, "warning", held, configured=encoder.model, mend=again)

@@ -1,4 +1,4 @@
-"""The language model: reachable, the right one, roomy enough, and bound to the schema it is given."""
+"""The language model: reachable, with the right name, enough context, and support of JSON schemas."""
 
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
@@ -17,16 +17,16 @@ from stack.doctor.schema_probe import judge_probe, probe_request
 if TYPE_CHECKING:
     import httpx
 
-LOOK_S = 15.0  # for what a server answers without thinking
-PROMPT_TOKENS = 6_000  # five passages of 4,000 characters, Korean, beside the instructions
+LOOK_S = 15.0  # time limit of answers that need no generation
+PROMPT_TOKENS = 6_000  # five Korean passages of 4,000 characters, and the instructions
 OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 401, 403, 404
 SHOWN_MODELS = 10
-WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to where the API begins (most end in /v1)"
-START = "start the server (docs/how-to/models.md), or set SHRAG_LLM__BASE_URL to where it runs"
+WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to the base address of the API (usually ending in /v1)"
+START = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to its address"
 
 
 def check_language_model(examined: Examined) -> Iterator[Finding]:
-    """Ask the server for its models and version, and for one answer in JSON."""
+    """Request the server's models and version, and one answer in JSON."""
     llm = examined.settings.generator.llm
     if llm.base_url is None:
         yield Finding(
@@ -63,7 +63,7 @@ async def _findings(
     listed = _models(response)
     if listed is None:
         kind = one_line(response.headers.get("Content-Type", "something else"), llm.api_key)
-        found = f"lists no models, but answers with {kind}"
+        found = f"does not list models, but answers with {kind}"
         yield Finding("reachable", "wrong", found, configured=base_url, mend=WHERE_THE_API_BEGINS)
         return
     yield Finding("reachable", "ok", "answers", configured=base_url)
@@ -83,7 +83,7 @@ def _refused(response: "httpx.Response", llm: LanguageModelSettings) -> Finding:
 
 
 def _models(response: "httpx.Response") -> dict[str, dict[str, Any]] | None:
-    """Read the models that a server lists, by name; None where it answers with something else."""
+    """Parse the models that a server lists, by name; return None if the answer is something else."""
     try:
         listed = read_json(response.content)["data"]
         return {str(model["id"]): dict(model) for model in listed}
@@ -92,14 +92,14 @@ def _models(response: "httpx.Response") -> dict[str, dict[str, Any]] | None:
 
 
 async def _version(endpoint: Endpoint, base_url: str) -> Finding:
-    """Ask where vLLM tells its version; other servers have no such address, which is no fault."""
+    """Request the version of vLLM; other servers have no such address, which is not a problem."""
     try:
         response = await endpoint.exchange("GET", f"{base_url.removesuffix('/v1')}/version", None, LOOK_S)
         if response.status_code == NOT_FOUND:
-            return Finding("version", "ok", "not told; the server is not vLLM")
+            return Finding("version", "ok", "unknown; the server is not vLLM")
         version = str(read_json(response.content)["version"])
     except (ModelFailed, ValueError, TypeError, KeyError):
-        return Finding("version", "ok", "not told")
+        return Finding("version", "ok", "unknown")
     return Finding("version", "ok", f"vLLM {one_line(version, endpoint.settings.api_key)}")
 
 
@@ -111,7 +111,7 @@ def _listed(listed: dict[str, dict[str, Any]], llm: LanguageModelSettings) -> Fi
     return Finding(
         "model",
         "wrong",
-        f"is not served; there are: {there_are}",
+        f"is not served; the models are: {there_are}",
         configured=configured,
         mend="set SHRAG_LLM__MODEL to one of these",
     )
@@ -123,8 +123,8 @@ def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
         return Finding(
             "context",
             "warning",
-            "the server does not tell its length",
-            mend="set SHRAG_LLM__CONTEXT_TOKENS, so that no prompt is too long for it",
+            "the server does not report its length",
+            mend="set SHRAG_LLM__CONTEXT_TOKENS, so that no prompt exceeds it",
         )
     needed = llm.max_tokens + PROMPT_TOKENS
     if length < needed:
@@ -139,10 +139,10 @@ def _context(model: dict[str, Any], llm: LanguageModelSettings) -> Finding:
 
 
 async def _schema(endpoint: Endpoint, llm: LanguageModelSettings) -> Finding:
-    """Ask for verse under a schema: a server that binds the model to it answers in JSON all the same."""
+    """Request verse under a schema: a server that enforces the schema still answers in JSON."""
     try:
         response = await endpoint.exchange("POST", endpoint.url, probe_request(llm), llm.timeout_s)
     except ModelFailed as error:
-        mend = "look into the server's log, or raise SHRAG_LLM__TIMEOUT_S"
+        mend = "read the server's log, or raise SHRAG_LLM__TIMEOUT_S"
         return Finding("JSON schema", "wrong", f"no answer: {error}", mend=mend)
     return judge_probe(response.status_code, without_key(response.text, llm.api_key))

@@ -18,7 +18,7 @@ OLDEST, NEWEST = (3, 11), (3, 12)
 
 
 def check_libraries(examined: Examined) -> Iterator[Finding]:
-    """Tell the versions; a library that is missing is wrong, one that is not the lock's is a warning."""
+    """Report the versions; a missing library is wrong, one that differs from the lock file is a warning."""
     del examined
     supported = OLDEST <= sys.version_info[:2] <= NEWEST
     yield Finding(
@@ -44,7 +44,7 @@ def check_libraries(examined: Examined) -> Iterator[Finding]:
 
 
 def requirements_by_extra() -> dict[str, tuple[str, ...]]:
-    """Return the names of the libraries that the installed project asks for, by extra; "" is always."""
+    """Return the names of the libraries that the installed project requires, by extra; "" for all."""
     found: dict[str, list[str]] = {}
     for line in distribution("shrag").requires or ():
         extra, name = EXTRA.search(line), NAME.match(line)
@@ -54,7 +54,7 @@ def requirements_by_extra() -> dict[str, tuple[str, ...]]:
 
 
 def pinned_versions(lock: str) -> dict[str, set[str]]:
-    """Return the versions that the text of a lock allows; more than one where a marker chooses."""
+    """Return the versions that a lock file allows; several if markers choose between them."""
     found: dict[str, set[str]] = {}
     for line in PINNED.finditer(lock):
         found.setdefault(_plain(line["name"]), set()).add(line["version"])

@@ -1,4 +1,4 @@
-"""The server for readers: the file of keys, the address that readers type, and the proxy before it."""
+"""The server: the file of keys, its public address, and the proxy before it."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,21 +16,21 @@ from indexer.versions.store.build_folder import KEYS
 from stack.doctor.findings import Examined, Finding, failed
 from stack.settings_listing import settings_in_force
 
-LOOK_S = 10.0  # for an answer that takes no work
+LOOK_S = 10.0  # time limit of a simple answer
 OK, MISDIRECTED, REDIRECTS, GATEWAY = 200, 421, range(300, 400), range(502, 505)
-MAKE_A_KEY = "make a key (shrag keys create)"
-RESTORE_KEYS = "put a copy of it back, or move it away and make new keys"
+MAKE_A_KEY = "create a key (shrag keys create)"
+RESTORE_KEYS = "restore it from a copy, or move it away and create new keys"
 COUNT_USABLE = "SELECT count(*) FROM keys WHERE revoked IS NULL AND (expires IS NULL OR expires > ?)"
-SEE_THE_LOG = "see what shrag serve logs"
-# What is to be done about a code in `errors` of /healthz.
+SEE_THE_LOG = "read the log of shrag serve"
+# Remedies by codes in `errors` of /healthz.
 REMEDIES = {
     "keys-empty": MAKE_A_KEY,
-    "keys-unreadable": f"let the server read {KEYS} in its SHRAG_HOME; where it is damaged, {RESTORE_KEYS}",
+    "keys-unreadable": f"let the server read {KEYS} in its SHRAG_HOME; if it is damaged, {RESTORE_KEYS}",
 }
 
 
 def server_settings() -> dict[str, Any]:
-    """Return the values of the server's settings, by name; its package is no part of this one's imports."""
+    """Return the values of the server's settings, by name, without importing its package."""
     table = "server."
     found = settings_in_force(read_settings_file())
     return {
@@ -41,7 +41,7 @@ def server_settings() -> dict[str, Any]:
 
 
 def check_serving(examined: Examined) -> Iterator[Finding]:
-    """Look at the keys, ask the server by its public address, and compare that with the proxies."""
+    """Check the keys, call the server at its public address, and compare that with the proxies."""
     yield _keys(examined.settings.indexer.home / KEYS)
     server = server_settings()
     public_url, proxies = server["public_url"], server["proxies"]
@@ -54,14 +54,14 @@ def check_serving(examined: Examined) -> Iterator[Finding]:
 
 
 def _keys(file: Path) -> Finding:
-    """Report whether the file of keys can be read; an empty one locks everybody out."""
+    """Report whether the file of keys is readable; an empty one locks everybody out."""
     subject, where = "keys", str(file)
     try:
         if not file.is_symlink() and not file.exists():
             return Finding(subject, "not configured", "no key was ever made", where)
         if not file.stat().st_size:
             found = "the file of keys is empty: no caller is admitted"
-            return Finding(subject, "wrong", found, where, f"make room on its disk, then {MAKE_A_KEY}")
+            return Finding(subject, "wrong", found, where, f"free space on its disk, then {MAKE_A_KEY}")
         with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
             (count,) = database.execute(COUNT_USABLE, (datetime.now(UTC).isoformat(),)).fetchone()
     except (OSError, sqlite3.Error) as error:
@@ -69,18 +69,18 @@ def _keys(file: Path) -> Finding:
     if not count:
         found = "all keys are revoked or expired: no caller is admitted"
         return Finding(subject, "warning", found, where, MAKE_A_KEY)
-    return Finding(subject, "ok", f"{count:,} neither revoked nor expired", where)
+    return Finding(subject, "ok", f"{count:,} active", where)
 
 
 def _public_address(url: str, examined: Examined) -> Iterator[Finding]:
     if hosts := hosts_in_the_clear(url):
-        found = f"keys and questions go unencrypted to {', '.join(hosts)}"
-        yield Finding("encryption", "warning", found, url, "use a proxy with TLS (docs/how-to/deploying.md)")
+        found = f"keys and questions are sent unencrypted to {', '.join(hosts)}"
+        yield Finding("encryption", "warning", found, url, "use https at a proxy (docs/deploying.md)")
     yield run(_ask(url.rstrip("/"), examined))
 
 
 async def _ask(url: str, examined: Examined) -> Finding:
-    """Ask for the health of the server at the address that readers type."""
+    """Request the health of the server at its public address."""
     import httpx
 
     from base.net.http_client import exchange, open_client
@@ -90,26 +90,26 @@ async def _ask(url: str, examined: Examined) -> Finding:
         async with open_client(url, None, transport=examined.transport) as client:
             answer = await exchange(client, "GET", f"{url}/healthz", seconds=LOOK_S, most_bytes=100_000)
     except httpx.HTTPError as error:
-        mend = "see that the name resolves here, the proxy runs and its certificate is valid"
+        mend = "check that the name resolves here, the proxy runs and its certificate is valid"
         return failed(subject, error, url, mend)
     status, text = answer.status_code, one_line(answer.text)[:200]
     if status == MISDIRECTED:
-        mend = "let the proxy pass the name on (proxy_set_header Host $host), or correct the address"
+        mend = "let the proxy forward the name (proxy_set_header Host $host), or correct the address"
         return Finding(subject, "wrong", "the server does not answer to this name", url, mend)
     if status in REDIRECTS:
         found = f"it redirects to {one_line(answer.headers.get('location', ''))[:200]}"
-        return Finding(
-            subject, "wrong", found, url, "set SHRAG_SERVER__PUBLIC_URL to the address it leads to"
-        )
+        return Finding(subject, "wrong", found, url, "set SHRAG_SERVER__PUBLIC_URL to that address")
     if status in GATEWAY:
-        return Finding(subject, "wrong", f"the proxy reaches no server ({status})", url, "start shrag serve")
+        return Finding(
+            subject, "wrong", f"the proxy does not reach the server ({status})", url, "start shrag serve"
+        )
     try:
         health = read_json(answer.content)
     except ValueError:
         health = None
     if status != OK or not isinstance(health, dict) or health.get("status") != "ok":
-        found = f"what answers there is not SHRAG ({status}): {text}"
-        return Finding(subject, "wrong", found, url, "let the proxy pass all paths on to shrag serve")
+        found = f"the answer is not from SHRAG ({status}): {text}"
+        return Finding(subject, "wrong", found, url, "let the proxy forward all paths to shrag serve")
     if errors := health.get("errors"):
         found = f"it answers with {one_line(str(errors))[:200]}"
         return Finding(subject, "wrong", found, url, _remedies(errors))
@@ -117,23 +117,21 @@ async def _ask(url: str, examined: Examined) -> Finding:
 
 
 def _remedies(errors: object) -> str:
-    """Return what is to be done about the codes of /healthz."""
+    """Return the remedies for the codes of /healthz."""
     codes = errors if isinstance(errors, list) else [errors]
     return "; ".join(dict.fromkeys(REMEDIES.get(str(code), SEE_THE_LOG) for code in codes))
 
 
 def _proxies(proxies: str, public_url: str) -> Finding:
-    """Judge whose X-Forwarded-For is believed."""
+    """Check which proxies are trusted with X-Forwarded-For."""
     subject, variable = "proxy", "SHRAG_SERVER__PROXIES"
     networks = [ip_network(each.strip(), strict=False) for each in proxies.split(",") if each.strip()]
     if everybody := [str(network) for network in networks if network.prefixlen == 0]:
-        found = f"{everybody[0]} is every address: all callers can give themselves another one"
-        return Finding(
-            subject, "wrong", found, proxies, f"set {variable} to the addresses of the proxy alone"
-        )
+        found = f"{everybody[0]} includes every address: callers can forge theirs"
+        return Finding(subject, "wrong", found, proxies, f"set {variable} to only the addresses of the proxy")
     if networks:
-        return Finding(subject, "ok", "X-Forwarded-For of these addresses is believed", proxies)
+        return Finding(subject, "ok", "X-Forwarded-For of these addresses is trusted", proxies)
     if public_url.startswith("https://"):
-        found = "limits and the audit log take all readers for one: the proxy that speaks https is not named"
+        found = "limits and the audit log count all readers as one, as the https proxy is not named"
         return Finding(subject, "warning", found, mend=f"set {variable} to the address of the proxy")
     return Finding(subject, "not configured", "no proxy is named")

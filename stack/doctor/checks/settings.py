@@ -1,4 +1,4 @@
-"""The settings: where each that is set is from, who can read keys in the file, variables that set nothing."""
+"""The settings: the source of each value, access to keys in the file, and variables without effect."""
 
 import os
 import stat
@@ -17,12 +17,12 @@ OF_TESTS = "SHRAG_TEST_"
 
 
 def check_settings(examined: Examined) -> Iterator[Finding]:
-    """Tell the file, each value that is set and by what, and which variables set nothing."""
+    """Report the file, each set value with its source, and variables without effect."""
     del examined
     file = read_settings_file()
     found = settings_in_force(file)
     if file is None:
-        yield Finding("file", "not configured", f"there is no {NAME}: variables and defaults hold")
+        yield Finding("file", "not configured", f"there is no {NAME}: variables and defaults apply")
     else:
         yield Finding("file", "ok", f"{len(file.values)} keys and tables", configured=str(file.path))
         yield from _permissions(file.path, found)
@@ -34,14 +34,14 @@ def check_settings(examined: Examined) -> Iterator[Finding]:
 
 
 def _permissions(path: Path, found: list[SettingInForce]) -> Iterator[Finding]:
-    """Warn of a file that others can write, or can read though it holds a key."""
+    """Warn if others can write the file, or can read it although it contains a key."""
     status = path.stat()
     if why := distrusted(path, status):
-        yield Finding("file, permissions", "warning", why, str(path), f"chmod go-w {path}, or own it")
+        yield Finding("file, permissions", "warning", why, str(path), f"chmod go-w {path}, or make it yours")
     by_group = status.st_mode & stat.S_IRGRP and not is_ones_own_group(status.st_gid)
     secrets = [each.setting.key for each in found if each.setting.secret and each.source == str(path)]
     if secrets and (by_group or status.st_mode & stat.S_IROTH):
-        what = f"others can read it, and it holds {', '.join(secrets)}"
+        what = f"others can read it, and it contains {', '.join(secrets)}"
         yield Finding("file, secrets", "warning", what, str(path), f"chmod 600 {path}")
 
 
@@ -55,5 +55,5 @@ def _unknown_variables() -> Iterator[Finding]:
         if any(name.upper().startswith(table) for table in tables):
             continue
         near = get_close_matches(name.upper(), sorted(known), 1)
-        mend = f"there is {near[0]}" if near else "shrag settings lists all there are"
-        yield Finding(name, "warning", "no setting has this name: it sets nothing", mend=mend)
+        mend = f"did you mean {near[0]}?" if near else "see shrag settings for all settings"
+        yield Finding(name, "warning", "no setting has this name, so it has no effect", mend=mend)

@@ -106,10 +106,10 @@ def test_skopeo_copies_by_digest_where_there_is_no_engine(tmp_path, checkout, mo
 def test_without_a_tool_that_works_an_image_is_left_out_and_that_is_told(tmp_path, checkout, monkeypatch):
     tools(tmp_path / "bin", monkeypatch, "docker", text="#!/bin/sh\nexit 1\n")
     manifest = made(tmp_path, checkout, monkeypatch, "some/image:1")
-    assert "works on this machine" in manifest.missing["image some/image:1"]
+    assert "works here" in manifest.missing["image some/image:1"]
     faults = verify_bundle(tmp_path / "out").faults
     assert any(
-        fault.startswith("image some/image:1: was asked for and left out (none of") for fault in faults
+        fault.startswith("image some/image:1: was requested and is missing (none of") for fault in faults
     )
 
 

@@ -66,14 +66,14 @@ def test_bundles_hold_the_server_the_reader_of_pdfs_and_that_of_the_hub_where_no
 
 def test_a_bundle_that_is_there_is_not_overwritten(checkout, tmp_path):
     (tmp_path / "out").mkdir()
-    with pytest.raises(BundleCallError, match="is there already"):
+    with pytest.raises(BundleCallError, match="exists already"):
         make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
 
 
 def test_a_folder_that_no_bundle_was_begun_in_is_not_taken(checkout, tmp_path):
     (tmp_path / "out.partial").mkdir()
     (tmp_path / "out.partial" / ".env").write_text("KEY=secret")
-    with pytest.raises(BundleCallError, match="no bundle that was begun"):
+    with pytest.raises(BundleCallError, match="not an unfinished bundle"):
         make_bundle(BundleRequest(tmp_path / "out", checkout=checkout))
     assert [path.name for path in (tmp_path / "out.partial").iterdir()] == [".env"]
 

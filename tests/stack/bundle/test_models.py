@@ -80,6 +80,6 @@ def test_descriptions_that_hold_something_else_are_told(tmp_path):
     (tmp_path / "modules.json").write_text('["1_Pooling", {"path": 1}]')
     assert list(model_faults(tmp_path)) == [
         "model.safetensors.index.json names 1, which is missing",
-        "modules.json holds what is no module",
-        "modules.json holds what is no module",
+        "modules.json contains an invalid module",
+        "modules.json contains an invalid module",
     ]

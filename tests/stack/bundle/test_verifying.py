@@ -61,13 +61,13 @@ TINY = "models/owner/tiny"
 @pytest.mark.parametrize(
     ("name", "act", "fault"),
     [
-        (f"{TINY}/a.safetensors", damage, "is damaged (another hash)"),
-        (f"{TINY}/config.json", lambda path: path.write_bytes(b"{}"), "is damaged (another hash)"),
+        (f"{TINY}/a.safetensors", damage, "is damaged (its hash differs)"),
+        (f"{TINY}/config.json", lambda path: path.write_bytes(b"{}"), "is damaged (its hash differs)"),
         (f"{TINY}/config.json", lambda path: path.unlink() or path.symlink_to("nowhere"), "is missing"),
         ("wheels/more.whl", lambda path: path.write_bytes(b""), "does not belong to the bundle"),
         ("source/link", lambda path: path.symlink_to("/etc"), "does not belong to the bundle"),
         ("SHA256SUMS", lambda path: path.unlink(), "cannot be read (No such file or directory)"),
-        ("bundle.json", damage, "is damaged (another hash)"),
+        ("bundle.json", damage, "is damaged (its hash differs)"),
     ],
 )
 def test_what_is_not_as_it_was_made_is_found(bundle, name, act, fault):
@@ -97,12 +97,12 @@ def test_a_link_out_of_the_bundle_is_found(bundle, tmp_path):
     (tmp_path / "same.json").write_bytes(config.read_bytes())
     config.unlink()
     config.symlink_to(tmp_path / "same.json")
-    assert faults_of(bundle) == ["models/owner/tiny/config.json: is a link out of the bundle"]
+    assert faults_of(bundle) == ["models/owner/tiny/config.json: is a link to a place outside the bundle"]
 
 
 def test_a_manifest_that_was_changed_is_found_by_its_sum(bundle):
     change_manifest(bundle, commit="0" * 40)
-    assert faults_of(bundle) == ["bundle.json: is damaged (another hash)"]
+    assert faults_of(bundle) == ["bundle.json: is damaged (its hash differs)"]
 
 
 def test_a_lock_that_there_is_not_is_one_error(bundle):
@@ -141,10 +141,10 @@ def test_pipes_in_the_place_of_files_are_not_waited_for(bundle):
     assert next(model_faults(bundle / TINY)).startswith("config.json is missing")
     (bundle / "bundle.json").unlink()
     os.mkfifo(bundle / "bundle.json")
-    with pytest.raises(BundleDamaged, match="is no bundle"):
+    with pytest.raises(BundleDamaged, match="is not a bundle"):
         verify_bundle(bundle)
 
 
 def test_a_folder_that_is_no_bundle_is_one_error(tmp_path):
-    with pytest.raises(BundleDamaged, match="is no bundle"):
+    with pytest.raises(BundleDamaged, match="is not a bundle"):
         verify_bundle(tmp_path)
