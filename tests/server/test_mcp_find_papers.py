@@ -148,7 +148,7 @@ def test_what_was_found_is_given_when_its_time_or_the_servers_is_over(sample_hom
         if own["known"] and servers["known"]:
             break
     budget = f"the budget of {seconds:.1f} seconds is spent"
-    for listed, note in ((own, budget), (servers, "the time that the server")):
+    for listed, note in ((own, budget), (servers, "the server's time limit")):
         assert not listed["complete"]
         assert listed["known"]
         assert any(note in each for each in listed["notes"])
