@@ -138,8 +138,14 @@ class ServerSettings(LayeredSettings):
         le=10_000,
         description="kept searches for papers per key, else per address; 0 = none",
     )
+    kept_searches_mb: int = Field(
+        default=200, ge=1, le=1_000_000, description="megabytes of a caller's kept searches"
+    )
     all_kept_searches: int = Field(
         default=1_000, ge=0, le=100_000, description="kept searches for papers of all callers"
+    )
+    all_kept_searches_mb: int = Field(
+        default=2_000, ge=1, le=1_000_000, description="megabytes of the kept searches of all callers"
     )
     kept_searches_days: float = Field(
         default=30, gt=0, le=36_500, description="days for which an unused search is kept"

@@ -30,7 +30,7 @@ def check_backup(examined: Examined) -> Iterator[Finding]:
             SUBJECT,
             "not configured",
             "no location of index backups is set",
-            mend="back up SHRAG_HOME (docs/deploying.md), and set SHRAG_BACKUPS to the folder of the backups",
+            mend="back up SHRAG_HOME (docs/how-to/deploying.md); SHRAG_BACKUPS = folder of the backups",
         )
 
 

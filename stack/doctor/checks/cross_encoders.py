@@ -23,7 +23,7 @@ def _opened(subject: str, settings: RerankerSettings | CheckSettings, read: Call
     try:
         return Finding(subject, "ok", read(), configured)
     except ResourceError as error:
-        return failed(subject, error, configured, "see the message and docs/settings.md")
+        return failed(subject, error, configured, "see the message and docs/reference/settings.md")
 
 
 def _rerank(settings: RerankerSettings) -> str:

@@ -20,7 +20,7 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
             "provider",
             "not configured",
             "no vectors; candidates are ordered by words only",
-            mend="SHRAG_ENCODER__PROVIDER=local (make install-models), or endpoint; see docs/models.md",
+            mend="SHRAG_ENCODER__PROVIDER=local (make install-models), or endpoint: docs/how-to/models.md",
         )
         return
     if settings.provider == "endpoint":
@@ -39,7 +39,7 @@ def check_encoder(examined: Examined) -> Iterator[Finding]:
             "wrong",
             f"{type(error).__name__}: {error}",
             configured=_configured(settings),
-            mend="see the message; docs/models.md lists which server supports which checkpoint",
+            mend="see the message; docs/how-to/models.md lists which server supports which checkpoint",
         )
         return
     mark = encoder.fingerprint

@@ -98,7 +98,7 @@ def _answers(own: ElasticsearchSettings) -> Iterator[Finding]:
         answers = list(pool.map(_nodes, asked))
     refusals = [answer for answer in answers if isinstance(answer, ResourceError)]
     if len(refusals) == len(answers):
-        yield failed(REACHABLE, refusals[0], own.url, mend="see docs/cluster.md for how to start one")
+        yield failed(REACHABLE, refusals[0], own.url, mend="see docs/how-to/cluster.md for how to start one")
         return
     there = zip(asked, answers, strict=True)
     address, nodes = next(

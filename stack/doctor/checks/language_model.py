@@ -22,7 +22,7 @@ PROMPT_TOKENS = 6_000  # five Korean passages of 4,000 characters, and the instr
 OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND = 200, 401, 403, 404
 SHOWN_MODELS = 10
 WHERE_THE_API_BEGINS = "set SHRAG_LLM__BASE_URL to the base address of the API (usually ending in /v1)"
-START = "start the server (docs/models.md), or set SHRAG_LLM__BASE_URL to its address"
+START = "start the server (docs/how-to/models.md), or set SHRAG_LLM__BASE_URL to its address"
 
 
 def check_language_model(examined: Examined) -> Iterator[Finding]:

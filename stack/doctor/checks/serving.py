@@ -75,7 +75,7 @@ def _keys(file: Path) -> Finding:
 def _public_address(url: str, examined: Examined) -> Iterator[Finding]:
     if hosts := hosts_in_the_clear(url):
         found = f"keys and questions are sent unencrypted to {', '.join(hosts)}"
-        yield Finding("encryption", "warning", found, url, "use https at a proxy (docs/deploying.md)")
+        yield Finding("encryption", "warning", found, url, "use https at a proxy (docs/how-to/deploying.md)")
     yield run(_ask(url.rstrip("/"), examined))
 
 
