@@ -24,6 +24,7 @@ from retriever.relevance.confidence import (
     answer_likelihood,
     answerability_features,
 )
+from retriever.relevance.unknown_subject import LIKELIHOOD, subject_is_unknown
 from retriever.searching.abstracts import read_hits
 from retriever.searching.context import SearchContext
 from retriever.searching.hits import AppliedSearch, Hit, SearchResult
@@ -227,7 +228,19 @@ async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence
         return None
     if not evidence or stages.keywords is None:
         return 0.0
-    return answer_likelihood(await answerability(context, stages, evidence))
+    likelihood = answer_likelihood(await answerability(context, stages, evidence))
+    if likelihood > LIKELIHOOD and await _subject_is_unknown(context, stages, evidence[0]):
+        return LIKELIHOOD
+    return likelihood
+
+
+async def _subject_is_unknown(context: SearchContext, stages: Stages, best: str) -> bool:
+    if stages.keywords is None or not _unknown_words(context, stages):
+        return False
+    read = await context.index.engine.rows([best])
+    return await context.index.threads.run(
+        subject_is_unknown, computed(stages.question), stages.keywords.concepts, read
+    )
 
 
 async def answerability(
