@@ -96,6 +96,9 @@ class Hit(TypedDict):
         Annotated[int, Field(description="records with the same text and other figures; not in the evidence")]
     ]
     other_figures_ids: NotRequired[Annotated[list[str], Field(description="doc_ids of these, 20 at most")]]
+    title_only: NotRequired[
+        Annotated[bool, Field(description="the paper has no abstract and matches by its title; no evidence")]
+    ]
     coins: NotRequired[Annotated[str, Field(description="for literature managers; of a search's hits")]]
 
 
