@@ -94,7 +94,8 @@ def ask_kind(
     """Rank by the evidence of an answer, as `ask` gives it."""
     if k is not None and k > MOST_EVIDENCE:
         raise InvalidCall(f"an answer rests on at most {MOST_EVIDENCE} papers: -k {k:,} is more")
-    request = settings.request("?", way=way or "shrag", method=method, evidence=k, hops=hops)
+    asked_as = settings.request("?", way=way or "shrag", method=method, evidence=k, hops=hops)
+    request = replace(asked_as, low_scores=True)
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         asked = replace(request, question=question)

@@ -41,6 +41,7 @@ LEFT_OUT = {
     "incomplete": "incomplete paper",
     "duplicates": "duplicate",
     "unstated": "passage of questions or words",
+    "low_scores": "paper of a low score",
 }  # one of each
 LONGEST_QUERY = 1_000  # characters that are shown
 Result = TypeVar("Result")

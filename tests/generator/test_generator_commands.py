@@ -55,7 +55,7 @@ def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
     for sentence in answer["sentences"]:
         assert sentence.keys() - {"reasons"} == {"text", "section", "citations", "check"}
     assert (answer["language"], answer["written_by"], answer["abstained"]) == ("ko", "extractive", False)
-    assert len(record["evidence"]) == 5
+    assert len(record["evidence"]) == 3
 
 
 def test_the_likelihood_precedes_the_sentences_that_are_quoted(sample_home):

@@ -138,6 +138,9 @@ class Filtered(TypedDict):
     unstated: NotRequired[
         Annotated[int, Field(description="of an answer: passages that consist of questions or word lists")]
     ]
+    low_scores: NotRequired[
+        Annotated[int, Field(description="of an answer: papers that score less than .3 of the best")]
+    ]
 
 
 class AppliedSearch(TypedDict):
