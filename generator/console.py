@@ -7,7 +7,15 @@ from typing import Any
 
 from rich.text import Text
 
-from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
+from generator.answers.answer import (
+    EXTRACTIVE,
+    HEADINGS,
+    SECTIONS,
+    Answer,
+    Sentence,
+    likelihood_line,
+    not_checked_line,
+)
 from generator.answers.citations import Reason
 from generator.answers.quoting import CHECK_WORDS, cited, quoted
 from generator.answers.streaming import readable
@@ -125,7 +133,7 @@ def _show_how_written(answer: Answer) -> None:
     if answer.written_by != EXTRACTIVE:
         echo(f"written by {answer.written_by}", err=True)
     elif answer.sentences:
-        echo("quoted from the papers, without a model; nothing was checked", err=True)
+        echo(not_checked_line(answer.language), err=True)
     checks = {sentence.check for sentence in answer.sentences}
     if checks - {"quoted"}:
         excluded = "  ⊘ excluded" if "excluded" in checks else ""
