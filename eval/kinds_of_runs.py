@@ -95,7 +95,8 @@ def ask_kind(
     """Rank by the evidence of an answer, as in `ask`."""
     if k is not None and k > MOST_EVIDENCE:
         raise InvalidCall(f"an answer uses at most {MOST_EVIDENCE} papers: -k {k:,} is too large")
-    request = make_request(settings, "?", way=way or "shrag", method=method, evidence=k, hops=hops)
+    asked_as = make_request(settings, "?", way=way or "shrag", method=method, evidence=k, hops=hops)
+    request = replace(asked_as, low_scores=True)
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         asked = replace(request, question=question)

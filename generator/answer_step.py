@@ -50,7 +50,14 @@ async def answer_step(
             answer = await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
             return naming_unknown_words(answer, result.unknown_words)
     with parent.step("quotation", evidence=passage_ids) as quotation:
-        quoted = await quoted_answer(result, index, resources.settings.retriever, THRESHOLD, form.most_quoted)
+        quoted = await quoted_answer(
+            result,
+            index,
+            resources.settings.retriever,
+            THRESHOLD,
+            form.most_quoted,
+            findings=form.quotes_findings,
+        )
         quoted = naming_unknown_words(quoted, result.unknown_words)
         quotation.output = quoted.as_record()
     return quoted

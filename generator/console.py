@@ -11,6 +11,15 @@ from base.terminal.columns import wrapped_table
 from base.terminal.output import STEERING, echo, echo_lines, shortened, styled, visible
 from base.terminal.progress_bar import SHOWN_EVERY, error_console
 from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
+from generator.answers.answer import (
+    EXTRACTIVE,
+    HEADINGS,
+    SECTIONS,
+    Answer,
+    Sentence,
+    likelihood_line,
+    not_checked_line,
+)
 from generator.answers.citations import Reason
 from generator.answers.quoting import CHECK_WORDS, cited, quoted
 from generator.answers.streaming import readable
@@ -125,7 +134,7 @@ def _show_how_written(answer: Answer) -> None:
     if answer.written_by != EXTRACTIVE:
         echo(f"written by {answer.written_by}", err=True)
     elif answer.sentences:
-        echo("quoted from the papers, without a model; nothing was checked", err=True)
+        echo(not_checked_line(answer.language), err=True)
     checks = {sentence.check for sentence in answer.sentences}
     if checks - {"quoted"}:
         excluded = "  ⊘ excluded" if "excluded" in checks else ""

@@ -45,8 +45,8 @@ class AskResult:
 
     @property
     def evidence(self) -> tuple[Hit, ...]:
-        """The papers that the answer rests on."""
-        return self.result.hits
+        """The papers that the answer rests on; the nearest ones, if it abstains."""
+        return self.result.evidence
 
     def as_record(self) -> dict[str, Any]:
         """Return the contract's JSON of `shrag ask --json`."""
@@ -179,7 +179,7 @@ def _trace(
 
 def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
     """Return the hits as JSON, each with the text of its passage and the record of its paper."""
-    return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.hits]
+    return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.evidence]
 
 
 def ask(  # noqa: PLR0913 - what a question may be asked with

@@ -41,6 +41,7 @@ class AskRequest:
     topic: str | None = None  # the paper that the question is about, by its id or exact title
     hops: HopsMode = "never"  # whether it is answered in several steps
     turns: tuple[Turn, ...] = ()  # of the conversation before the question, oldest first
+    low_scores: bool = False  # whether papers far below the best one are evidence, as a run needs
 
     def search(self) -> SearchRequest:
         """Return the search whose hits the answer is to rest on."""

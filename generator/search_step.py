@@ -1,6 +1,7 @@
 """A search as a step."""
 
 from base.logs import get_logger
+from generator.answers.evidence import without_low_scores
 from generator.tracing.steps import Step
 from retriever.requests.context import SearchContext
 from retriever.search import Stages, present, run_stages
@@ -9,10 +10,13 @@ from retriever.stages.hits import SearchResult
 log = get_logger("search")
 
 
-async def search_step(parent: Step, context: SearchContext, stages: Stages | None = None) -> SearchResult:
+async def search_step(
+    parent: Step, context: SearchContext, stages: Stages | None = None, *, low_scores: bool = True
+) -> SearchResult:
     """Run the remaining stages of a search that `open_search` began; output as `shrag search --json`.
 
-    Whoever listens to the parent is told the stages when the keywords are chosen, and the result.
+    Whoever listens to the parent is told the stages when the keywords are chosen, and the result. Without
+    `low_scores` the evidence ends where scores fall far below the best one.
 
     Raises:
         RetrieverError: an expression or method that cannot be used.
@@ -29,6 +33,8 @@ async def search_step(parent: Step, context: SearchContext, stages: Stages | Non
             return await present(context, await run_stages(context, chosen))
 
         result = await context.index.in_one_thread(searched)
+        if not low_scores:
+            result = without_low_scores(result)
         step.output = result.as_record()
     parent.tell(result)
     log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])

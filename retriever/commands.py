@@ -41,6 +41,7 @@ LEFT_OUT = {
     "incomplete": "incomplete paper",
     "duplicates": "duplicate",
     "unstated": "passage of questions or words",
+    "low_scores": "paper of a low score",
 }  # one of each
 LONGEST_QUERY = 1_000  # characters that are shown
 Result = TypeVar("Result")
@@ -130,7 +131,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
             return result, [], version.manifest
         from retriever.papers.records import records_of_hits
 
-        return result, await records_of_hits(version, result.hits), version.manifest
+        return result, await records_of_hits(version, result.listed), version.manifest
 
     if sources:
         result, records, manifest = _of_sources(sources, places, synonyms, of_version)
@@ -248,7 +249,7 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 def show_search(result: SearchResult) -> None:
     """Print keywords, queries and hits for a person."""
     show_trace(result)
-    if not result.hits:
+    if not result.listed:
         echo(NOTHING_TO_SEARCH if NOTHING_TO_SEARCH in result.notes else "no hits")
     else:
         _show_hits(result)
@@ -256,7 +257,7 @@ def show_search(result: SearchResult) -> None:
     left_out = ", ".join(counted(count, LEFT_OUT[kind]) for kind, count in result.filtered.items() if count)
     if said := "; ".join(filter(None, (order, left_out and f"left out: {left_out}"))):
         echo(said, err=True)
-    if result.hits:
+    if result.listed:
         echo(f"{result.milliseconds['total']:,.0f} ms", err=True)
 
 
@@ -264,12 +265,12 @@ def _show_hits(result: SearchResult) -> None:
     header = ("", "score", "passage", "year", "title and text")
     rows = [
         (str(hit.rank).rjust(2), f"{hit.score:.4f}", hit.passage_id, str(hit.passage.year or ""), "")
-        for hit in result.hits
+        for hit in result.listed
     ]
     first, *begun = table([header, *rows])
     indent = display_width(first) - len(header[-1])
     echo(first)
-    for hit, begin in zip(result.hits, begun, strict=True):
+    for hit, begin in zip(result.listed, begun, strict=True):
         title, *more = wrap(visible(shortened(hit.passage.title)), line_width() - indent) or ["(no title)"]
         echo(begin + " " * (indent - display_width(begin)), styled(title, bold=True))
         for line in more:

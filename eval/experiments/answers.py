@@ -10,7 +10,6 @@ likelihood.
 """
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from eval.experiments.collections import COLLECTIONS, Collection, questions
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, echo_rows
+from eval.experiments.sample import read_answers
 from eval.progress import question_bar
 from generator.answers.extractive import MOST_SENTENCES, extractive_answer
 from generator.settings import EVIDENCE
@@ -80,12 +80,6 @@ async def answerability_of(index: SearchIndex, request: SearchRequest) -> Answer
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
-
-
-def read_answers(path: Path) -> dict[str, list[str]]:
-    """Read {"query_id", "answers"} lines."""
-    with path.open(encoding="utf-8") as lines:
-        return {record["query_id"]: record["answers"] for record in map(json.loads, lines)}
 
 
 def ask_all(

@@ -8,6 +8,9 @@ Reported for groups of questions: the share of questions in scope with a paper o
 without one (`declined`), and the AUROC of the likelihood, questions in scope against questions out of scope.
 Out of scope, `near` are questions of the corpus's fields and `far` are others.
 
+For the tune half a second table has the share of answers that open with a finding and that quote one, by the
+strings of `sample/plain/answers.jsonl`, and the share of findings among the quoted sentences.
+
 The likelihood and its threshold may be chosen on the tune half, never on the test half.
 """
 
@@ -24,12 +27,22 @@ from eval.experiments.collections import Collection
 from eval.experiments.held_out import HELD_OUT
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import home_option
-from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import SAMPLE, SAMPLE_COLLECTION, Question, ask_questions, read_lines
+from eval.experiments.rows import Row, echo_rows, table_of
+from eval.experiments.sample import (
+    SAMPLE,
+    SAMPLE_COLLECTION,
+    Question,
+    ask_questions,
+    finding_figures,
+    read_answers,
+    read_lines,
+)
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option
 from retriever.searching.confidence import THRESHOLD
+from indexer.terminal import echo, echo_lines
+from retriever.relevance.confidence import THRESHOLD
 
 FOLDER = SAMPLE / "plain"
 CORPORA: Mapping[str, Collection] = {"sample": SAMPLE_COLLECTION, "held-out": HELD_OUT}
@@ -92,6 +105,13 @@ def plain_rows(asked: Asked, half: Half, groups: Iterable[str] = GROUPS) -> list
     ]
 
 
+def finding_rows(asked: Asked, half: Half) -> list[Row]:
+    """Return the row of findings in answers; none for the half whose findings are not marked."""
+    strings = read_answers(FOLDER / "answers.jsonl")
+    marked = [question for _, question in asked if question.query_id in strings]
+    return [Row({"table": "findings", "half": half}, finding_figures(marked, strings))] if marked else []
+
+
 def went_wrong(topic: Topic, question: Question) -> bool:
     """Check whether a question in scope was declined or finds no paper, or one out of scope was answered."""
     if topic["scope"] != "in":
@@ -108,7 +128,10 @@ def main(home: Path, half: Half, listing: bool, as_json: bool) -> None:
     """Ask the plain questions of one half."""
     with question_bar() as progress:
         asked = ask_half(Bench(home, SAMPLE, progress), half)
-    echo_rows(plain_rows(asked, half), as_json=as_json)
+    rows, findings = plain_rows(asked, half), finding_rows(asked, half)
+    echo_rows([*rows, *findings] if as_json else rows, as_json=as_json)
+    if findings and not as_json:
+        echo_lines(["", *table_of(findings)])
     if listing:
         echo(f"threshold {THRESHOLD}")
         for topic, question in asked:

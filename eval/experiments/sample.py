@@ -2,11 +2,12 @@
 
     python -m eval.experiments.sample [--home DIR] [--claims even|odd] [--list] [--json]
 
-Indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2), abstentions, the quoted
-sentences, and the share of them from papers that answer. Then it checks the claims of `sample/claims.jsonl`
-and reports how many supported claims are called unsupported, and how many unsupported ones are caught, within
-a language and across. Claims close to the truth are reported separately, also by their kind of error. The
-signs of the check were chosen on the claims with even numbers.
+The experiment indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2),
+abstentions, the quoted sentences, and the share of them from papers that answer. It also reports how many
+answers open with a finding, by the strings of `sample/answers.jsonl`. Then it checks the claims of
+`sample/claims.jsonl` and reports how many supported claims are called unsupported, and how many unsupported
+ones are caught, within a language and across. Claims that are close to the truth are reported apart, also by
+what is wrong with them. The signs of the check were chosen on the claims of even number.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ import json
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -71,6 +72,7 @@ class Question:
     abstained: bool
     quoted: int  # sentences
     to_the_point: int  # of these, from papers that answer
+    sentences: tuple[str, ...] = ()  # quoted, in their order
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,7 @@ async def ask_questions(
                 answer.abstained,
                 len(cited),
                 to_the_point,
+                tuple(sentence.text for sentence in answer.sentences),
             )
         )
     return asked
@@ -146,6 +149,28 @@ def question_figures(asked: Sequence[Question]) -> dict[str, dict[str, float]]:
     }
 
 
+def finding_figures(asked: Sequence[Question], strings: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    """Compute how many answers open with a finding and quote one, and the share of findings quoted.
+
+    Args:
+        asked: the questions.
+        strings: by query_id, strings one of which a sentence with a finding holds.
+    """
+    quoted = [
+        [any(string in sentence for string in strings[question.query_id]) for sentence in question.sentences]
+        for question in asked
+        if question.query_id in strings
+    ]
+    sentences = sum(map(len, quoted))
+    return {
+        "questions": len(quoted),
+        "open with a finding": round(sum(found[:1] == [True] for found in quoted) / len(quoted), 3),
+        "quote a finding": round(sum(map(any, quoted)) / len(quoted), 3),
+        "quoted sentences": sentences,
+        "findings among them": round(sum(map(sum, quoted)) / (sentences or 1), 3),
+    }
+
+
 def claim_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
     """Count by pair of languages: supported claims called unsupported, unsupported ones caught."""
     figures = {}
@@ -180,6 +205,11 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+def read_answers(path: Path) -> dict[str, list[str]]:
+    """Read the strings of `{"query_id", "answers"}` lines."""
+    return {record["query_id"]: record["answers"] for record in read_lines(path)}
+
+
 def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
     return table_of([Row({first: name}, found) for name, found in figures.items()])
 
@@ -209,10 +239,12 @@ def main(home: Path | None, half: str | None, as_json: bool, listing: bool) -> N
             checked = asyncio.run(check_claims(index, judged))
             milliseconds = 1000 * (time.process_time() - began) / len(checked)
     questions, claims, kinds = question_figures(asked), claim_figures(checked), kind_figures(checked)
+    findings = finding_figures(asked, read_answers(SAMPLE / "answers.jsonl"))
     if as_json:
-        echo_json({"questions": questions, "claims": claims, "kinds": kinds, "ms a claim": milliseconds})
+        tables = {"questions": questions, "findings": findings, "claims": claims, "kinds": kinds}
+        echo_json({**tables, "ms a claim": milliseconds})
         return
-    echo_lines(_table("questions", questions))
+    echo_lines([*_table("questions", questions), "", *_table("answers", {"with strings": findings})])
     echo_lines(["", *_table("claims", claims), "", *_table("close to the truth", kinds)])
     echo(f"\n{milliseconds:.1f} ms of processor time per claim, including the reading of its passages")
     if listing:

@@ -38,6 +38,10 @@ NO_ANSWER: dict[str, tuple[str, str]] = {
     "ko": ("답을 찾지 못함", "찾은 문헌에는 이 질문에 대한 답이 없습니다."),
     "en": ("No answer found", "The passages found do not answer this question."),
 }
+NOT_CHECKED = {
+    "ko": "모델 없이 논문에서 인용한 문장이며, 확인하지 않았습니다",
+    "en": "quoted from the papers, without a model; nothing was checked",
+}
 LIKELIHOOD = {
     "ko": "이 논문들에 답이 있을 가능성: {}%",
     "en": "Likelihood that these papers answer: {} %",
@@ -169,6 +173,11 @@ def abstention(language: Language, unknown_words: Sequence[str]) -> str:
 def likelihood_line(language: Language, likelihood: float | None) -> str:
     """Return a line with the likelihood in percent; "" where there is none."""
     return "" if likelihood is None else LIKELIHOOD[_of(language)].format(round(100 * likelihood))
+
+
+def not_checked_line(language: Language) -> str:
+    """Return the closing line of a quoted answer."""
+    return NOT_CHECKED[_of(language)]
 
 
 def _of(language: Language) -> str:

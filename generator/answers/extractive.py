@@ -1,13 +1,15 @@
 """An answer without a model: sentences of the papers found, quoted, or the statement that there are none.
 
-Quoted are sentences of the best papers that hold enough of the question themselves. A question's concepts are
-matched as in the order of the hits: by their words, or by a counterpart in the other language.
+Quoted are findings of the papers that hold enough of the question. A question's concepts are matched as in
+the order of the hits: by their words, or by a counterpart in the other language.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from generator.answers.answer import EXTRACTIVE, Answer, Sentence, no_answer, quoting_answer
+from generator.answers.findings import finding_likelihoods
 from generator.answers.quotable import quotable_sentences
 from indexer.analysis.tokens import as_indexed
 from indexer.analysis.word_roles import SUBJECT_ROLES, roles_of
@@ -28,6 +30,7 @@ MOST_SENTENCES = 6
 # A paper is quoted if its score is at least this share of the best paper's, and if its passage holds at least
 # this share of the question's subject, by importance; a sentence, if it holds at least this share itself.
 SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.5, 0.33, 0.1
+LEAST_LIKELIHOOD = 0.3  # that a sentence of an abstract states a finding
 # Two sentences are nearly the same if they share more than this part of the words of the shorter one.
 SAME = 0.7
 
@@ -37,31 +40,46 @@ class _Quotable:
     text: str
     passage: StoredPassage
     tokens: tuple[str, ...]
-    score: float  # its share of the question's subject, times its paper's share of the best score
+    score: float  # likelihood of a finding or share of the subject, times its paper's share of the best score
 
 
 async def quoted_answer(
-    result: SearchResult, index: SearchIndex, settings: RetrieverSettings, threshold: float, most: int
+    result: SearchResult,
+    index: SearchIndex,
+    settings: RetrieverSettings,
+    threshold: float,
+    most: int,
+    *,
+    findings: bool = True,
 ) -> Answer:
     """Quote the evidence of a search by any method; see `extractive_answer`."""
     if not result.concepts and method_named(result.method).analyse is None:
         concepts = await question_concepts(index, result.question, settings)
         result = replace(result, concepts=concepts)
-    return await index.threads.run(extractive_answer, result, index, threshold, most)
+    return await index.threads.run(
+        partial(extractive_answer, result, index, threshold, most, findings=findings)
+    )
 
 
 def extractive_answer(
-    result: SearchResult, index: SearchIndex, threshold: float, most: int = MOST_SENTENCES
+    result: SearchResult,
+    index: SearchIndex,
+    threshold: float,
+    most: int = MOST_SENTENCES,
+    *,
+    findings: bool = True,
 ) -> Answer:
     """Quote at most `most` sentences of the evidence; abstain below the threshold, or if no sentence fits.
 
-    Sentences in the question's language come first, within a language those that hold most of the question.
-    None holds an excluded word, repeats the question or is nearly the same as a better one.
+    Sentences in the question's language come first. Within a language they are in the order of the likelihood
+    that they state a finding. In texts without aim and method, and without `findings` in all texts, sentences
+    come first that hold most of the question. None holds an excluded word, repeats the question or is nearly
+    the same as a better one.
     """
     language = language_of(result.question)
     if result.likelihood is not None and result.likelihood < threshold:
         return no_answer(language, EXTRACTIVE)
-    chosen = _choose(result, index, most)
+    chosen = _choose(result, index, most, findings=findings)
     if not chosen:
         return no_answer(language, EXTRACTIVE)
     chosen.sort(key=lambda quotable: language_of(quotable.text) != language)  # stable: by relevance in each
@@ -74,10 +92,12 @@ def extractive_answer(
     )
 
 
-def _choose(result: SearchResult, index: SearchIndex, most: int) -> list[_Quotable]:
+def _choose(result: SearchResult, index: SearchIndex, most: int, *, findings: bool) -> list[_Quotable]:
     """Return the best sentences, best first."""
     chosen: list[_Quotable] = []
-    for quotable in sorted(_quotables(result, index), key=lambda each: -each.score):  # stable: by rank
+    for quotable in sorted(
+        _quotables(result, index, findings=findings), key=lambda each: -each.score
+    ):  # stable: by rank
         if len(chosen) == most:
             break
         writing = Writing.of(quotable.tokens, quotable.text)
@@ -88,7 +108,7 @@ def _choose(result: SearchResult, index: SearchIndex, most: int) -> list[_Quotab
     return chosen
 
 
-def _quotables(result: SearchResult, index: SearchIndex) -> Iterator[_Quotable]:
+def _quotables(result: SearchResult, index: SearchIndex, *, findings: bool) -> Iterator[_Quotable]:
     """Yield the sentences of the best papers that may be quoted, each with its share of the subject."""
     concepts = _subject(result, index)
     patterns = patterns_of(concepts)
@@ -103,9 +123,17 @@ def _quotables(result: SearchResult, index: SearchIndex) -> Iterator[_Quotable]:
         of_passage, *shares = coverage(concepts, occurrences_in(analysed, patterns)).tolist()
         if of_passage < PASSAGE_SHARE:
             continue
-        for text, tokens, share in zip(sentences, analysed[1:], shares, strict=True):
-            if share >= SENTENCE_SHARE:
-                yield _Quotable(text, passage, tuple(token[0] for token in tokens), share * of_best)
+        scores = _sentence_scores(sentences, shares, findings=findings and passage.part == "abstract")
+        for text, tokens, score in zip(sentences, analysed[1:], scores, strict=True):
+            if score:
+                yield _Quotable(text, passage, tuple(token[0] for token in tokens), score * of_best)
+
+
+def _sentence_scores(sentences: Sequence[str], shares: Sequence[float], *, findings: bool) -> list[float]:
+    """Return the likelihood of a finding, or where none is likely the share of the subject; 0 if too low."""
+    found = finding_likelihoods(sentences, shares) if findings else []
+    likely = [likelihood if likelihood >= LEAST_LIKELIHOOD else 0.0 for likelihood in found]
+    return likely if any(likely) else [share if share >= SENTENCE_SHARE else 0.0 for share in shares]
 
 
 def _subject(result: SearchResult, index: SearchIndex) -> Sequence[Concept]:

@@ -78,7 +78,8 @@ class AnswerForm:
 
     `schema` makes the shape of an answer from so many passages, which has these sections; `values` are for
     places of the prompt beside question and passages. `findings` are what earlier steps found out: the model
-    is shown them, and may not cite them.
+    is shown them, and may not cite them. `quotes_findings`: findings are quoted, not the sentences that hold
+    most of the question.
     """
 
     prompt: str
@@ -87,6 +88,7 @@ class AnswerForm:
     most_quoted: int  # sentences, where no model writes
     values: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[str, ...] = ()
+    quotes_findings: bool = True
 
 
 WHOLE_ANSWER = AnswerForm("answer", answer_schema, SECTIONS, MOST_SENTENCES)

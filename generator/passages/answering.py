@@ -1,5 +1,6 @@
 """A brief answer from passages alone, and one for the time being that passages are compared with."""
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Annotated, Any, cast
 
@@ -61,7 +62,8 @@ async def answer_briefly(parent: Step, asked: PassageQuestion, result: SearchRes
 async def draft_answer(parent: Step, asked: PassageQuestion, result: SearchResult) -> tuple[str, ...]:
     """Return the sentences of a temporary answer from these passages; none where they hold none."""
     with parent.step("draft", passages=[hit.passage_id for hit in result.hits]) as drafting:
-        drafted = await answer_step(drafting, result, asked.resources, brief_form(asked))
+        form = replace(brief_form(asked), quotes_findings=False)  # its words are compared with passages
+        drafted = await answer_step(drafting, result, asked.resources, form)
         sentences = tuple(each.text for each in drafted.sentences[:MOST_SENTENCES])
         sentences = () if drafted.abstained else sentences
         drafting.output = list(sentences)

@@ -50,11 +50,11 @@ class Expansion:
 
 
 async def _quoted(asked: PassageQuestion) -> Sequence[str]:
-    """Return the best sentences of a first retrieval, at most two."""
+    """Return the sentences of a first retrieval that hold most of the question, at most two."""
     index, settings = asked.resources.index, asked.resources.settings.retriever
     search = asked.search(asked.text, FIRST_RETRIEVAL)
     found = await search_passages(index, search, settings, topic=asked.topic)
-    quoted = await quoted_answer(found, index, settings, 0.0, 2)
+    quoted = await quoted_answer(found, index, settings, 0.0, 2, findings=False)
     return [sentence.text for sentence in quoted.sentences]
 
 

@@ -22,7 +22,7 @@ TAKES = frozenset({"method", "keywords", "skip"})
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from the first hits of one search.
+    """Answer from the first hits of one search, without those that score far below the best.
 
     Raises:
         RetrieverError: as a search.
@@ -35,7 +35,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
         asked = replace(asked, question=searched)
         if request.keywords is None:
             context = context.with_keywords(await _keywords(asked, resources, step))
-    result = await search_step(step, context, stages)
+    result = await search_step(step, context, stages, low_scores=request.low_scores)
     return WayResult(await answer_step(step, result, resources), result)
 
 

@@ -1,10 +1,11 @@
 """Features of candidates: BM25 by concepts, feedback, neighbouring words."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from operator import itemgetter
 
 import numpy as np
+from numpy.typing import NDArray
 
 from retriever.engines.term_statistics import TermStatistics
 from retriever.order.bm25 import MOST_OF_IDF, Scale, Scores
@@ -87,24 +88,24 @@ def _neighbours(question: AnalysedQuestion, concepts: Sequence[Concept]) -> dict
     }
 
 
-def coverage(concepts: Sequence[Concept], found: Occurrences) -> Scores:
-    """Return the share of the question's importance that each passage holds."""
+def coverage(concepts: Sequence[Concept], found: Occurrences, *, titles: bool = False) -> Scores:
+    """Return the share of the question's importance that each passage holds, or with `titles` its title."""
     total = sum(concept.importance for concept in concepts)
-    held = found.texts > 0
+    held = (found.titles if titles else found.texts) > 0
     summed: Scores = np.zeros(len(held))
     for concept in concepts:
         own: Scores = np.zeros(len(held))
         for word in concept.words:
-            own += word.importance * _holds_any(word.spellings, found)
+            own += word.importance * _holds_any(word.spellings, found.columns, held)
         for other in concept.counterparts:
-            own = np.maximum(own, other.importance * _holds_any([other.pattern], found))
+            own = np.maximum(own, other.importance * _holds_any([other.pattern], found.columns, held))
         summed += np.minimum(own, concept.importance)
     return np.asarray(summed / (total or 1.0))
 
 
-def _holds_any(patterns: Iterable[Pattern], found: Occurrences) -> Scores:
-    columns = [found.columns[pattern] for pattern in patterns if pattern in found.columns]
-    return np.asarray((found.texts[:, columns] > 0).any(axis=1), np.float64)
+def _holds_any(patterns: Iterable[Pattern], column: Mapping[Pattern, int], held: NDArray[np.bool_]) -> Scores:
+    wanted = [column[pattern] for pattern in patterns if pattern in column]
+    return np.asarray(held[:, wanted].any(axis=1), np.float64)
 
 
 def patterns_of(concepts: Sequence[Concept]) -> list[Pattern]:

@@ -15,11 +15,16 @@ from typing import TYPE_CHECKING
 from indexer.analysis import Token
 from retriever.opening.synonyms import Equivalent, Expansion
 from retriever.queries.keywords import pattern_of, translations
+from indexer.analysis import Analyzer, Token
+from indexer.glossary.terms import korean_tokens, spell
+from retriever.keywords.statistics import pattern_of, translations
+from retriever.question.synonyms import Equivalent, Expansion
 
 if TYPE_CHECKING:
     from retriever.index import SearchIndex
 
 FILE = Path(__file__).with_suffix(".tsv")
+KOREAN_WORD = re.compile("[가-힣]+")
 HEAD = 2  # characters by which words of the list are looked up
 END = re.compile(r"s?(?![a-z0-9])", re.IGNORECASE)  # of a word in Latin letters
 MOST_EQUIVALENTS = 12  # of one word, in both languages
@@ -82,7 +87,7 @@ def _last(text: str, tokens: Sequence[Token], start: int, end: int) -> int:
 def _searched(index: "SearchIndex", source: Sequence[str], others: Sequence[str]) -> Iterator[Equivalent]:
     """Yield equivalents, each with its translations; not the words of the question themselves."""
     for other in others:
-        analysed = index.analyzer.analyze(other)
+        analysed = _analysed(index.analyzer, other)
         pattern = pattern_of(analysed)
         if {token for _, token in pattern} <= set(source):
             continue
@@ -90,3 +95,18 @@ def _searched(index: "SearchIndex", source: Sequence[str], others: Sequence[str]
         for each in translations(analysed, index.glossary, index.analyzer, lexicon=index.engine.lexicon):
             if len(each.source) == len({token for _, token in pattern}):  # of all its words
                 yield Equivalent(each.others, each.pattern)
+
+
+def _analysed(analyzer: Analyzer, term: str) -> list[Token]:
+    """Return the tokens of an equivalent; the whole word if the analysis cuts it to another word.
+
+    이자율 (rate of interest) is cut to 자율 (autonomy), 비만 (obesity) to 비 (rain). A word may lose a suffix
+    (저장성).
+    """
+    tokens = list(analyzer.analyze(term))
+    if len(tokens) != 1 or not KOREAN_WORD.fullmatch(term) or spell([tokens[0][0]], term):
+        return tokens
+    [(stem, _, start, _)] = tokens
+    if start == 0 and len(stem) > 1 and korean_tokens(term, analyzer) != (term,):
+        return tokens
+    return [(term, 0, 0, len(term))]

@@ -4,6 +4,10 @@ from collections.abc import Sequence
 
 from indexer.corpora.papers import Language
 from retriever.queries.keywords import words_of
+from indexer.analysis import Token
+from indexer.papers import Language
+from retriever.keywords.statistics import words_of
+from retriever.order.concepts import Concept
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.concepts import Concept
 
@@ -12,8 +16,8 @@ NO_NOUNS = "M"  # Sejong's tags of determiners and adverbs: 그, 함께
 NO_PAPER_CONTAINS = {"ko": "어느 논문에도 나오지 않는 단어: {}", "en": "no paper contains: {}"}
 
 
-def unknown_words(question: AnalysedQuestion, concepts: Sequence[Concept]) -> tuple[str, ...]:
-    """Return the nouns of a question that no paper contains, as typed, in their order; at most `MOST_WORDS`.
+def unknown_nouns(question: AnalysedQuestion, concepts: Sequence[Concept]) -> list[Token]:
+    """Return the tokens of nouns of a question that no paper contains.
 
     A word is known if the index holds it, a near spelling or a counterpart. In English every word is a noun
     that is neither a stop word nor part of the request. One syllable of a known Korean word (그 of 그때) is
@@ -30,8 +34,13 @@ def unknown_words(question: AnalysedQuestion, concepts: Sequence[Concept]) -> tu
         and any(map(str.isalpha, token[0]))
     }
     edges = {edge for token in question.tokens if token not in nouns for edge in token[2:]}
-    words = (token for token in nouns if len(token[0]) > 1 or not edges.intersection(token[2:]))
-    return tuple(word.text for word in words_of(question.text, words)[:MOST_WORDS])
+    return [token for token in nouns if len(token[0]) > 1 or not edges.intersection(token[2:])]
+
+
+def unknown_words(question: AnalysedQuestion, concepts: Sequence[Concept]) -> tuple[str, ...]:
+    """Return the unknown nouns of a question as typed, in their order; at most `MOST_WORDS`."""
+    words = words_of(question.text, unknown_nouns(question, concepts))
+    return tuple(word.text for word in words[:MOST_WORDS])
 
 
 def unknown_words_note(language: Language, words: Sequence[str]) -> str:

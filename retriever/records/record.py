@@ -152,14 +152,14 @@ def search_record(manifest: Manifest, request: SearchRequest, result: SearchResu
             "index": {name: getattr(manifest, name) for name in names},
             "request": _request_adapter().dump_python(request, mode="json"),
             **{name: found[name] for name in kept},
-            "found": len(result.hits),
+            "found": len(result.listed),
             "hits": [
                 {
                     key: value
                     for key, value in hit.as_record().items()
                     if key in {"rank", "doc_id", "passage_id", "score", "title", "year"}
                 }
-                for hit in result.hits
+                for hit in result.listed
             ],
         }
     )

@@ -1,6 +1,6 @@
 """The result of a search: hits without duplicates, with papers and snippets, and the effective options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -9,6 +9,8 @@ from base.amounts import counted
 from retriever.duplicates.folding import without_duplicates
 from retriever.duplicates.repeated_questions import asked_question, only_repeats
 from retriever.duplicates.statements import states_something
+from retriever.engines import EngineHit
+from retriever.explaining.highlights import found_in, snippet, title_spans
 from retriever.keywords.choice import KeywordChoice
 from retriever.methods import method_named
 from retriever.queries.boolean import searched_tokens
@@ -30,6 +32,14 @@ from retriever.stages.hits import AppliedSearch, Hit, SearchResult
 from retriever.stages.pool import CandidatePool
 from retriever.stages.ranking import Ranking
 from retriever.stages.stages import Stages, computed
+from retriever.relevance.unknown_subject import LIKELIHOOD, subject_is_unknown
+from retriever.searching.abstracts import read_hits
+from retriever.searching.context import SearchContext
+from retriever.searching.hits import AppliedSearch, Hit, SearchResult
+from retriever.searching.pool import CandidatePool
+from retriever.searching.ranking import Ranking
+from retriever.searching.stages import Stages, computed
+from retriever.searching.title_only import title_only_hits, title_only_note
 
 # If hits to show have so many copies, so much of the ranking is read.
 FLOOD, MOST_READ = 5, 100
@@ -40,7 +50,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
     """Return the result: hits without duplicates, each with its paper and snippet."""
     weights, ranking = _token_weights(computed(stages.question), stages.keywords), computed(stages.ranking)
     with context.recorder.timed("total"):
-        shown, filtered, likelihood = await _shown(context, stages, weights)
+        shown, title_only, filtered, likelihood = await _shown(context, stages, weights)
         later = await later_searches(context, ranking, _pool(stages).traces())
     constraints = computed(stages.question).constraints
     about, mentioning = (
@@ -50,6 +60,8 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         context.recorder.note(OTHER_FIGURES.format(counted(forged, "record")))
     for note in constraints.outcome(len(shown), about, mentioning):
         context.recorder.note(note)
+    if title_only:
+        context.recorder.note(title_only_note(len(title_only)))
     return SearchResult(
         question=context.request.question,
         method=context.request.method,
@@ -57,6 +69,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         token_weights=weights,
         queries=later.traces,
         hits=shown,
+        title_only=title_only,
         filtered=filtered,
         milliseconds=dict(context.recorder.milliseconds),
         applied=applied_search(context, stages),
@@ -82,17 +95,20 @@ def _unknown_words(context: SearchContext, stages: Stages) -> tuple[str, ...]:
 
 async def _shown(
     context: SearchContext, stages: Stages, weights: Mapping[str, float]
-) -> tuple[tuple[Hit, ...], dict[str, int], float | None]:
-    """Return the hits to show, the numbers of papers left out, and the likelihood that the hits answer."""
+) -> tuple[tuple[Hit, ...], tuple[Hit, ...], dict[str, int], float | None]:
+    """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
     kept, left_out = await _kept_hits(context, stages)
+    by_title = await title_only_hits(context, computed(stages.pool), kept)
     before = _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete)
-    filtered = {"incomplete": before, **left_out}
+    filtered = {"incomplete": before - len(by_title), **left_out}
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
     with context.recorder.timed("snippets"):
-        shown = await context.index.threads.run(_with_snippets, kept[:k], weights)
-    return shown, filtered, likelihood
+        listed = [*kept[:k], *by_title]
+        shown = await context.index.threads.run(_with_snippets, listed, weights)
+    first = len(listed) - len(by_title)
+    return shown[:first], shown[first:], filtered, likelihood
 
 
 def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
@@ -213,12 +229,12 @@ def _pool(stages: Stages) -> CandidatePool:
     return computed(stages.ranking).pool or computed(stages.pool)
 
 
-def _ranked_before(incomplete: Mapping[str, float], stages: Stages, shown: Sequence[Hit]) -> int:
+def _ranked_before(incomplete: Iterable[EngineHit], stages: Stages, shown: Sequence[Hit]) -> int:
     """Count incomplete papers that score at least as much as the last hit that is shown."""
     found = next(iter(computed(stages.pool).found.values()), ())
     scores = {hit.doc_id: hit.score for hit in found}
     least = min((scores.get(hit.doc_id, 0.0) for hit in shown), default=0.0)
-    return sum(score >= least for score in incomplete.values())
+    return sum(hit.score >= least for hit in incomplete)
 
 
 async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[str]) -> float | None:
@@ -227,7 +243,19 @@ async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence
         return None
     if not evidence or stages.keywords is None:
         return 0.0
-    return answer_likelihood(await answerability(context, stages, evidence))
+    likelihood = answer_likelihood(await answerability(context, stages, evidence))
+    if likelihood > LIKELIHOOD and await _subject_is_unknown(context, stages, evidence[0]):
+        return LIKELIHOOD
+    return likelihood
+
+
+async def _subject_is_unknown(context: SearchContext, stages: Stages, best: str) -> bool:
+    if stages.keywords is None or not _unknown_words(context, stages):
+        return False
+    read = await context.index.engine.rows([best])
+    return await context.index.threads.run(
+        subject_is_unknown, computed(stages.question), stages.keywords.concepts, read
+    )
 
 
 async def answerability(

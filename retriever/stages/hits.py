@@ -40,6 +40,7 @@ class Hit:
     folded: tuple[str, ...] = ()  # doc_ids of its duplicates, which are not shown
     same_doi: tuple[str, ...] = ()  # doc_ids of other hits that claim its DOI and have different texts
     other_figures: tuple[str, ...] = ()  # doc_ids of records that have its text with other figures
+    title_only: bool = False  # the paper has no abstract and matches by its title
 
     @property
     def passage_id(self) -> str:
@@ -62,18 +63,21 @@ class Hit:
         return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
 
     def others(self) -> dict[str, Any]:
-        """Return its duplicates, the other hits of its DOI and those of its text as JSON."""
+        """Return its duplicates, other hits of its DOI or text, and whether it is a title only, as JSON."""
         record = {
             "folded": len(self.folded),
             "folded_ids": list(self.folded[:MOST_OTHERS]),
             "same_doi": list(self.same_doi[:MOST_OTHERS]),
             "other_figures": len(self.other_figures),
             "other_figures_ids": list(self.other_figures[:MOST_OTHERS]),
+            "title_only": self.title_only,
         }
         return {key: value for key, value in record.items() if value}
 
     def remarks(self) -> Iterator[str]:
         """Yield the same in words."""
+        if self.title_only:
+            yield "title only: the record has no abstract"
         if self.folded:
             yield f"{counted(len(self.folded), 'duplicate')} left out: {_listed(self.folded)}"
         if self.same_doi:
@@ -159,7 +163,11 @@ class AppliedSearch:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits of one question and the trace of how they came about."""
+    """The hits of one question and the trace of how they came about.
+
+    `title_only` are papers without an abstract, listed behind hits that are fewer than asked for. They are no
+    evidence.
+    """
 
     question: str
     method: str
@@ -177,11 +185,22 @@ class SearchResult:
     concepts: tuple[Concept, ...] = ()  # of the question, where the method orders by them
     bridges: tuple[Bridge, ...] = ()  # of a second search
     unknown_words: tuple[str, ...] = ()  # of the question, as typed: no paper of the index contains them
+    title_only: tuple[Hit, ...] = ()
 
     @property
     def order(self) -> str:
         """How the hits were ordered, in words."""
         return self.applied.order if self.applied else ""
+
+    @property
+    def listed(self) -> tuple[Hit, ...]:
+        """The papers that a list shows: hits, and those that match by their title only."""
+        return (*self.hits, *self.title_only)
+
+    @property
+    def evidence(self) -> tuple[Hit, ...]:
+        """The papers of an answer: hits; without any, the nearest papers of an answer that abstains."""
+        return self.hits or self.title_only
 
     def as_record(self) -> dict[str, Any]:
         """Return the result as the contract's JSON."""
@@ -193,7 +212,7 @@ class SearchResult:
             "concepts": [concept.as_record() for concept in self.concepts],
             "bridges": [{"text": bridge.text, "passage_id": bridge.passage_id} for bridge in self.bridges],
             "queries": [asdict(query) for query in self.queries],
-            "hits": [hit.as_record() for hit in self.hits],
+            "hits": [hit.as_record() for hit in self.listed],
             "filtered": self.filtered,
             "order": self.order,
             "applied": self.applied.as_record() if self.applied else None,

@@ -21,9 +21,7 @@ class CandidatePool:
     """Hits by the name of the query that found them, in the order of the plan."""
 
     found: Mapping[str, tuple[EngineHit, ...]] = field(default_factory=dict)
-    incomplete: Mapping[str, float] = field(
-        default_factory=dict
-    )  # scores of incomplete papers, by passage_id
+    incomplete: tuple[EngineHit, ...] = ()  # papers without text that the first query finds
     sent: Mapping[str, Query] = field(default_factory=dict)  # by name; the nearest passages have none
     vector: Stored | None = None  # the question's
     encoder_failure: ResourceError | None = None
@@ -101,17 +99,17 @@ async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[
         )
 
 
-async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> dict[str, float]:
+async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
     """Return the papers without text that the first query of a plan finds and the filter keeps out."""
     request = context.request
     if not plan.queries or request.filters.complete is not True:
-        return {}
+        return ()
     [hits] = await context.index.engine.search(
         [(plan.queries[0].query, request.k)],
         filters=replace(request.filters, complete=False),
         collapse=request.collapse,
     )
-    return {hit.passage_id: hit.score for hit in hits}
+    return tuple(hits)
 
 
 async def _find_nearest(

@@ -66,6 +66,8 @@ def byline(record: Record, words: Words) -> str:
     authors = [str(author) for author in record.get("authors") or ()]
     language = words.get(f"lang_{record.get('lang')}", "") if record.get("lang") in {"ko", "en"} else ""
     parts = [", ".join(authors), str(record.get("year") or ""), str(record.get("journal") or ""), language]
+    if record.get("title_only"):
+        parts.append(words["title_only"])
     if folded := record.get("folded"):
         parts.append(words["folded"].replace("{n}", str(folded)))
     if others := record.get("same_doi"):

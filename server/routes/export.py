@@ -83,7 +83,8 @@ async def _export(request: Request, call: ExportCall, services: Services) -> Res
     async def of_version(version: SearchIndex) -> list[dict[str, Any]]:
         if call.ids:
             return await records_of_papers(version, call.ids)
-        return await records_of_hits(version, (await search(version, call.request(settings), settings)).hits)
+        result = await search(version, call.request(settings), settings)
+        return await records_of_hits(version, result.listed)
 
     if call.ids and of.sources:
         reading = services.sources.records(of.sources, call.ids)

@@ -76,7 +76,7 @@ async def plain(
     of = await asked_of(services, call.index, call.sources)
     result, __ = await searched(request, services, of, call.request(services.settings.retriever))
     words = page_files().words[reader.language]
-    hits = [_hit({**hit.paper, **hit.as_record()}, of, words) for hit in result.hits]
+    hits = [_hit({**hit.paper, **hit.as_record()}, of, words) for hit in result.listed]
     body = html(
         element("h1", None, words["results"]),
         element("p", {"class": "quiet"}, words["plain_about"]),

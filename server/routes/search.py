@@ -81,8 +81,8 @@ async def found(
 ) -> dict[str, Any]:
     """Return the response to a search; an index without hits adds the reason."""
     record = {**of.as_record(), "fingerprint": manifest.fingerprint, **result.as_record()}
-    if result.hits or of.sources:
-        hits = zip(record["hits"], result.hits, strict=True)
+    if result.listed or of.sources:
+        hits = zip(record["hits"], result.listed, strict=True)
         return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}
     finding = nothing_found(of.opened, asked, services.settings.retriever)
     why = await while_connected(request, services, finding)

@@ -1,9 +1,11 @@
 """Figures of plain questions, computed from outcomes written out by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 from eval.experiments.plain import figures_of, plain_rows
-from eval.experiments.sample import Question
+from eval.experiments.sample import Question, finding_figures
 
 
 def asked(scope, rank=None, likelihood=0.5, *, abstained=False, language="en", cross_lingual=False):
@@ -49,3 +51,20 @@ def test_groups_compare_their_questions_with_those_of_the_other_kind():
     assert (rows["near"]["in scope"], rows["near"]["out of scope"]) == (5, 1)
     assert (rows["cross-lingual"]["in scope"], rows["cross-lingual"]["out of scope"]) == (1, 3)
     assert (rows["Korean"]["in scope"], rows["Korean"]["out of scope"]) == (1, 1)
+
+
+def test_findings_among_the_quoted_sentences_are_counted():
+    _, question = asked("in", 1)
+    first = replace(question, sentences=("Yields rose by 9%.", "Rice is grown.", "Methane fell by 5%."))
+    second = replace(question, query_id="P2", sentences=("Nurses work.", "Turnover fell by 3%."))
+    declined = replace(question, query_id="P3")
+    unmarked = replace(question, query_id="P4", sentences=("Bees fly.",))
+    strings = {"P1": ["9%", "5%"], "P2": ["3%"], "P3": ["1%"]}
+
+    assert finding_figures([first, second, declined, unmarked], strings) == {
+        "questions": 3,
+        "open with a finding": 0.333,
+        "quote a finding": 0.667,
+        "quoted sentences": 5,
+        "findings among them": 0.6,
+    }

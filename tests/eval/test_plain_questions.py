@@ -132,3 +132,16 @@ def test_a_question_near_the_scope_has_near_misses_only():
 def test_a_question_far_from_the_scope_has_no_judgements():
     for topic in of_scope("far"):
         assert topic["query_id"] not in QRELS, topic
+
+
+def test_marked_findings_stand_in_papers_that_answer():
+    topics = {topic["query_id"]: topic for topic in TOPICS}
+    for record in records(SAMPLE / "plain" / "answers.jsonl"):
+        topic = topics[record["query_id"]]
+        texts = [
+            text
+            for paper in papers_of(topic, grade=2)
+            for text in (paper.get("abstract", ""), paper.get("abstract2", ""))
+        ]
+        assert topic["half"] == "tune"
+        assert all(any(begin in text for text in texts) for begin in record["answers"])

@@ -185,3 +185,30 @@ def test_of_sentences_with_nearly_the_same_words_the_best_is_quoted(sample):
 def test_sentences_with_other_numbers_are_not_the_same(sample):
     text = "The river flooded 12 old towns in spring. The river flooded 90 old towns in spring."
     assert len(quoted_from(sample, passage("A", text))) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "finding"),
+    [
+        ("기초연금과 노인 빈곤", "lowered the poverty rate by 6.1 percentage points"),
+        (
+            "아프리카돼지열병 확산을 늦춘 방법은?",
+            "Wide-area fences slowed the front from 7.8 to 3.2 km",
+        ),
+        ("nurse burnout and social support", "상사의 지지가 높은 집단에서는 그 기울기가 절반으로 줄었다"),
+    ],
+    ids=["we find", "a number of change", "an association"],
+)
+def test_an_answer_opens_with_a_finding(sample, question, finding):
+    first, *_ = texts(extractive_answer(found(sample, question), sample, NEVER))
+    assert finding in first
+
+
+def test_background_and_method_are_not_quoted_beside_a_finding(sample):
+    text = "The river is feared. We measured the river. The river rose by 12%."
+    assert quoted_from(sample, passage("A", text)) == ["The river rose by 12%."]
+
+
+def test_a_text_without_aim_and_method_is_quoted_by_its_words(sample):
+    text = "A flood of the river came. The river rose by 12%."
+    assert quoted_from(sample, passage("A", text)) == ["A flood of the river came.", "The river rose by 12%."]

@@ -55,7 +55,7 @@ def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
     for sentence in answer["sentences"]:
         assert sentence.keys() - {"reasons"} == {"text", "section", "citations", "check"}
     assert (answer["language"], answer["written_by"], answer["abstained"]) == ("ko", "extractive", False)
-    assert len(record["evidence"]) == 5
+    assert len(record["evidence"]) == 3
 
 
 def test_the_likelihood_precedes_the_sentences_that_are_quoted(sample_home):
@@ -326,3 +326,15 @@ def test_queries_are_shown_without_what_they_look_for_in_titles(sample_home):
     done = shrag("ask", ENGLISH, "--hops", "always", "--name", NAME, home=sample_home)
     assert "(and in titles)" in done.stdout
     assert "title:" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("기초연금과 노인 빈곤", "모델 없이 논문에서 인용한 문장이며, 확인하지 않았습니다"),
+        ("basic pension and poverty", "quoted from the papers, without a model; nothing was checked"),
+    ],
+    ids=["Korean", "English"],
+)
+def test_a_quoted_answer_closes_in_the_language_of_the_question(sample_home, question, line):
+    assert line in ask(sample_home, question).stderr.splitlines()

@@ -162,7 +162,7 @@ def test_where_the_model_sees_one_step_the_question_goes_its_way(sample):
         says(ANSWER),
     )
     assert [step["name"] for step in asked.trace.record["steps"]][-3:] == ["keywords", "search", "answer"]
-    assert len(asked.evidence) == 5
+    assert len(asked.evidence) <= 5
     assert len(script.requests) == 3
 
 

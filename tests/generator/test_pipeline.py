@@ -78,10 +78,11 @@ def test_without_a_model_the_answer_is_quoted_and_says_so(sample):
     assert asked.result.notes == ()
 
 
-def test_the_evidence_is_the_five_best_papers(sample):
+def test_the_evidence_is_the_best_papers_without_low_scores(sample):
     asked = without_model(sample, KOREAN)
-    assert [hit.rank for hit in asked.evidence] == [1, 2, 3, 4, 5]
-    assert len({hit.doc_id for hit in asked.evidence}) == 5
+    assert [hit.rank for hit in asked.evidence] == [1, 2, 3]
+    assert len({hit.doc_id for hit in asked.evidence}) == 3
+    assert asked.result.filtered["low_scores"] == 2
     assert asked.evidence == asked.result.hits
 
 
@@ -190,7 +191,7 @@ def test_every_sentence_of_the_model_is_checked(sample):
 def test_the_model_is_shown_the_evidence_and_nothing_else(sample):
     script, asked = answered(sample, KOREAN, says(KEYWORDS), says(ANSWER))
     content = script.bodies[1]["messages"][0]["content"]
-    assert content.count("<passage number=") == 5
+    assert content.count("<passage number=") == len(asked.evidence)
     assert all(hit.passage.text in content for hit in asked.evidence)
 
 

@@ -42,6 +42,20 @@ def test_the_scholarly_word_is_also_searched_for_in_the_other_language(index):
     assert ids(index, "high blood pressure") == ["HYPERTENSION"]
 
 
+def test_an_equivalent_that_the_analysis_cuts_to_another_word_is_searched_for_whole(tmp_path):
+    driving = {
+        "id": "DRIVING",
+        "title": "자율주행",
+        "abstract": "자율주행(autonomous driving) 차량을 몰았다.",
+    }
+    rates = {"id": "RATES", "title": "금리", "abstract": "금리가 오르면 소비가 줄었다."}
+    with index_of(tmp_path, driving, rates) as index:
+        result = found(index, "금리")
+
+    assert [hit.doc_id for hit in result.hits] == ["RATES"]
+    assert not any(word in query.query for query in result.queries[:1] for word in ("autonomous", "driving"))
+
+
 def test_a_method_of_a_paper_takes_the_words_as_they_are(index):
     assert ids(index, "kids", method="paper") == []
 

@@ -116,11 +116,12 @@ def test_filters_hold_for_every_method(index, method, filters, expected):
     assert set(ids(index, "회귀 regression", method, filters=filters)) == expected
 
 
-def test_incomplete_papers_are_left_out_and_counted(index):
+def test_incomplete_papers_are_no_hits_and_listed_where_others_are_missing(index):
     result = found(index, "gills", "or")
 
     assert result.hits == ()
-    assert result.filtered == {"incomplete": 1, "duplicates": 0}
+    assert [hit.doc_id for hit in result.listed] == ["BARE"]
+    assert result.filtered == {"incomplete": 0, "duplicates": 0}
 
 
 def test_incomplete_papers_can_stay(index):

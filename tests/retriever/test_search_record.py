@@ -74,8 +74,8 @@ def test_a_record_holds_what_a_review_reports(tmp_path):
     assert (record["request"]["question"], record["request"]["k"]) == ("axolotl limbs", 5)
     assert record["request"]["filters"]["lang"] == "en"
     assert record["queries"][0]["hits"] == 2
-    assert record["filtered"] == {"incomplete": 1, "duplicates": 1}
-    assert [(hit["rank"], hit["doc_id"]) for hit in record["hits"]] == [(1, "DOI-1")]
+    assert record["filtered"] == {"incomplete": 0, "duplicates": 1}
+    assert [(hit["rank"], hit["doc_id"]) for hit in record["hits"]] == [(1, "DOI-1"), (2, "BARE")]
     assert record["applied"]["method"] == "or"
 
 

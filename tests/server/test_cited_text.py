@@ -2,7 +2,9 @@
 
 import pytest
 
+from retriever.searching.title_only import title_only_note
 from server.cited_text import CitedText, harmless
+from server.korean_notes import in_korean
 
 HITS = [
     {
@@ -125,3 +127,10 @@ def test_an_abstaining_model_keeps_its_references():
 )
 def test_a_text_of_a_paper_forms_no_tag_link_image_or_citation(text, shown):
     assert harmless(text) == shown
+
+
+def test_a_note_on_papers_listed_by_their_titles_is_said_in_korean():
+    assert [in_korean(title_only_note(count)) for count in (1, 12)] == [
+        "초록이 없는 논문 1편이 제목으로 검색되었습니다.",
+        "초록이 없는 논문 12편이 제목으로 검색되었습니다.",
+    ]

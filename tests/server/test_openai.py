@@ -292,7 +292,7 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_hom
     assert (again, noted_again) == (text, noted)
     assert made.usage.model_dump() == chunks[-1].usage.model_dump()
     assert (made.usage.prompt_tokens, made.usage.completion_tokens) == (200, 40)
-    assert "Purple elephants were fed 9,999 bananas. [1][2] (unsupported)" in text
+    assert "Purple elephants were fed 9,999 bananas. [1] (unsupported)" in text
     assert "Nobody cites this. (unsupported)" in text
     assert "Spacing (7) helps supported. [2]" in text
     assert [

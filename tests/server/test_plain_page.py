@@ -64,3 +64,9 @@ def test_who_asks_too_often_without_scripts_is_told_when_to_come_back(sample_hom
     refused = pages[1]
     assert refused.headers["content-type"].startswith("text/html")
     assert f"in {refused.headers['retry-after']} seconds" in refused.text
+
+
+def test_a_paper_without_an_abstract_is_marked(api):
+    page = api.get("/plain", params={"q": "smoking cessation counselling", "hl": "ko"})
+    assert LISTED.findall(page.text) == ["/papers/SAMPLE-NUR-011?index=sample#SAMPLE-NUR-011"]
+    assert "제목만 있고 초록 없음" in page.text

@@ -96,6 +96,9 @@ class Hit(TypedDict):
         Annotated[int, Field(description="records with the same text and other figures; not in the evidence")]
     ]
     other_figures_ids: NotRequired[Annotated[list[str], Field(description="doc_ids of these, 20 at most")]]
+    title_only: NotRequired[
+        Annotated[bool, Field(description="the paper has no abstract and matches by its title; no evidence")]
+    ]
     coins: NotRequired[Annotated[str, Field(description="for literature managers; only hits of a search")]]
 
 
@@ -134,6 +137,9 @@ class Filtered(TypedDict):
     duplicates: NotRequired[int]
     unstated: NotRequired[
         Annotated[int, Field(description="in an answer: passages that consist of questions or word lists")]
+    ]
+    low_scores: NotRequired[
+        Annotated[int, Field(description="of an answer: papers that score less than .3 of the best")]
     ]
 
 

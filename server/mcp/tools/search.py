@@ -57,7 +57,7 @@ async def _run(arguments: SearchArguments, desk: Desk) -> Given:
             text=hit.snippet,
             metadata=metadata_of(hit.paper | listed_authors(hit.paper)) | hit.others(),
         )
-        for hit in found.hits
+        for hit in found.listed
     ]
     record = found.as_record()
     return Given(SearchResults(results=results, **{name: record[name] for name in BESIDE_THE_RESULTS}))
