@@ -10,7 +10,6 @@ from rich.text import Text
 from base.terminal.columns import wrapped_table
 from base.terminal.output import STEERING, echo, echo_lines, shortened, styled, visible
 from base.terminal.progress_bar import SHOWN_EVERY, error_console
-from generator.answers.answer import EXTRACTIVE, HEADINGS, SECTIONS, Answer, Sentence, likelihood_line
 from generator.answers.answer import (
     EXTRACTIVE,
     HEADINGS,

@@ -1,7 +1,7 @@
 """A search as a step."""
 
 from base.logs import get_logger
-from generator.answers.evidence import without_low_scores
+from generator.evidence import without_low_scores
 from generator.tracing.steps import Step
 from retriever.requests.context import SearchContext
 from retriever.search import Stages, present, run_stages

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
-from base.terminal.output import echo
+from base.terminal.output import echo, echo_lines
 from eval.experiments.bench import Bench
 from eval.experiments.collections import Collection
 from eval.experiments.held_out import HELD_OUT
@@ -41,8 +41,6 @@ from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option
 from retriever.searching.confidence import THRESHOLD
-from indexer.terminal import echo, echo_lines
-from retriever.relevance.confidence import THRESHOLD
 
 FOLDER = SAMPLE / "plain"
 CORPORA: Mapping[str, Collection] = {"sample": SAMPLE_COLLECTION, "held-out": HELD_OUT}

@@ -9,8 +9,8 @@ what they did or found, since an article of an encyclopedia has another structur
 import re
 from collections.abc import Sequence
 
-from indexer.papers import Language, language_of
-from retriever.relevance.logistic import likelihood
+from base.logistic import likelihood
+from indexer.corpora.papers import Language, language_of
 
 # Words of change, difference and association.
 RESULTS: dict[Language, re.Pattern[str]] = {

@@ -12,13 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexer.analysis import Token
-from retriever.opening.synonyms import Equivalent, Expansion
-from retriever.queries.keywords import pattern_of, translations
 from indexer.analysis import Analyzer, Token
 from indexer.glossary.terms import korean_tokens, spell
-from retriever.keywords.statistics import pattern_of, translations
-from retriever.question.synonyms import Equivalent, Expansion
+from retriever.opening.synonyms import Equivalent, Expansion
+from retriever.queries.keywords import pattern_of, translations
 
 if TYPE_CHECKING:
     from retriever.index import SearchIndex

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
+from indexer.analysis import Token
 from indexer.corpora.papers import Language
 from retriever.queries.keywords import words_of
-from indexer.analysis import Token
-from indexer.papers import Language
-from retriever.keywords.statistics import words_of
-from retriever.order.concepts import Concept
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.concepts import Concept
 

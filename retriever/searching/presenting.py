@@ -10,7 +10,6 @@ from retriever.duplicates.folding import without_duplicates
 from retriever.duplicates.repeated_questions import asked_question, only_repeats
 from retriever.duplicates.statements import states_something
 from retriever.engines import EngineHit
-from retriever.explaining.highlights import found_in, snippet, title_spans
 from retriever.keywords.choice import KeywordChoice
 from retriever.methods import method_named
 from retriever.queries.boolean import searched_tokens
@@ -26,20 +25,14 @@ from retriever.searching.confidence import (
     answerability_features,
 )
 from retriever.searching.surface_words import later_searches
+from retriever.searching.title_only import title_only_hits, title_only_note
+from retriever.searching.unknown_subject import LIKELIHOOD, subject_is_unknown
 from retriever.stages.abstracts import read_hits
 from retriever.stages.highlights import found_in, snippet, title_spans
 from retriever.stages.hits import AppliedSearch, Hit, SearchResult
 from retriever.stages.pool import CandidatePool
 from retriever.stages.ranking import Ranking
 from retriever.stages.stages import Stages, computed
-from retriever.relevance.unknown_subject import LIKELIHOOD, subject_is_unknown
-from retriever.searching.abstracts import read_hits
-from retriever.searching.context import SearchContext
-from retriever.searching.hits import AppliedSearch, Hit, SearchResult
-from retriever.searching.pool import CandidatePool
-from retriever.searching.ranking import Ranking
-from retriever.searching.stages import Stages, computed
-from retriever.searching.title_only import title_only_hits, title_only_note
 
 # If hits to show have so many copies, so much of the ranking is read.
 FLOOD, MOST_READ = 5, 100

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from retriever.duplicates.folding import without_duplicates
-from retriever.searching.context import SearchContext
-from retriever.searching.hits import Hit
-from retriever.searching.pool import CandidatePool
+from retriever.requests.context import SearchContext
+from retriever.stages.hits import Hit
+from retriever.stages.pool import CandidatePool
 
 NOTE = (
     "1 paper without an abstract matches by its title",

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from generator.answers.evidence import without_low_scores
+from generator.evidence import without_low_scores
 from generator.pipeline import answer_question
-from retriever.searching.hits import Hit
+from retriever.stages.hits import Hit
 from tests.generator.sample_index import found, passage, settings_of
 
 pytest_plugins = ["tests.generator.sample_index"]

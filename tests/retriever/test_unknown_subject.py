@@ -2,8 +2,8 @@
 
 import pytest
 
-from retriever.relevance.confidence import THRESHOLD
-from retriever.relevance.unknown_subject import LIKELIHOOD
+from retriever.searching.confidence import THRESHOLD
+from retriever.searching.unknown_subject import LIKELIHOOD
 from tests.generator.sample_index import found
 
 pytest_plugins = ["tests.generator.sample_index"]

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from retriever.relevance.confidence import THRESHOLD
-from retriever.searching.hits import SearchResult
+from retriever.searching.confidence import THRESHOLD
+from retriever.stages.hits import SearchResult
 
 # Share of the best score. Of the plain questions for tuning it leaves out no paper that answers.
 LEAST_SHARE = 0.3

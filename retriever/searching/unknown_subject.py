@@ -9,11 +9,11 @@ from collections.abc import Sequence
 
 from indexer.analysis.word_roles import SUBJECT_ROLES, is_common
 from retriever.engines import NumberedRows
-from retriever.keywords.statistics import words_of
-from retriever.order.concepts import Concept, with_roles
 from retriever.order.features import coverage, patterns_of
 from retriever.order.measured import question_places
+from retriever.queries.keywords import words_of
 from retriever.question.analysis import AnalysedQuestion
+from retriever.question.concepts import Concept, with_roles
 from retriever.question.unknown_words import unknown_nouns
 
 MOST_WORDS = 4  # of a short question, without words that any paper may hold
