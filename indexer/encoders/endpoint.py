@@ -30,7 +30,7 @@ ATTEMPTS_FOR_A_QUESTION, ATTEMPTS_FOR_PASSAGES = 2, 8  # a user waits for a ques
 LONGEST_PAUSE_S = 30.0
 QUESTION_S = 30.0  # time limit for a question, or for the probe
 BYTES_A_VECTOR, BYTES_OVERHEAD = 250_000, 100_000  # limit of a response: 8,192 numbers as text
-PROBE = "a text to find out the number of dimensions"
+PROBE = "a text to learn the number of dimensions from"
 OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY = 200, 400, 401, 403, 404, 429
 
 NEXT_STEPS = {

@@ -56,7 +56,7 @@ def test_the_full_address_of_the_call_is_taken_as_well():
         ({"base_url": "localhost:8000"}, "must begin with http:// or https://"),
         ({"base_url": "ftp://model.test"}, "must begin with http:// or https://"),
         ({"base_url": "http://reader:secret@model.test/v1"}, "must not contain a name or password"),
-        ({"base_url": "http://model.test/v1?key=secret"}, "must not hold"),
+        ({"base_url": "http://model.test/v1?key=secret"}, "must not contain"),
         ({"api_key": "secret secret"}, "must be ASCII without white space"),
         ({"api_key": "secret열쇠"}, "must be ASCII without white space"),
         ({"api_key": "secret", "allow_plain_http": False}, "unencrypted to model.test: use https://"),

@@ -87,7 +87,7 @@ def _check_letters(pages: list[Page], *, pictures: bool) -> None:
     text = "".join(line.text for page in pages for line in page.fragments)
     letters = sum(map(str.isalpha, text))
     if not pages:
-        raise Unreadable("it has no readable pages")
+        raise Unreadable("it has no pages that can be read")
     if not letters or (pictures and letters < FEW_LETTERS * len(pages)):
         raise Unreadable("it has no text, its pages are images: run OCR first")
     if sum(map(_is_unmapped, text)) > UNMAPPED_SHARE * len(text):
