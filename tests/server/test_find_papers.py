@@ -21,10 +21,10 @@ from tests.generator.sample_index import shrag as shrag_here
 from tests.generator.test_finding import papers_below
 from tests.generator.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.indexer.corpora import ROOT, build
-from tests.server.page.test_words import said_in_korean
 from tests.server.running import START_S as WAIT_S
 from tests.server.running import serving, shrag, wait_for
 from tests.server.sse import events_of
+from tests.server.test_page_words import said_in_korean
 
 LOCAL = Caller("127.0.0.1", is_local=True)
 STREAM = {"Accept": "text/event-stream"}
