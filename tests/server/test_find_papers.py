@@ -206,6 +206,7 @@ def with_model(home, tmp_path):
         model.go_on.set()
 
 
+@pytest.mark.slow
 def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_a_time(with_model):
     server, model, _ = with_model
     with search_in_the_middle(server.url, model) as (search_id, _):

@@ -68,6 +68,7 @@ def call(server, path, headers):
     return server.post(f"/api/v1/{path}", json={"question": ENGLISH, "index": NAME}, headers=headers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_rate_is_for_searches_and_questions_together_and_a_third_of_it_may_come_at_once(home, workers):
     slow, other = make(home, "--rate", "6"), make(home)
