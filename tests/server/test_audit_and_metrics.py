@@ -15,6 +15,8 @@ from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, environment_of
 from tests.server.running import serving, shrag, wait_for
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 SECRET = "a-question-that-stands-nowhere"
 SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? ([0-9.e+-]+|NaN|\+Inf)$")
 
@@ -36,7 +38,6 @@ def metrics_of(server, headers=None):
     return found
 
 
-@pytest.mark.slow
 def test_the_audit_log_says_who_asked_what_where_and_when(sample_home, tmp_path):
     (tmp_path / NAME).symlink_to(sample_home / NAME)
     key = shrag(tmp_path, "keys", "create", "--label", 'room\n{"key": "forged"}').stdout.strip()
@@ -92,7 +93,6 @@ def test_a_rotated_audit_log_is_opened_anew(tmp_path):
     assert path.stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.slow
 def test_processes_add_whole_lines_to_one_audit_log(tmp_path):
     script = (
         "import sys; from pathlib import Path; from server.monitoring.audit import AuditLog\n"
@@ -115,7 +115,6 @@ def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path, make
     assert "audit" in done.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, tmp_path, workers):
     with serving(sample_home, tmp_path / "log", server__workers=workers) as server:

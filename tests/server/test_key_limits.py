@@ -26,6 +26,8 @@ from tests.indexer.corpora import ROOT, environment_of
 from tests.server.running import START_S, serving, shrag, wait_for
 from tests.server.test_stopping import ENDLESS, STREAMED, with_model
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 # The store as it was made before keys had limits.
 WITHOUT_LIMITS = """
     CREATE TABLE keys (
@@ -68,7 +70,6 @@ def call(server, path, headers):
     return server.post(f"/api/v1/{path}", json={"question": ENGLISH, "index": NAME}, headers=headers)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_rate_is_for_searches_and_questions_together_and_a_third_of_it_may_come_at_once(home, workers):
     slow, other = make(home, "--rate", "6"), make(home)
