@@ -8,6 +8,9 @@ PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check 
 PYTEST_FLAGS ?= --numprocesses=5 --dist=loadfile --no-loadscope-reorder --durations=10
 # Folders whose conftest.py starts what all processes share must be named.
 TESTS := tests tests/service/elasticsearch tests/service/vllm
+# Tests are selected by marks, which tests/needs.py explains.
+SERVER_MARKS := needs_services or needs_page or needs_models
+QUICK := not needs_services and not needs_page and not needs_models and not needs_libraries and not shared and not slow
 LOCK_FLAGS ?=
 
 DEMO_NAME := sample
@@ -16,7 +19,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-hub install-pdf install-plots install-server install-dev demo serve test check format bench bench-server reference lock clean
+.PHONY: help install install-elasticsearch install-models install-hub install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
@@ -35,6 +38,8 @@ install-plots: .venv/.installed-plots  ## the same with what draws plots (matplo
 
 install-server: .venv/.installed-server  ## the same with the server of the page and the API
 
+install-quick: .venv/.installed-quick  ## the same with what `make quick` needs: no torch, no browser
+
 install-dev: .venv/.installed-dev  ## the same with what the checks and tests need
 
 demo serve: export SHRAG_HOME := $(CURDIR)/.demo
@@ -47,17 +52,41 @@ demo: install  ## index the sample papers and ask a question in Korean and one i
 serve: install-server  ## serve the page and the API on what `make demo` has indexed
 	$(BIN)/shrag serve
 
+quick: quick-checks  ## run the checks and the tests that need no server, browser, torch or shared data
+	$(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder --durations=10 \
+		-m '$(QUICK)' tests
+
+quick-checks: install-quick
+	$(CHECKS)
+
 test: check  ## run the checks, then the tests
 	$(BIN)/python -m pytest $(PYTEST_FLAGS) $(TESTS)
 
-check: install-dev  ## formatting, lint, types, import rule, the form of docker-compose.yml
-	$(BIN)/ruff format --check .
-	$(BIN)/ruff check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+test-services: install-dev  ## run the tests with an Elasticsearch or a vLLM
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m needs_services tests/service/elasticsearch tests/service/vllm
 
-format: install-dev  ## format the code and mend what lint can mend
+test-page: install-dev  ## run the tests of the page in Chromium
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m needs_page tests/server/page
+
+test-models: install-dev  ## run the tests with torch
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) -m 'needs_models and not needs_services' tests
+
+test-others: install-dev  ## run the tests that no other target runs: slow ones, those with shared data
+	$(BIN)/python -m pytest $(PYTEST_FLAGS) \
+		-m '(needs_libraries or shared or slow) and not ($(SERVER_MARKS))' tests
+
+define CHECKS
+$(BIN)/ruff format --check .
+$(BIN)/ruff check .
+$(BIN)/mypy
+$(BIN)/lint-imports
+$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
+endef
+
+check: install-dev  ## formatting, lint, types, import rule, the form of docker-compose.yml
+	$(CHECKS)
+
+format: install-quick  ## format the code and mend what lint can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -93,11 +122,14 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--output-file requirements/plots.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra server --constraints requirements/models.txt \
 		--output-file requirements/server.txt && \
-	"$$tools/bin/uv" $(LOCK) --extra dev --extra plots --extra elasticsearch --extra models --extra hub \
+	"$$tools/bin/uv" $(LOCK) --extra quick --extra elasticsearch --extra pdf --extra server \
+		--constraints requirements/elasticsearch.txt --constraints requirements/pdf.txt \
+		--constraints requirements/server.txt --output-file requirements/quick.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra dev --extra quick --extra plots --extra elasticsearch --extra models --extra hub \
 		--extra pdf --extra server --constraints requirements/models.txt --constraints requirements/hub.txt \
 		--constraints requirements/pdf.txt \
 		--constraints requirements/server.txt --constraints requirements/plots.txt \
-		--output-file requirements/dev.txt
+		--constraints requirements/quick.txt --output-file requirements/dev.txt
 
 clean:  ## remove the environment, the demonstration's index and all caches
 	rm -rf .venv .demo .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import LoadFileScheduling
 
-pytest_plugins = ["tests.counting"]
+pytest_plugins = ["tests.counting", "tests.needs"]
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-SHARED_FIXTURES = {"shared_data", "shared_golden"}
 
 # No limits of time: how long an example takes says more about the machine than about the code.
 settings.register_profile(
@@ -84,14 +83,12 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks for the shared data, for `-m "not shared"`; leave some for the night; sort."""
+    """Leave some for the night; sort."""
     for item in items:
         if not BY_NIGHT and item.get_closest_marker("nightly"):
             item.add_marker(
                 pytest.mark.skip(reason="takes minutes: SHRAG_TEST_NIGHTLY=1, as of .ci/run nightly")
             )
-        if SHARED_FIXTURES.intersection(getattr(item, "fixturenames", ())):
-            item.add_marker("shared")
     place = in_order_of_running([_group(item.nodeid) for item in items])
     items.sort(key=lambda item: place[_group(item.nodeid)])
 

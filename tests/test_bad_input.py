@@ -368,6 +368,7 @@ def test_too_little_memory_is_told_as_what_it_is(index, hits, tmp_path):
     assert hits("methane") == ["GOOD"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 30_000, 120_000])
 def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes(index, hits, tmp_path, size):
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
@@ -409,6 +410,7 @@ def test_where_temporary_files_cannot_grow_a_search_says_in_which_folder(index, 
     assert "the file exceeds the allowed size" in run.stderr
 
 
+@pytest.mark.slow
 def test_on_a_full_disk_the_old_version_answers_and_the_command_resumes(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()

@@ -144,6 +144,7 @@ def run_undisturbed(home, how, what):
 
 
 # As long as a machine may need that does much else besides.
+@pytest.mark.slow
 @pytest.mark.timeout(120 + 60 * KILLS)
 def test_commands_that_are_killed_end_as_if_nothing_had_been(commands, tmp_path, capsys, tried):
     undisturbed, disturbed = tmp_path / "undisturbed", tmp_path / "disturbed"

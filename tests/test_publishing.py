@@ -46,6 +46,7 @@ def home(tmp_path):
     return tmp_path / "home"
 
 
+@pytest.mark.slow
 def test_a_thousand_searches_while_versions_are_published(home, tmp_path):
     request = SearchRequest("methane", method="or")
 

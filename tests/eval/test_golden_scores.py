@@ -99,6 +99,7 @@ def test_a_figure_that_moves_by_more_than_the_tolerance_has_drifted():
     assert (drift.figure, drift.recorded, drift.measured) == ("ndcg", 0.8, 0.8006)
 
 
+@pytest.mark.slow
 def test_the_sample_and_the_held_out_questions_score_as_recorded_until_a_figure_drifts(tmp_path):
     scores = tmp_path / "scores.jsonl"
     of_sample, *others = RECORDED.read_text("utf-8").splitlines()

@@ -7,6 +7,8 @@ from click.testing import CliRunner
 
 from eval.experiments import duplicates, hostile_records
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "attack",

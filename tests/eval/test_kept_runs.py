@@ -17,6 +17,7 @@ from tests.indexer.corpora import ROOT, build, command, environment_of
 from tests.interrupts import interrupts_heeded
 
 pytest_plugins = ["tests.generator.sample_index"]
+pytestmark = pytest.mark.slow
 
 TOPICS = ROOT / "sample" / "topics.jsonl"
 QUESTIONS = [json.loads(line)["question"] for line in TOPICS.read_text("utf-8").splitlines()]

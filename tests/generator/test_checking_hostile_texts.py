@@ -86,6 +86,7 @@ def check_answer(home, text):
         return len(checked_answer(written, "model", "en", check).sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS)
 def test_an_answer_of_hostile_texts_is_checked(sample_home, text):
     done = subprocess.run(

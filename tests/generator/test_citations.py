@@ -314,6 +314,7 @@ def test_the_reason_names_the_words_that_differ(sample):
     assert found.reasons == (Reason("unit", "5 g"), Reason("name", "Bergen"))
 
 
+@pytest.mark.slow
 def test_every_sentence_of_the_sample_is_supported_by_its_own_abstract(sample):
     """Nothing that the signs read of a text may speak against that text itself."""
     wrong = []

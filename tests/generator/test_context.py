@@ -174,8 +174,10 @@ def test_a_plain_openai_server_is_asked_for_no_count(sample):
     assert "chat_template_kwargs" not in script.bodies[0]
 
 
+@pytest.mark.needs_libraries
 def test_a_local_tokenizer_counts_where_the_server_does_not(sample, tmp_path):
-    tokenizers = pytest.importorskip("tokenizers")
+    import tokenizers
+
     model = tokenizers.models.WordLevel({"[UNK]": 0}, unk_token="[UNK]")
     local = tokenizers.Tokenizer(model)
     local.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -186,9 +188,9 @@ def test_a_local_tokenizer_counts_where_the_server_does_not(sample, tmp_path):
     assert done.prompt.cuts == ()
 
 
+@pytest.mark.needs_libraries
 @pytest.mark.parametrize("content", [None, "no tokenizer"])
 def test_a_tokenizer_that_cannot_be_read_is_told_by_its_setting(sample, tmp_path, content):
-    pytest.importorskip("tokenizers")
     file = tmp_path / "tokenizer.json"
     if content:
         file.write_text(content)

@@ -117,8 +117,8 @@ def test_where_the_language_model_fails_the_check_by_rules_stays(sample_home, re
     assert step.children[0].notes[0].startswith("check by rules, the model failed")
 
 
+@pytest.mark.needs_models
 def test_an_entailment_model_judges_and_is_named_with_its_revision(sample_home, tmp_path):
-    pytest.importorskip("sentence_transformers", reason="models in this process are not installed")
     from indexer.encoders.entailment import EntailmentModel
     from tests.indexer.encoders.tiny_models import tiny_entailment_model
 
@@ -136,6 +136,7 @@ def test_an_entailment_model_judges_and_is_named_with_its_revision(sample_home, 
     assert step.children[0].output["checked_by"] == made.checked_by
 
 
+@pytest.mark.needs_models
 def test_where_the_entailment_model_is_missing_the_check_by_rules_stays(sample_home, tmp_path):
     made, step, _ = judge(sample_home, CheckSettings(model=str(tmp_path / "none")))
     assert made == ANSWER

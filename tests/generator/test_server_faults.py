@@ -9,6 +9,8 @@ import pytest
 from tests.generator.meeting_faults import WAYS
 from tests.generator.server_faults import FAULTS, faulty_server
 
+pytestmark = pytest.mark.slow
+
 WHOLE_S = 1_000  # for all faults, with their tries, on a busy machine; without a limit one has no end
 COMPUTING_S = 30
 MOST_MB = 300

@@ -226,6 +226,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_ended_is_one_error_and_the_same_command_goes_on(home, tmp_path):
     corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(1_500)])
     script = tmp_path / "ends_a_worker.py"

@@ -69,6 +69,7 @@ def test_without_vectors_passages_are_found_by_words_and_a_note_says_so(index):
     assert found.notes == (WITHOUT_VECTORS,)
 
 
+@pytest.mark.needs_models
 def test_with_vectors_the_nearest_are_found_and_nothing_is_noted(encoded):
     found = passages(encoded, CATHODE, 4)
     assert found.method == "dense"
@@ -78,13 +79,13 @@ def test_with_vectors_the_nearest_are_found_and_nothing_is_noted(encoded):
     assert found.applied.reranker == ""
 
 
-@pytest.mark.parametrize("which", ["index", "encoded"])
+@pytest.mark.parametrize("which", ["index", pytest.param("encoded", marks=pytest.mark.needs_models)])
 def test_a_topic_with_enough_passages_is_searched_alone(which, request):
     found = passages(request.getfixturevalue(which), "separator", 5, topic="LONG")
     assert papers(found) == ["LONG"] * 5
 
 
-@pytest.mark.parametrize("which", ["index", "encoded"])
+@pytest.mark.parametrize("which", ["index", pytest.param("encoded", marks=pytest.mark.needs_models)])
 def test_a_topic_with_fewer_passages_comes_first_and_others_follow(which, request):
     found = passages(request.getfixturevalue(which), "oxygen cathode cells", 5, topic="SHORT")
     assert papers(found)[0] == "SHORT"

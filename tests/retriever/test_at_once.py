@@ -40,6 +40,7 @@ async def answer_some(index, asked):
     return await asyncio.gather(*(answer(index, question, method) for question, method in asked))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(SECONDS + PATIENCE_S)
 def test_searches_at_once_answer_as_in_turn(tmp_path):
     build(tmp_path, ROOT / "sample" / "papers.jsonl", name="sample")

@@ -232,6 +232,7 @@ def test_what_constraints_take_from_a_hit_behind_the_candidates_is_explained(tmp
     assert contributions(account.as_record()) == pytest.approx(account.score)
 
 
+@pytest.mark.needs_models
 def test_what_a_cross_encoder_makes_of_a_score_is_a_part(tmp_path):
     from tests.indexer.encoders.tiny_models import tiny_cross_encoder
 

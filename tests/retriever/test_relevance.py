@@ -56,6 +56,7 @@ def test_a_question_without_words_makes_nothing_relevant(tmp_path):
     assert max(scores.values()) < 0.1
 
 
+@pytest.mark.needs_models
 @pytest.mark.parametrize("kind", ["sigmoid", "raw"])
 def test_by_a_cross_encoder_it_is_the_sigmoid_of_the_score(tmp_path, kind):
     model = cross_encoder(tmp_path, kind)
@@ -69,6 +70,7 @@ def test_by_a_cross_encoder_it_is_the_sigmoid_of_the_score(tmp_path, kind):
     assert found.by == Path(model.model).name
 
 
+@pytest.mark.needs_models
 def test_by_cosine_the_nearest_is_the_most_relevant(tmp_path):
     from tests.indexer.encoders.tiny_models import tiny_bert
 
@@ -80,6 +82,7 @@ def test_by_cosine_the_nearest_is_the_most_relevant(tmp_path):
     assert scores["B"] > 0.9
 
 
+@pytest.mark.needs_models
 def test_a_cross_encoder_that_fails_leaves_it_to_the_words_and_says_so(tmp_path):
     missing = RerankerSettings(provider="local", model=str(tmp_path / "nothing"))
     _, found = measured(IndexerSettings(home=tmp_path, workers=1, reranker=missing))

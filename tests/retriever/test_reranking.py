@@ -11,6 +11,8 @@ from retriever.search import SearchRequest, rank, search
 from retriever.settings import RetrieverSettings
 from tests.retriever.papers import indexed
 
+pytestmark = pytest.mark.needs_models
+
 PAPERS = [
     {"id": f"P{number}", "title": f"axolotl {'x' * number}", "abstract": "A study."} for number in range(6)
 ]

@@ -74,6 +74,7 @@ def test_filters_are_satisfied_whether_they_let_few_or_many_through(settings, tm
     assert [name for name, _ in found] == ["AXOLOTL", "BOTH", "Y000"]
 
 
+@pytest.mark.needs_models
 def test_a_model_of_another_fingerprint_is_let_go_once(settings, tmp_path):
     from tests.indexer.encoders.tiny_models import tiny_bert
 

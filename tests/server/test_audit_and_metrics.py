@@ -15,6 +15,8 @@ from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, environment_of
 from tests.server.running import serving, shrag, wait_for
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 SECRET = "a-question-that-stands-nowhere"
 SAMPLE = re.compile(r"^([a-z_]+)(?:\{(.*)\})? ([0-9.e+-]+|NaN|\+Inf)$")
 

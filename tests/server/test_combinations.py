@@ -60,6 +60,7 @@ def document(api):
     return api.get("/openapi.json").json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", CALLS)
 def test_a_body_that_its_schema_rules_out_is_refused_and_no_other(api, document, call):
     media = document["paths"][f"/api/v1/{call}"]["post"]["requestBody"]["content"]["application/json"]

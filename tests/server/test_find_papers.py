@@ -21,10 +21,10 @@ from tests.generator.sample_index import shrag as shrag_here
 from tests.generator.test_finding import papers_below
 from tests.generator.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.indexer.corpora import ROOT, build
-from tests.server.page.test_words import said_in_korean
 from tests.server.running import START_S as WAIT_S
 from tests.server.running import serving, shrag, wait_for
 from tests.server.sse import events_of
+from tests.server.test_page_words import said_in_korean
 
 LOCAL = Caller("127.0.0.1", is_local=True)
 STREAM = {"Accept": "text/event-stream"}
@@ -206,6 +206,7 @@ def with_model(home, tmp_path):
         model.go_on.set()
 
 
+@pytest.mark.slow
 def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_a_time(with_model):
     server, model, _ = with_model
     with search_in_the_middle(server.url, model) as (search_id, _):

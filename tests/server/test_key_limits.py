@@ -26,6 +26,8 @@ from tests.indexer.corpora import ROOT, environment_of
 from tests.server.running import START_S, serving, shrag, wait_for
 from tests.server.test_stopping import ENDLESS, STREAMED, with_model
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 # The store as it was made before keys had limits.
 WITHOUT_LIMITS = """
     CREATE TABLE keys (

@@ -23,6 +23,8 @@ from tests.generator.sample_index import ENGLISH, NAME
 from tests.indexer.corpora import ROOT, WITHOUT_COMPILING, build, environment_of, limited
 from tests.server.running import START_S, serving, shrag, wait_for
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 KEY = re.compile(r"shrag_([a-z2-7]{10})_[A-Za-z0-9_-]{43}")
 
 

@@ -12,6 +12,8 @@ import pytest
 from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.running import START_S, serving, shrag, wait_for
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 # A token in some minutes: none comes back while a test runs, however slowly.
 RATES = {"server__searches_per_minute": 0.2, "server__search_burst": 3, "server__asks_per_minute": 0}
 JSON = {"Content-Type": "application/json"}

@@ -21,6 +21,8 @@ from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
 from tests.interrupts import interrupts_heeded
 from tests.server.running import START_S, post_and_leave, serving, serving_with_model
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 pytest_plugins = ["tests.generator.sample_index"]
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

@@ -44,6 +44,7 @@ def naming_sources(document):
 
 
 @pytest.mark.slow
+@pytest.mark.needs_libraries
 @pytest.mark.parametrize("mode", ["positive", "negative"])
 def test_what_may_be_called_is_answered_as_described(offering, tried, mode):
     import requests

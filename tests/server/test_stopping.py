@@ -14,6 +14,8 @@ from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
 from tests.server.running import START_S, post_and_leave, serving, wait_for, workers_of
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 pytest_plugins = ["tests.generator.sample_index"]
 
 STREAMS = 50

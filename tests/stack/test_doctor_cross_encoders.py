@@ -1,12 +1,10 @@
 """What `shrag doctor` says of the re-ranker and of the model that checks answers."""
 
-from importlib.util import find_spec
-
 import pytest
 
 from tests.stack.asking_the_doctor import doctor
 
-pytestmark = pytest.mark.skipif(not find_spec("sentence_transformers"), reason="make install-models")
+pytestmark = pytest.mark.needs_models
 
 
 def test_a_model_that_opens_is_well_and_one_that_does_not_is_wrong(tmp_path):

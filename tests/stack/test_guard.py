@@ -108,8 +108,10 @@ def _in_a_thread():
     raise raised[0]
 
 
+@pytest.mark.needs_libraries
 def test_the_model_hub_s_client_is_caught(monkeypatch, tmp_path):
-    hub = pytest.importorskip("huggingface_hub")
+    import huggingface_hub as hub
+
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     with only([]) as watch, pytest.raises(Exception, match="is not in the settings"):
         hub.snapshot_download("someone/something", cache_dir=tmp_path)

@@ -9,7 +9,7 @@ from indexer.encoders.cross_encoder import CrossEncoderReranker
 from indexer.errors import EncoderUnusable
 from indexer.settings import RerankerSettings
 
-pytestmark = pytest.mark.usefixtures("library")
+pytestmark = pytest.mark.needs_models
 
 TEXTS = ["graph networks", "", "검색 논문", "a " * 200, "\ud800", "short"]
 

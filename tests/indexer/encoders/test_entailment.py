@@ -6,7 +6,7 @@ import pytest
 from indexer.errors import EncoderUnusable
 from indexer.settings import CheckSettings
 
-pytestmark = pytest.mark.usefixtures("library")
+pytestmark = pytest.mark.needs_models
 
 PAIRS = [("graph networks", "graph"), ("검색 논문", "short"), ("a " * 200, ""), ("text", "text")]
 LABELS = ("entailment", "neutral", "contradiction")

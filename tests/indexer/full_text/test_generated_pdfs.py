@@ -27,6 +27,7 @@ def records(papers, tmp_path_factory):
     return {record.id: record for record in read}
 
 
+@pytest.mark.slow
 def test_every_paper_is_read_with_its_title_and_in_the_order_of_the_names(papers, records):
     assert list(records) == sorted(paper.name.removesuffix(".pdf") for paper in papers)
     titles = [(records[paper.name.removesuffix(".pdf")].title, paper.title) for paper in papers]

@@ -118,6 +118,7 @@ def test_scripts_are_not_run_and_attachments_not_opened(tmp_path):
     assert "attached" not in str(answer)
 
 
+@pytest.mark.slow
 def test_what_computes_too_long_or_takes_too_much_memory_is_ended_and_the_next_one_read():
     operators = page_of(b"BT /F1 9 Tf 72 700 Td " + b"(a)Tj 0 -1 Td " * 5_000_000 + b"ET")
     bomb = page_of(b" " * (900 << 20))

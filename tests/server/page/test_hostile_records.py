@@ -63,7 +63,7 @@ def hostile_reader(browser, hostile_server):
 def nothing_ran(page: Page) -> bool:
     """Whether none of the texts was taken for a script or an element."""
     return (
-        page.evaluate("window.ran === undefined && !document.querySelector('img, svg, main script')")
+        bool(page.evaluate("window.ran === undefined && !document.querySelector('img, svg, main script')"))
         and page.locator('a[href^="javascript" i]').count() == 0
     )
 

@@ -28,7 +28,7 @@ def saved(page: Page, button) -> str:
     """Return what a button gives as a file."""
     with page.expect_download() as begun:
         button.click()
-    return begun.value.path().read_bytes().decode("utf-8")
+    return str(begun.value.path().read_bytes(), "utf-8")
 
 
 def titles(format_: str, text: str) -> list[str]:

@@ -102,8 +102,8 @@ def model_hub(known):
         yield url
 
 
+@pytest.mark.needs_libraries
 def test_a_branch_of_the_hub_that_has_moved_is_not_mixed(checkout, tmp_path, monkeypatch):
-    pytest.importorskip("huggingface_hub")
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setenv("PIP_NO_INDEX", "1")  # so that the first is broken off
     request = BundleRequest(
