@@ -40,9 +40,12 @@ WITH_MODELS = {
         f"indexer/encoders/test_{name}.py"
         for name in ("cross_encoder", "entailment", "local", "real_encoder")
     ),
-    *(f"retriever/test_{name}.py" for name in ("explaining", "relevance", "reranking", "vectors")),
-    *(f"{folder}/test_passage_search.py" for folder in ("retriever", "service/elasticsearch")),
-    "generator/test_judging.py",
+    "generator/answers/test_judging.py",
+    "retriever/explaining/test_explaining.py",
+    "retriever/relevance/test_relevance.py",
+    "retriever/searching/test_reranking.py",
+    "retriever/test_vectors.py",
+    *(f"{folder}/test_passage_search.py" for folder in ("retriever/views", "service/elasticsearch")),
     "stack/test_doctor_cross_encoders.py",
 }
 HEAVY = {"datasets", "pandas", "torch", "transformers"}  # take seconds to import, and much memory

@@ -17,7 +17,7 @@ import pytest
 import shrag
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
-from tests.indexer.corpora import (
+from tests.indexer.made_corpora import (
     WITHOUT_COMPILING,
     as_others_may,
     command,

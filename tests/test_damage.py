@@ -21,8 +21,8 @@ from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from tests.conftest import BY_NIGHT
 from tests.damaging import DAMAGES
-from tests.indexer.corpora import ROOT, environment_of, paper, write_jsonl
 from tests.indexer.embedding_server import embedding_server
+from tests.indexer.made_corpora import ROOT, environment_of, paper, write_jsonl
 
 QUESTION, EXPRESSION = "지식 그래프 retrieval evidence", "지식 AND 그래프"
 METHODS = {"or": QUESTION, "paper": QUESTION, "shrag": QUESTION, "dense": QUESTION, "boolean": EXPRESSION}

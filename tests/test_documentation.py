@@ -9,7 +9,7 @@ import pytest
 
 from base.settings.sources import all_settings
 from shrag import cli
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 
 PAGES = {
     path.relative_to(ROOT).as_posix(): path.read_text("utf-8")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.hostile import CHARACTERS, RUNS, SIGNS, TEXTS, VALUES, WORDS, as_json, call
-from tests.indexer.corpora import build, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 
 PAPERS = (
     {"id": "X", "title": "논의 메탄", "abstract": "논에서 나오는 메탄(methane)을 재었다.", "year": 2020},

@@ -18,7 +18,14 @@ from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.folder import FolderStore
-from tests.indexer.corpora import answers, environment_of, forward_files, paper, stored_records, write_jsonl
+from tests.indexer.made_corpora import (
+    answers,
+    environment_of,
+    forward_files,
+    paper,
+    stored_records,
+    write_jsonl,
+)
 
 KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the settings of the user are hidden
 COMMIT_EVERY = 100

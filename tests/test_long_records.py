@@ -3,7 +3,7 @@
 import pytest
 
 from tests.generator.sample_index import shrag
-from tests.indexer.corpora import build, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 
 LONG = 20_000
 RECORDS = [

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.generator.sample_index import shrag
-from tests.indexer.corpora import ROOT, write_jsonl
+from tests.indexer.made_corpora import ROOT, write_jsonl
 
 pytest_plugins = ["tests.generator.sample_index"]
 

@@ -12,7 +12,7 @@ from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
+from tests.indexer.made_corpora import ROOT, build, environment_of, write_jsonl
 
 SEARCHES = 1_000
 THREADS = 4

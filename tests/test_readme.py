@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from shrag import cli
 from tests.generator.sample_index import shrag
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 
 pytest_plugins = ["tests.generator.sample_index"]
 

@@ -10,7 +10,7 @@ import pytest
 
 from shrag import cli
 from tests.generator.sample_index import shrag
-from tests.indexer.corpora import command, environment_of, write_jsonl
+from tests.indexer.made_corpora import command, environment_of, write_jsonl
 
 pytest_plugins = ["tests.generator.sample_index"]
 

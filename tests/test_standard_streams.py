@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from tests.generator.sample_index import NAME
-from tests.indexer.corpora import WITHOUT_COMPILING, command, environment_of, limited
+from tests.indexer.made_corpora import WITHOUT_COMPILING, command, environment_of, limited
 
 pytest_plugins = ["tests.generator.sample_index"]
 SEARCH = ("search", "methane rice paddies", "--name", NAME, "-k", "2")

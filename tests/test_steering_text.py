@@ -19,7 +19,7 @@ from generator.answers.answer import Answer, Sentence
 from generator.answers.quoting import quoted
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import shrag
-from tests.indexer.corpora import command, environment_of, write_jsonl
+from tests.indexer.made_corpora import command, environment_of, write_jsonl
 
 STEERING = (
     "\x00\x07\x08\x0b\x0c\x1b[31m\x1b]8;;http://evil\x07\x7f\x85\x9b31m"

@@ -21,7 +21,7 @@ from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter
 from retriever.methods import method_names
 from tests.http_server import Handler, serving
-from tests.indexer.corpora import command, environment_of
+from tests.indexer.made_corpora import command, environment_of
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
 

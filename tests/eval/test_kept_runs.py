@@ -13,7 +13,7 @@ import pytest
 
 from tests.generator.sample_index import NAME, shrag
 from tests.http_server import Handler, serving
-from tests.indexer.corpora import ROOT, build, command, environment_of
+from tests.indexer.made_corpora import ROOT, build, command, environment_of
 from tests.interrupts import interrupts_heeded
 
 pytest_plugins = ["tests.generator.sample_index"]

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from eval.experiments.pdf_fields import begins, f1, main, main_headings, names, scores
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
-from tests.indexer.full_text.pdf_files import SENTENCE, page_of, text
+from tests.indexer.corpora.full_text.pdf_files import SENTENCE, page_of, text
 
 GOLD = {
     "file": "a.pdf",

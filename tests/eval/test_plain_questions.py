@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from eval.qrels import read_qrels
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 
 SAMPLE = ROOT / "sample"
 PAPERS = {"sample": SAMPLE / "papers.jsonl", "held-out": SAMPLE / "held-out" / "papers.jsonl"}

@@ -23,7 +23,7 @@ from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit, SearchResult
 from shrag import main
-from tests.indexer.corpora import ROOT, build, environment_of
+from tests.indexer.made_corpora import ROOT, build, environment_of
 
 NAME = "sample"
 # The keys of `search --json`, in order; `ask --json` has `answer` and `evidence` beside them.

@@ -11,7 +11,7 @@ import pytest
 from generator.tracing.trace import Trace
 from tests.generator.language_model import PATIENCE_S, answers_with, events, piece, served, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, SEARCH_KEYS, shrag
-from tests.indexer.corpora import ROOT, environment_of
+from tests.indexer.made_corpora import ROOT, environment_of
 from tests.interrupts import interrupts_heeded
 
 pytest_plugins = ["tests.generator.sample_index"]

@@ -10,7 +10,7 @@ import pytest
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import KOREAN, NAME
 from tests.generator.test_pipeline import KEYWORDS
-from tests.indexer.corpora import ROOT, environment_of
+from tests.indexer.made_corpora import ROOT, environment_of
 
 pytest_plugins = ["tests.generator.sample_index"]
 

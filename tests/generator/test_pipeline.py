@@ -25,7 +25,7 @@ from tests.generator.sample_index import (
     ask_model,
     settings_of,
 )
-from tests.retriever.papers import index_of, queries_of_plan
+from tests.retriever.made_papers import index_of, queries_of_plan
 
 pytest_plugins = ["tests.generator.sample_index"]
 

@@ -25,8 +25,8 @@ from tests.generator.river import RIVER, ask, call
 from tests.generator.sample_index import KOREAN, NAME, settings_of, shrag
 from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, head, sends
 from tests.http_server import Handler, certificate_for, serving
-from tests.indexer.corpora import ROOT, environment_of
 from tests.indexer.embedding_server import vector_of
+from tests.indexer.made_corpora import ROOT, environment_of
 
 pytest_plugins = ["tests.generator.sample_index"]
 

@@ -10,7 +10,7 @@ from indexer.commands import analyze, index
 from indexer.errors import UnknownIndex
 from indexer.index_commands import indexes
 from indexer.versions.store.folder import FolderStore
-from tests.indexer.corpora import paper, write_jsonl
+from tests.indexer.made_corpora import paper, write_jsonl
 
 
 @pytest.fixture

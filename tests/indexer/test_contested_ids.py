@@ -7,7 +7,7 @@ import pytest
 
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
-from tests.indexer.corpora import build, stored_records, write_jsonl
+from tests.indexer.made_corpora import build, stored_records, write_jsonl
 
 PLAIN = {"id": "X", "title": "논", "abstract": "논의 메탄을 재었다."}
 TWO_LANGUAGES = PLAIN | {"abstract2": "Methane of paddies was measured."}

@@ -15,7 +15,7 @@ from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
-from tests.indexer.corpora import build, edit_manifest, write_jsonl
+from tests.indexer.made_corpora import build, edit_manifest, write_jsonl
 
 TERMS = parse_user_dictionary("지식그래프연구회 지식그래프 연구회\n".encode(), "terms.txt")
 OTHER = parse_user_dictionary("지식그래프연구회\n".encode(), "terms.txt")

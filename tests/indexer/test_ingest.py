@@ -9,7 +9,7 @@ from indexer.errors import EmptyCorpus, IndexMismatch, StrictRefusal
 from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
-from tests.indexer.corpora import (
+from tests.indexer.made_corpora import (
     answers,
     build,
     edit_manifest,

@@ -15,7 +15,7 @@ from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from tests.damaging import DAMAGES
-from tests.indexer.corpora import (
+from tests.indexer.made_corpora import (
     ROOT,
     answers,
     build,

@@ -12,7 +12,7 @@ from indexer.errors import UnknownIndex
 from indexer.ingest import remove_records
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
-from tests.indexer.corpora import build, stored_records, write_jsonl
+from tests.indexer.made_corpora import build, stored_records, write_jsonl
 
 IDS = st.sampled_from("ABCDE")
 CORPORA = st.lists(st.tuples(IDS, st.integers(0, 9)), min_size=1, max_size=5)

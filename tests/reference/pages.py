@@ -1,6 +1,6 @@
 """The reference pages that are made from the code."""
 
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 from tests.reference import api, commands, settings
 
 FOLDER = ROOT / "docs" / "reference"

@@ -24,9 +24,9 @@ from retriever.papers.citations import (
     references,
 )
 from retriever.sources.kinds.index import IndexSource
-from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server
-from tests.retriever.papers import indexed
+from tests.indexer.made_corpora import write_jsonl
+from tests.retriever.made_papers import indexed
 from tests.retriever.vector_contract import with_encoder
 
 NAME = "cited"

@@ -14,7 +14,7 @@ from indexer.analysis.packing import PassageTokens
 from indexer.forward.rows import LANGUAGES
 from retriever.queries.boolean import And, Exact, Filters, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
-from tests.retriever.papers import PAPERS, indexed
+from tests.retriever.made_papers import PAPERS, indexed
 
 QUOKKA = Term("quokka", ("quokka",))
 PANGOLIN = Term("pangolin", ("pangolin",))

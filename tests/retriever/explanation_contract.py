@@ -9,7 +9,7 @@ from indexer.analysis import make_analyzer
 from retriever.errors import UnknownPassage
 from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Range, Term, or_query
 from retriever.queries.expert import parse_expression
-from tests.retriever.papers import indexed
+from tests.retriever.made_papers import indexed
 
 RECORDS = [
     {

@@ -14,7 +14,7 @@ from retriever.queries.boolean import Filters, Range
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.facets import facets
-from tests.retriever.papers import indexed
+from tests.retriever.made_papers import indexed
 
 WALRUS: list[dict[str, Any]] = [
     {"id": "A", "title": "walrus ice", "abstract": "One.", "year": 2020, "journal": "Polar Notes"},

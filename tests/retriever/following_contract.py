@@ -17,7 +17,7 @@ from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.made_corpora import write_jsonl
 
 NAME = "papers"
 PAPERS = 5

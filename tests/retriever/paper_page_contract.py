@@ -14,7 +14,7 @@ from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import open_index
 from retriever.papers.page import paper_page, passage
 from tests.indexer.embedding_server import embedding_server
-from tests.retriever.papers import indexed
+from tests.retriever.made_papers import indexed
 from tests.retriever.vector_contract import with_encoder
 
 PATIENCE_S = 240

@@ -16,7 +16,7 @@ from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.passage_search import WITHOUT_VECTORS, fused, search_passages
 from tests.retriever.full_papers import FULL_PAPERS
-from tests.retriever.papers import indexed
+from tests.retriever.made_papers import indexed
 
 CATHODE = "oxygen of the layered cathode"
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from retriever.queries.boolean import Filters, Phrase
-from tests.retriever.papers import indexed
+from tests.retriever.made_papers import indexed
 
 TEXTS = {
     "A": "state of the art methods",

@@ -15,7 +15,7 @@ from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.views.example_questions import example_questions
 from retriever.views.nothing_found import UnknownWord, WithoutFilter, nothing_found
-from tests.retriever.papers import PAPERS, indexed
+from tests.retriever.made_papers import PAPERS, indexed
 
 SETTINGS = RetrieverSettings()
 SAMPLE = Path(__file__).parents[2] / "sample" / "papers.jsonl"

@@ -16,7 +16,7 @@ from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.indexer.corpora import ROOT, build
+from tests.indexer.made_corpora import ROOT, build
 
 SECONDS = float(os.environ.get("SHRAG_TEST_AT_ONCE_S", "10"))
 THREADS, TASKS = 8, 8

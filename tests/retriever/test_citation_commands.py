@@ -10,7 +10,7 @@ from indexer.index_commands import indexes
 from indexer.settings import IndexerSettings
 from retriever.citation_commands import citations
 from retriever.errors import UnknownPaper
-from tests.retriever.papers import indexed
+from tests.retriever.made_papers import indexed
 
 pytest.register_assert_rewrite("tests.retriever.citations_contract")
 

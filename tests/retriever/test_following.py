@@ -14,7 +14,7 @@ from indexer.versions.store import CAPABILITIES
 from indexer.versions.store.folder import FolderStore
 from retriever import following
 from retriever.index import open_index
-from tests.indexer.corpora import ROOT, as_others_may, edit_manifest, environment_of
+from tests.indexer.made_corpora import ROOT, as_others_may, edit_manifest, environment_of
 from tests.retriever.following_contract import *  # noqa: F403
 from tests.retriever.following_contract import NAME, PATIENCE_S, answered, ask, publish
 

@@ -6,8 +6,8 @@ import subprocess
 
 import pytest
 
-from tests.indexer.corpora import build, command, environment_of, write_jsonl
-from tests.retriever.papers import NAME, built
+from tests.indexer.made_corpora import build, command, environment_of, write_jsonl
+from tests.retriever.made_papers import NAME, built
 
 CONTRACT_KEYS = {"question", "method", "keywords", "queries", "hits", "filtered", "milliseconds"}
 HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by", "found_by_names"}

@@ -17,7 +17,7 @@ from retriever.queries.boolean import Filters, Or, Range, Term
 from retriever.queries.keywords import Keyword
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import PAPERS, found, ids, index_of, opened, planned, run_of
+from tests.retriever.made_papers import PAPERS, found, ids, index_of, opened, planned, run_of
 
 TIES = sorted(paper["id"] for paper in PAPERS if paper["id"].startswith("TIE-"))
 QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"

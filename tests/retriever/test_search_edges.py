@@ -9,7 +9,7 @@ from retriever.errors import BadFilter
 from retriever.index import open_index
 from retriever.queries.boolean import Filters
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import found, ids, index_of
+from tests.retriever.made_papers import found, ids, index_of
 
 METHODS = ("or", "paper", "shrag")
 

@@ -22,8 +22,8 @@ from retriever.index import open_index
 from retriever.queries.boolean import Filters, Range
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.indexer.corpora import write_jsonl
 from tests.indexer.embedding_server import embedding_server
+from tests.indexer.made_corpora import write_jsonl
 
 PAPERS = [
     {"id": "AXOLOTL", "title": "axolotl", "abstract": "axolotl", "year": 2020},

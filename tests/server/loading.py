@@ -9,7 +9,7 @@ import httpx
 
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.made_corpora import write_jsonl
 
 PAPERS = 5
 ASKING = 3  # at once

@@ -18,7 +18,7 @@ import httpx
 from tests.generator.language_model import Behaviour
 from tests.generator.language_model import Served as Model
 from tests.generator.language_model import served as model_served
-from tests.indexer.corpora import ROOT, environment_of
+from tests.indexer.made_corpora import ROOT, environment_of
 
 ADDRESS = re.compile(r"(http://\S+)/\s")  # the whole line: it may just be written
 START_S, STOP_S = 120, 60  # a loaded machine's

@@ -12,7 +12,7 @@ from retriever.stages.hits import SearchResult
 from server.monitoring.audit import AuditLog
 from server.monitoring.metrics import observe
 from tests.generator.sample_index import ENGLISH, NAME
-from tests.indexer.corpora import ROOT, environment_of
+from tests.indexer.made_corpora import ROOT, environment_of
 from tests.server.running import serving, shrag, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server

@@ -14,7 +14,7 @@ from server.app import create_app
 from server.problems.details import CODES, PROBLEMS
 from server.settings import ServerSettings
 from tests.generator.sample_index import ENGLISH, settings_of
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 from tests.server.running import shrag
 from tests.server.sse import events_of
 

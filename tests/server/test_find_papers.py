@@ -15,12 +15,12 @@ from server.access.callers import Caller
 from server.app import create_app
 from server.kept_searches.store import KeptSearches
 from server.settings import ServerSettings
+from tests.generator.finding.test_finding import papers_below
+from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMiddle
 from tests.generator.finding_model import FindingModel, serving_model, value_of
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of
 from tests.generator.sample_index import shrag as shrag_here
-from tests.generator.test_finding import papers_below
-from tests.generator.test_finding_ends_early import JUDGED, WaitsInTheMiddle
-from tests.indexer.corpora import ROOT, build
+from tests.indexer.made_corpora import ROOT, build
 from tests.server.running import START_S as WAIT_S
 from tests.server.running import serving, shrag, wait_for
 from tests.server.sse import events_of

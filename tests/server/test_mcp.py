@@ -17,7 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
-from tests.indexer.corpora import ROOT, build, environment_of, write_jsonl
+from tests.indexer.made_corpora import ROOT, build, environment_of, write_jsonl
 from tests.interrupts import interrupts_heeded
 from tests.server.running import START_S, post_and_leave, serving, serving_with_model
 

@@ -10,11 +10,11 @@ from mcp.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.generator.finding.test_finding_ends_early import WaitsInTheMiddle
 from tests.generator.finding_model import serving_model
 from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
-from tests.generator.test_finding_ends_early import WaitsInTheMiddle
 from tests.server.running import START_S, serving, shrag, wait_for
 from tests.server.test_mcp import HEADERS, called, called_over_stdio, message, over_stdio, run
 

@@ -11,7 +11,7 @@ import pytest
 
 from server.problems.details import problem
 from tests.generator.sample_index import ENGLISH
-from tests.indexer.corpora import build, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.running import serving
 
 PROBLEM = "application/problem+json"

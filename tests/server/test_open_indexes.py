@@ -21,7 +21,7 @@ from server.errors import Stopping
 from server.indexes.kept_indexes import KeptIndexes
 from server.settings import ServerSettings
 from tests.generator.sample_index import settings_of
-from tests.indexer.corpora import edit_manifest
+from tests.indexer.made_corpora import edit_manifest
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import wait_for

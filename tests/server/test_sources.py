@@ -22,7 +22,7 @@ from server.sources.kept_source import KeptSource
 from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
-from tests.indexer.corpora import build, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.conftest import UNLIMITED
 from tests.server.running import START_S, serving, wait_for
 from tests.server.sse import events_of

@@ -10,7 +10,7 @@ from indexer.versions.store.build_folder import BuildFolder
 from server.app import create_app
 from server.settings import ServerSettings
 from tests.generator.sample_index import NAME, settings_of, shrag
-from tests.indexer.corpora import build, paper, write_jsonl
+from tests.indexer.made_corpora import build, paper, write_jsonl
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from stack.doctor.checks.libraries import check_libraries
 from stack.doctor.findings import Examined, Finding
 from tests.generator.sample_index import settings_of, shrag
 from tests.http_server import Handler, serving
-from tests.indexer.corpora import edit_manifest, write_jsonl
 from tests.indexer.embedding_server import embedding_server
+from tests.indexer.made_corpora import edit_manifest, write_jsonl
 from tests.stack.asking_the_doctor import doctor, statuses
 from tests.stack.model_server import model_server
 

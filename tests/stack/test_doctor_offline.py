@@ -13,7 +13,7 @@ from stack.doctor.findings import Examined, Finding
 from stack.doctor.rehearsal import addresses, examine_offline
 from stack.guard import only
 from tests.generator.sample_index import ENGLISH, KOREAN, settings_of, shrag
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 from tests.stack.model_server import model_server
 
 pytest_plugins = ["tests.generator.sample_index"]

@@ -11,7 +11,7 @@ from retriever.hops.rounds import in_turn, interleaved, with_second_round
 from retriever.queries.boolean import Filters
 from retriever.search import SearchRequest, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import index_of
+from tests.retriever.made_papers import index_of
 
 ENGLISH = "What was the profession of the founder of the Silberberg Observatory?"
 KOREAN = "한라 천문대 설립자의 직업은 무엇인가?"

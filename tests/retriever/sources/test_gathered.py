@@ -26,8 +26,8 @@ from retriever.sources.merging import LimitedSource
 from tests.generator.language_model import Scripted, says
 from tests.generator.language_model import settings as settings_of_model
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
-from tests.indexer.corpora import ROOT, build, write_jsonl
 from tests.indexer.embedding_server import embedding_server
+from tests.indexer.made_corpora import ROOT, build, write_jsonl
 
 pytest_plugins = ["tests.generator.sample_index"]
 

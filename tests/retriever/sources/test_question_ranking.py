@@ -13,7 +13,7 @@ from retriever.settings import RetrieverSettings
 from retriever.sources.gathered import SharedModels
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
-from tests.indexer.corpora import build, write_jsonl
+from tests.indexer.made_corpora import build, write_jsonl
 
 QUESTION = "methane emission of rice paddies"
 RECENT = Filters(years=Range(2000, None))

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, expect
 
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 from tests.server.page.browser import PHONE, Reader, chromium
 from tests.server.page.walking import address, answered, settled
 from tests.server.running import serving, shrag

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.indexer.corpora import write_jsonl
-from tests.retriever.test_duplicates import FLOOD, SEWER
+from tests.indexer.made_corpora import write_jsonl
+from tests.retriever.duplicates.test_duplicates import FLOOD, SEWER
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.walking import address, hits, settled
 from tests.server.running import serving, shrag

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH
-from tests.indexer.corpora import paper, write_jsonl
+from tests.indexer.made_corpora import paper, write_jsonl
 from tests.server.page.browser import NO_LIMITS, PHONE, WIDE, Reader
 from tests.server.page.walking import address, answered, hits, in_both_languages, settled
 from tests.server.running import serving, shrag

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.made_corpora import write_jsonl
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.walking import address, answered, hits, in_both_languages, settled
 from tests.server.running import serving, shrag

@@ -23,7 +23,7 @@ from indexer.versions.store.engines import open_store
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.indexer.corpora import QUESTIONS, paper, write_jsonl
+from tests.indexer.made_corpora import QUESTIONS, paper, write_jsonl
 from tests.service.elasticsearch.server import Access
 
 NAME = "papers"

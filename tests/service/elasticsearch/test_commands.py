@@ -11,7 +11,7 @@ from tests.generator.sample_index import (
     UNANSWERABLE_KOREAN,
     shrag,
 )
-from tests.indexer.corpora import ROOT, paper, write_jsonl
+from tests.indexer.made_corpora import ROOT, paper, write_jsonl
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 pytest_plugins = ["tests.generator.sample_index"]

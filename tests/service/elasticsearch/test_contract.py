@@ -9,7 +9,7 @@ from indexer.analysis import make_analyzer
 from indexer.settings import IndexerSettings
 from retriever.queries.boolean import And, Exact, Filters, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
-from tests.retriever.papers import PAPERS, found, indexed
+from tests.retriever.made_papers import PAPERS, found, indexed
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 pytest.register_assert_rewrite("tests.retriever.engine_contract", "tests.retriever.phrase_contract")

@@ -13,7 +13,7 @@ from indexer.versions.cluster.loading import first_difference
 from indexer.versions.cluster.mapping import index_body
 from indexer.versions.fingerprint import fixed_texts
 from retriever.index import open_index
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.made_corpora import write_jsonl
 from tests.service.elasticsearch.own_prefix import own_prefix
 from tests.service.elasticsearch.record_dictionary import (
     analyzed,

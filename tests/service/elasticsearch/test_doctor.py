@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from indexer.ingest import IngestRequest, build_index
-from tests.indexer.corpora import ROOT, write_jsonl
 from tests.indexer.embedding_server import embedding_server
+from tests.indexer.made_corpora import ROOT, write_jsonl
 from tests.retriever.vector_contract import with_encoder
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 from tests.stack.asking_the_doctor import doctor, statuses

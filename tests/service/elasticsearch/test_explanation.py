@@ -6,7 +6,7 @@ import math
 import pytest
 
 from retriever.queries.boolean import Term
-from tests.retriever.papers import indexed
+from tests.retriever.made_papers import indexed
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 pytest.register_assert_rewrite("tests.retriever.explanation_contract")
@@ -21,7 +21,7 @@ def settings_for(elasticsearch):
 
 
 def test_passages_without_a_word_are_left_out_of_the_averages(tmp_path, settings_for):
-    """As Lucene counts; tantivy counts them, see tests/retriever/test_explanation.py."""
+    """As Lucene counts; tantivy counts them, see tests/retriever/explaining/test_explanation.py."""
     papers = [{"id": "A", "title": "alpha"}, {"id": "B", "title": "beta gamma"}, {"id": "C", "title": "the"}]
 
     with indexed(settings_for(tmp_path), papers, "averages") as index:

@@ -11,8 +11,8 @@ import pytest
 from indexer.errors import EngineUnreachable
 from indexer.versions.cluster.connection import Cluster
 from indexer.versions.store.engines import open_store
-from tests.indexer.corpora import ROOT
-from tests.indexer.corpora import command as shrag
+from tests.indexer.made_corpora import ROOT
+from tests.indexer.made_corpora import command as shrag
 from tests.interrupts import interrupts_heeded
 from tests.service.elasticsearch.faults import (
     NAME,

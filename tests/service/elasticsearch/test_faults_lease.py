@@ -14,7 +14,7 @@ from indexer.settings import IndexerSettings
 from indexer.versions.cluster import lease, names
 from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.lease import Lease
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 from tests.service.elasticsearch.faults import (
     NAME,
     WAITED_S,

@@ -1,7 +1,7 @@
 """Three nodes, of which one dies: while it is searched, and while a version is built on it. By night alone.
 
 By day test_faults_servers.py and test_faults_indexing.py have it with one server, and
-tests/indexer/test_cluster_node.py has the nodes of a client, of which one does not answer.
+tests/indexer/versions/test_cluster_node.py has the nodes of a client, of which one does not answer.
 SHRAG_TEST_THREE_NODES_S=120 goes on for two minutes with one open index, as `.ci/run nightly` does.
 """
 
@@ -19,7 +19,7 @@ from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import found
+from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import (
     NAME,
     Signal,

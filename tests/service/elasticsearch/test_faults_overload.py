@@ -7,7 +7,7 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from tests.retriever.papers import found
+from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import (
     NAME,
     WAITED_S,

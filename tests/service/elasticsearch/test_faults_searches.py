@@ -7,7 +7,7 @@ import pytest
 from indexer.errors import EngineRefused
 from retriever.index import open_index
 from retriever.settings import RetrieverSettings
-from tests.retriever.papers import found
+from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import NAME, build, clean, corpus, settings_for
 from tests.service.elasticsearch.proxy import Answer, Proxy, proxy_before
 from tests.service.elasticsearch.server import Access

@@ -11,7 +11,7 @@ from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.http_server import Handler, serving
-from tests.retriever.papers import found
+from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import (
     NAME,
     Command,

@@ -16,8 +16,8 @@ from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from tests.conftest import BY_NIGHT
-from tests.indexer.corpora import write_jsonl
-from tests.retriever.papers import found
+from tests.indexer.made_corpora import write_jsonl
+from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import NAME, build, clean, settings_for
 from tests.service.elasticsearch.server import Access
 

@@ -14,7 +14,7 @@ from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
 from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, KOREAN, settings_of
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 REVIEW = "recovering cobalt of spent batteries: a review"

@@ -14,7 +14,7 @@ import pytest
 
 from generator.pipeline import ask, find
 from tests.generator.sample_index import ENGLISH, KOREAN, shrag
-from tests.indexer.corpora import ROOT
+from tests.indexer.made_corpora import ROOT
 
 LIBRARY = """
 kind = "elasticsearch"

@@ -16,8 +16,8 @@ from indexer.versions.cluster import names
 from indexer.versions.store.build_folder import GLOSSARY
 from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
-from tests.indexer.corpora import ROOT, answers, paper, write_jsonl
-from tests.indexer.corpora import environment_of as hidden_environment
+from tests.indexer.made_corpora import ROOT, answers, paper, write_jsonl
+from tests.indexer.made_corpora import environment_of as hidden_environment
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 
 NAME = "papers"

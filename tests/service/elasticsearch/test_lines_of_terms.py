@@ -12,7 +12,7 @@ from indexer.versions.cluster import names
 from retriever.index import open_index
 from retriever.search import SearchRequest, rank
 from retriever.settings import RetrieverSettings
-from tests.indexer.corpora import write_jsonl
+from tests.indexer.made_corpora import write_jsonl
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 PAPERS = [

@@ -2,8 +2,8 @@
 
 from indexer.settings import IndexerSettings
 from tests.server.loading import publish_edition
+from tests.server.processes.test_workers import OTHER, assert_editions_are_served
 from tests.server.running import serving
-from tests.server.test_workers import OTHER, assert_editions_are_served
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 from tests.service.elasticsearch.server import Access
 

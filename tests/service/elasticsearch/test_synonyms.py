@@ -5,9 +5,9 @@ import pytest
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from tests.indexer.corpora import write_jsonl
-from tests.retriever.papers import found, run_of
-from tests.retriever.test_synonyms import PAPERS, RULES
+from tests.indexer.made_corpora import write_jsonl
+from tests.retriever.made_papers import found, run_of
+from tests.retriever.opening.test_synonyms import PAPERS, RULES
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 

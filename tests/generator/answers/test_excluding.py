@@ -1,0 +1,86 @@
+"""What a question excludes stays out of its answer, or is marked there."""
+
+import asyncio
+import json
+
+import pytest
+
+from generator.answers.extractive import extractive_answer
+from generator.answers.model_answer import answer_from_model
+from generator.llm import LanguageModel
+from generator.prompts import load_prompt
+from retriever.constraints.exclusions import Exclusion
+from retriever.constraints.parsing import Constraints
+from tests.generator.answers.test_model_answer import EVIDENCE, GOOD, answer_of
+from tests.generator.language_model import Scripted, says, settings
+from tests.generator.sample_index import NAME, found, shrag
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+NO_MICA = Constraints((Exclusion("mica plates", tokens=("mica", "plate"), names=("mica plate",)),))
+MICA = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
+QUESTIONS = {
+    "en": "How long is thermal runaway delayed, apart from mica plates?",
+    "ko": "운모판을 제외하면 열폭주는 얼마나 늦춰지는가?",
+}
+
+
+def asked_of_model(sample, question, *sentences, constraints=NO_MICA):
+    script = Scripted([says(answer_of(*sentences))])
+
+    async def call():
+        async with LanguageModel(settings(), transport=script.transport) as model:
+            return await answer_from_model(question, EVIDENCE, model, sample, constraints=constraints)
+
+    made = asyncio.run(call())
+    return script.bodies[0]["messages"][0]["content"], made
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_a_model_is_told_what_to_leave_out(sample, language):
+    prompt, made = asked_of_model(sample, QUESTIONS[language], GOOD)
+
+    assert made.call_record()["exclusions_prompt_version"] == load_prompt("exclusions", language).version
+    assert prompt.endswith('<exclusions>\n<exclusion number="1">\nmica plates\n</exclusion>\n</exclusions>')
+
+
+def test_a_model_is_told_nothing_where_nothing_is_excluded(sample):
+    prompt, made = asked_of_model(sample, QUESTIONS["en"], GOOD, constraints=Constraints())
+
+    assert "exclusions_prompt_version" not in made.call_record()
+    assert "exclusion" not in prompt
+
+
+def test_a_models_sentence_about_what_is_excluded_is_marked(sample):
+    wrong = MICA | {"text": "Mica plates delayed thermal runaway by 600 minutes."}
+
+    _, made = asked_of_model(sample, QUESTIONS["en"], GOOD, MICA, wrong)
+
+    answer = made.value
+    assert [sentence.check for sentence in answer.sentences] == ["supported", "excluded", "unsupported"]
+    assert f"{MICA['text']} [B2] (excluded)" in answer.as_text()
+
+
+def test_a_quotation_holds_nothing_that_is_excluded(sample):
+    question = "How is kimchi fermented"
+
+    with_all = extractive_answer(found(sample, f"{question}?"), sample, 0.0)
+    without = extractive_answer(found(sample, f"{question}, excluding salt?"), sample, 0.0)
+
+    assert any("salt" in sentence.text.lower() for sentence in with_all.sentences)
+    assert without.sentences
+    assert not any("salt" in sentence.text.lower() for sentence in without.sentences)
+
+
+def test_asking_takes_the_options_of_constraints(sample_home, tmp_path):
+    question = "How can thermal runaway in a battery pack be slowed since 2015?"
+    options = ("--exclude", "aerogel", "--strict-time", "--trace", tmp_path / "trace.json")
+
+    done = shrag("ask", question, "--name", NAME, "--json", *options, home=sample_home)
+
+    record = json.loads(done.stdout)
+    trace = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
+    assert [exclusion["text"] for exclusion in record["constraints"]["exclusions"]] == ["aerogel"]
+    assert all(hit["year"] >= 2015 for hit in record["evidence"])
+    assert not any("aerogel" in sentence["text"].lower() for sentence in record["answer"]["sentences"])
+    assert trace["request"]["constraints"]["strict_time"]

@@ -1,0 +1,256 @@
+"""What each agent asks a model for, and what becomes of the answer, apart from the others."""
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime
+
+import httpx
+import pytest
+
+from generator.finding.agents.query_writing import write_queries
+from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
+from generator.finding.request import FindRequest, FindResources
+from generator.finding.state import SearchQuery
+from generator.model_calls.allowance import Allowance
+from generator.model_calls.budgets import Budget, Spent
+from generator.prompts import load_prompt
+from generator.tracing.steps import Step
+from retriever.index import open_index
+from retriever.queries.boolean import Range
+from retriever.relevance.papers import PaperRelevance
+from retriever.relevance.source_ranking import QuestionRanking
+from tests.generator.finding.test_finding import RUNAWAY, find, ids
+from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
+from tests.generator.language_model import settings as model_settings
+from tests.generator.sample_index import ENGLISH, NAME, settings_of
+from tests.indexer.made_corpora import build, write_jsonl
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+QUICK = FindRequest(ENGLISH, rounds=0, without=frozenset({"refchain", "query-writing"}))
+
+
+HOLDS = {"ours": "Theses of our institute"}
+
+
+def prompts_of(model, name):
+    """Return the prompts that begin as the one of that name does."""
+    beginning = load_prompt(name, "en").text.partition("$")[0]
+    return [prompt for prompt in model.prompts if prompt.startswith(beginning)]
+
+
+def understood(**changed):
+    """Make a model that understands a question so."""
+    return FindingModel({"understanding": lambda prompt: understanding(prompt) | changed})
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "years"),
+    [
+        (ENGLISH, {"first_year": 2022, "last_year": None}, Range(2022, None)),
+        (f"{ENGLISH} Papers since 2023.", {"first_year": 2001, "last_year": 2005}, Range(2023, None)),
+        (ENGLISH, {"first_year": 2024, "last_year": 2019}, None),
+        (f"{ENGLISH} Papers since 2023, before 2010.", {"first_year": 2019, "last_year": None}, None),
+    ],
+    ids=["of the model", "of the question first", "the model's contradict", "the question's contradict"],
+)
+def test_the_years_that_a_model_reads_bound_the_papers(sample_home, question, answer, years):
+    request = replace(QUICK, question=question)
+    found = find(sample_home, request, model=understood(**answer))
+    assert found.state.understanding.years == years
+    known = [each.paper.year for each in found.state.papers.values()]
+    assert min(known) < 2022 if years is None else all(year >= years.low for year in known)
+    assert any("contradict" in note for note in found.notes) is (years is None)
+
+
+def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sample_home):
+    terms = {"index": ["thermal runaway"], "pubmed": ["cobalt"]}
+    written = [{"source": kind, "terms": of_kind} for kind, of_kind in terms.items()]
+
+    def find_by(*chosen):
+        answer = {
+            "sources": [*chosen[:1], *(f"{name} (pubmed)" for name in chosen[1:]), "unheard-of"],
+            "sources_reason": "It fits.",
+            "queries": [],
+        }
+        model = FindingModel(
+            {
+                "understanding": lambda prompt: understanding(prompt) | answer,
+                "query-writing": lambda _: {"sources": written},
+            }
+        )
+        given = settings_of(sample_home, llm=model_settings())
+
+        async def run():
+            with open_index(given.indexer, NAME) as index:
+                kinds = {"ours": "index", "medicine": "pubmed", "idle": "index"}
+                sources = [
+                    replace(source, kind=kind, description=HOLDS.get(name, ""))
+                    for name, kind in kinds.items()
+                    for source in index_as_source(name, index).sources
+                ]
+                async with given.language_model(model.transport) as asked:
+                    opened = OpenedSources(sources)
+                    request = replace(QUICK, without=frozenset({"refchain"}))
+                    return await find_in_sources(opened, request, given, model=asked)
+
+        found = asyncio.run(run())
+        described = [value_of("sources", prompt) for prompt in prompts_of(model, "understanding")]
+        assert all("ours (index): Theses of our institute" in each for each in described)
+        return found, [value_of("sources", prompt) for prompt in prompts_of(model, "query_writing")]
+
+    (both, _), (one, [kinds_written_for]) = find_by("ours", "medicine"), find_by("medicine")
+    assert "pubmed: " in kinds_written_for
+    assert "index: " not in kinds_written_for
+    titles = [
+        {known.paper.title for known in found.state.papers.values() if known.judgement.score > 0.5}
+        for found in (both, one)
+    ]
+    assert both.state.sources == {"ours", "medicine"}
+    assert one.state.sources == {"medicine"}
+    assert any("thermal runaway" in title for title in titles[0])
+    assert titles[1]
+    assert all("cobalt" in title.lower() for title in titles[1])
+    assert one.as_record()["understanding"]["sources_reason"] == "It fits."
+
+
+@pytest.mark.parametrize(
+    "written", ["Methane[mh]", "Methane [MeSH Terms]", "Methane/metabolism[MeSH]", "Methane [mh:noexp]"]
+)
+def test_a_mesh_heading_that_a_model_names_is_one_for_pubmed_and_a_word_elsewhere(sample_home, written):
+    answer = {"sources": [{"source": kind, "terms": ["paddy", written]} for kind in ("pubmed", "arxiv")]}
+    model = FindingModel({"query-writing": lambda _: answer})
+
+    asked = written_for(sample_home, model, "pubmed", "arxiv")
+
+    fields = {kind: [(word.text, word.field) for word in query.clauses] for kind, query in asked.items()}
+    assert fields == {
+        "pubmed": [("paddy", "text"), ("Methane", "heading")],
+        "arxiv": [("paddy", "text"), ("Methane", "text")],
+    }
+
+
+def written_for(sample_home, model, *kinds):
+    """Return what each kind of source is asked for a query by what the model writes."""
+    given = settings_of(sample_home, llm=model_settings())
+    request = FindRequest(ENGLISH)
+    step = Step("find-papers", {}, None)
+
+    async def run():
+        with PaperRelevance(given.indexer) as relevance, step.running():
+            async with given.language_model(model.transport) as asked:
+                ranking = QuestionRanking(ENGLISH, 2026, [], relevance.models, given.retriever)
+                budget = Allowance(Budget(), Spent())
+                resources = FindResources([], relevance, ranking, asked, budget, 2026)
+                (written,) = await write_queries(
+                    [SearchQuery(ENGLISH, "question")], kinds, request, resources, step
+                )
+                return written.by_kind
+
+    return asyncio.run(run())
+
+
+def test_the_complex_wording_asks_for_parts_and_the_rules_make_the_score(sample_home):
+    parts = {"topic": 0.5, "context": 0.3, "depth": 0.1}
+    shared = {"shares_subject": True, "shares_domain": True, "shares_intent": True}
+    rest = {"reason": "Of the parts.", "stuffed_with_keywords": False}
+
+    def judged(prompt):
+        misleads = "aerogel" not in value_of("title", prompt)
+        return rest | shared | parts | {"misleading": misleads}
+
+    model = FindingModel({"judgement": judged})
+    found = find(sample_home, replace(QUICK, judge="complex", threshold=0.8), model=model)
+    assert len(prompts_of(model, "judgement_complex")) == model.calls["judgement"] > 1
+    assert ids(found) == [RUNAWAY]
+    assert {known.score for known in found.state.papers.values()} == {0.9, 0.7}
+    assert found.state.papers[RUNAWAY].judgement.parts == parts
+
+
+@pytest.mark.parametrize(
+    ("question", "wording", "other"),
+    [
+        (ENGLISH, "reranking", "reranking_time"),
+        ("The latest papers on thermal runaway in battery packs", "reranking_time", "reranking"),
+        ("Thermal runaway in battery packs, papers since 2015", "reranking_time", "reranking"),
+    ],
+)
+def test_re_ranking_has_a_wording_for_questions_that_ask_for_a_time(sample_home, question, wording, other):
+    model = FindingModel({"understanding": lambda _: "no JSON"})  # so the rules read the question
+    find(sample_home, replace(QUICK, question=question), model=model)
+    assert len(prompts_of(model, wording)) == 1
+    assert not prompts_of(model, other)
+
+
+def test_without_a_model_new_papers_come_first_where_a_time_is_asked_for(tmp_path):
+    text = {"title": "Quorvex blandim trosset", "abstract": "Of quorvex blandim trosset."}
+    year = datetime.now().astimezone().year
+    papers = [
+        {"id": "OLD", "year": year - 10, "cited_by_count": 400, **text},
+        {"id": "NEW", "year": year, "cited_by_count": 1, **text},
+    ]
+    build(tmp_path, write_jsonl(tmp_path / "two.jsonl", papers), name="two")
+
+    def order(question):
+        return ids(find(tmp_path, FindRequest(question), name="two"))
+
+    assert order("quorvex blandim trosset") == ["OLD", "NEW"]
+    assert order("latest quorvex blandim trosset") == ["NEW", "OLD"]
+
+
+def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(sample_home):
+    def evolved(prompt):
+        title = value_of("title", prompt)
+        return {"method": ENGLISH, "application": " ".join(reversed(ENGLISH.split())), "limitation": title}
+
+    model = FindingModel({"evolver": evolved})
+    found = find(sample_home, replace(QUICK, rounds=1, evolved=100), model=model)
+    texts = [query.text for query in found.state.queries if query.paper]
+    assert texts
+    assert not {ENGLISH, " ".join(reversed(ENGLISH.split()))} & set(texts)
+    assert {query.kind for query in found.state.queries if query.paper} == {"limitation"}
+
+
+def test_the_evolver_is_shown_the_paper_its_field_and_the_queries_before(sample_home):
+    model = FindingModel()
+    found = find(sample_home, replace(QUICK, rounds=1), model=model)
+    [prompt] = [each for each in prompts_of(model, "evolver") if "Silica aerogel sheets" in each]
+    paper = found.state.papers[RUNAWAY].paper
+    assert value_of("title", prompt) == paper.title
+    assert value_of("abstract", prompt) == paper.abstract
+    assert "propagation" in value_of("field", prompt)
+    assert value_of("question", prompt) == ENGLISH
+    assert all(query.text in value_of("queries", prompt) for query in found.state.queries if not query.round)
+    assert set(evolver(prompt).values()) & {query.text for query in found.state.queries}
+
+
+class Unreachable(FindingModel):
+    """A server that is not there."""
+
+    @property
+    def transport(self):
+        """Return what counts the requests, and refuses each."""
+        return httpx.MockTransport(self.refuse)
+
+    def refuse(self, request):
+        """Count the requests for answers."""
+        if request.url.path.endswith("/chat/completions"):
+            self.calls["all"] += 1
+        raise httpx.ConnectError("refused", request=request)
+
+
+def test_calls_that_were_never_sent_are_not_spent_and_papers_are_judged_without_the_model(sample_home):
+    model = Unreachable()
+    found = find(sample_home, replace(QUICK, threshold=0.1, budget=Budget(calls=40)), model=model)
+    assert len(found.state.papers) > 10
+    assert all(known.judgement for known in found.state.papers.values())
+    assert RUNAWAY in ids(found)
+    assert found.complete
+    assert found.state.spent.calls == model.calls["all"] < 40
+    assert found.state.spent.tokens == 0
+
+
+def test_a_judgement_that_cannot_be_read_is_spent_with_its_repair(sample_home):
+    model = FindingModel({"judgement": lambda _: "no JSON"})
+    found = find(sample_home, QUICK, model=model)
+    assert found.state.spent.calls == sum(model.calls.values())

@@ -1,0 +1,618 @@
+"""Finding papers: the loop over a real index, without a model and with one that answers by rules."""
+
+import asyncio
+import json
+import math
+from dataclasses import dataclass, replace
+
+import httpx
+import pytest
+
+from base.errors import InvalidCall
+from generator.finding.agents import AGENTS, PURE
+from generator.finding.agents.judgement import ComplexJudgement, complex_score
+from generator.finding.finding import find_in_sources, open_index_as_source
+from generator.finding.request import FindRequest
+from generator.finding.result import tree
+from generator.finding.state import FindingState, FoundBy
+from generator.model_calls.allowance import Allowance
+from generator.model_calls.budgets import Budget
+from generator.prompts import load_prompt
+from retriever.errors import SourceFailed
+from retriever.queries.boolean import Filters, Range
+from retriever.sources.kinds.index import IndexSource
+from tests.generator.finding_model import FindingModel, understanding
+from tests.generator.language_model import says
+from tests.generator.language_model import settings as model_settings
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
+from tests.indexer.made_corpora import build, write_jsonl
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+RUNAWAY = "SAMPLE-BAT-011"
+
+
+def find(home, request, *, model=None, state=None, name=NAME, listener=None):
+    """Find papers in an index."""
+    given = settings_of(home, **({"llm": model_settings()} if model else {}))
+
+    async def run():
+        async with open_index_as_source(name, given) as opened:
+            if model is None:
+                return await find_in_sources(opened, request, given, state=state, listener=listener)
+            async with given.language_model(model.transport) as asked:
+                return await find_in_sources(
+                    opened, request, given, state=state, model=asked, listener=listener
+                )
+
+    return asyncio.run(run())
+
+
+def ids(found):
+    return [ranked.paper_id for ranked in found.papers]
+
+
+def names_of_steps(found):
+    return {step.name for step in found.step.walk()}
+
+
+def test_the_command_lists_papers_with_scores_reasons_and_how_each_was_found(sample_home):
+    done = shrag("find-papers", ENGLISH, "--name", NAME, "--json", home=sample_home)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert RUNAWAY in [paper["id"] for paper in record["papers"]]
+    for paper in record["papers"]:
+        assert 0 <= paper["score"] <= 1
+        assert paper["relevance"] >= 0.5
+        assert paper["why"]
+        assert paper["judged_by"].startswith("words")
+        assert paper["found_by"]
+
+
+def test_papers_just_below_the_threshold_are_told_where_fewer_are_relevant_than_asked_for(sample_home):
+    threshold = ("--threshold", "0.99")
+    record = json.loads(
+        shrag("find-papers", ENGLISH, "--name", NAME, *threshold, "--json", home=sample_home).stdout
+    )
+    near = [paper["relevance"] for paper in record["near"]]
+    assert [paper["id"] for paper in record["papers"]] == [RUNAWAY]
+    assert "SAMPLE-BAT-009" in [paper["id"] for paper in record["near"]]
+    assert near == sorted(near, reverse=True)
+    assert max(near) < record["papers"][0]["relevance"]
+    shown = shrag("find-papers", ENGLISH, "--name", NAME, *threshold, home=sample_home).stdout
+    assert "next below these:" in shown
+    assert RUNAWAY in shown
+    one = find(sample_home, FindRequest(ENGLISH, papers=1)).as_record()
+    assert len(one["papers"]) == 1
+    assert not one["near"]
+
+
+def test_a_paper_about_what_the_question_excludes_is_less_relevant(sample_home):
+    plain, without = "battery packs thermal runaway", "battery packs thermal runaway, excluding aerogel"
+    asked, excluded = (
+        find(sample_home, FindRequest(question)).state.papers[RUNAWAY] for question in (plain, without)
+    )
+    assert excluded.score < asked.score
+    assert "left out" in excluded.judgement.reason
+
+
+def test_a_korean_question_is_answered_without_a_model_too(sample_home):
+    found = find(sample_home, FindRequest(KOREAN))
+    assert found.papers
+    assert found.complete
+
+
+def test_two_runs_give_the_same(sample_home):
+    first, second = (find(sample_home, FindRequest(ENGLISH, rounds=2, seed=3)) for _ in range(2))
+    assert first.state.queries == second.state.queries
+    assert ids(first) == ids(second)
+
+
+def test_a_model_judges_each_text_once_and_no_query_is_sent_twice(sample_home):
+    model = FindingModel()
+    found = find(sample_home, FindRequest(ENGLISH, rounds=2, papers=100), model=model)
+    judged = [known for known in found.state.papers.values() if known.judgement]
+    assert model.calls["judgement"] == len({known.judgement.text_hash for known in judged})
+    texts = [query.text for query in found.state.queries]
+    assert len(texts) == len(set(texts))
+    assert found.state.spent.calls == sum(model.calls.values())
+    assert found.state.spent.tokens == 120 * sum(model.calls.values())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["nothing that is JSON", "", {"score": 7, "reason": "much"}, {"score": "high"}, [], {"reason": "x"}],
+)
+def test_a_judge_that_answers_garbage_is_replaced_and_the_notes_say_so(sample_home, answer):
+    found = find(sample_home, FindRequest(ENGLISH), model=FindingModel({"judgement": lambda _: answer}))
+    assert RUNAWAY in ids(found)
+    assert all(known.judgement.by.startswith("words") for known in found.state.papers.values())
+    assert any("judged by relevance without a model" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, 0.85),
+        ({"shares_subject": False, "shares_domain": False, "shares_intent": False}, 0.0),
+        ({"stuffed_with_keywords": True}, 0.55),
+        ({"misleading": True}, 0.65),
+        ({"stuffed_with_keywords": True, "misleading": True}, 0.3),
+        ({"depth": 0.0}, 0.69),
+        ({"topic": 0.2, "context": 0.1, "depth": 0.05}, 0.3),
+        ({"topic": 0.3, "context": 0.1, "depth": 0.0}, 0.4),
+        ({"topic": 0.1, "context": 0.0, "depth": 0.0, "stuffed_with_keywords": True}, 0.0),
+    ],
+)
+def test_a_complex_score_is_made_by_the_rules(changed, expected):
+    """Of .55 + .2 + .1: the gate, the deductions, three criteria from .7 on, whole tenths below .4."""
+    whole = {
+        "reason": "",
+        "shares_subject": True,
+        "shares_domain": True,
+        "shares_intent": True,
+        "topic": 0.55,
+        "context": 0.2,
+        "depth": 0.1,
+        "stuffed_with_keywords": False,
+        "misleading": False,
+    }
+    assert complex_score(ComplexJudgement(**whole | changed)) == pytest.approx(expected)
+
+
+def test_a_budget_of_papers_is_kept_told_and_gone_on_from(sample_home, tmp_path):
+    small = find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=5)))
+    assert small.state.spent.papers == 5
+    assert not small.complete
+    assert any("5 papers" in note for note in small.notes)
+    small.state.save(tmp_path / "state.json")
+    state = FindingState.load(tmp_path / "state.json")
+    assert state == small.state
+    resumed = find(sample_home, FindRequest(ENGLISH), state=state)
+    whole = find(sample_home, FindRequest(ENGLISH))
+    assert resumed.complete
+    assert set(ids(small)) <= set(ids(resumed))
+    assert set(ids(resumed)) == set(ids(whole))
+
+
+def test_calls_of_a_model_stay_within_their_budget_and_what_is_left_waits(sample_home):
+    model = FindingModel()
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=9)), model=model)
+    assert sum(model.calls.values()) == 9
+    assert found.state.spent.calls == 9
+    assert any("9 calls" in note for note in found.notes)
+    later = find(sample_home, FindRequest(ENGLISH), model=model, state=found.state)
+    assert model.calls["understanding"] == 1
+    assert RUNAWAY in ids(later)
+
+
+@dataclass
+class Repaired(FindingModel):
+    """Every answer is repaired, or first refused by a busy server."""
+
+    requests: int = 0
+    status: int = 200
+
+    def _answer(self, request):
+        self.requests += 1
+        body = json.loads(request.content)
+        if self.status != 200 and self.requests % 2:
+            return httpx.Response(self.status)
+        return super()._answer(request) if len(body["messages"]) > 1 else says("no JSON")
+
+
+@pytest.mark.parametrize("calls", [1, 2, 8, 9])
+@pytest.mark.parametrize("status", [200, 503])
+def test_no_request_passes_the_budget_of_calls_when_answers_are_repaired_and_retried(
+    sample_home, calls, status
+):
+    model = Repaired(status=status)
+
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=calls)), model=model)
+
+    assert (model.requests, found.state.spent.calls) == (calls, calls)
+    assert f"the budget of {calls} calls is spent" in found.notes[0]
+
+
+def test_a_budget_that_is_spent_before_anything_is_judged_says_so(sample_home):
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(calls=2)), model=FindingModel())
+    count = len(found.state.papers)
+    assert count
+    assert not found.papers
+    assert found.notes == (
+        "the budget of 2 calls is spent; what was found before is given",
+        f"of the {count} papers found {count} are not judged yet",
+    )
+
+
+def test_tokens_are_set_aside_before_a_call(sample_home):
+    model = FindingModel()
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(tokens=100)), model=model)
+    assert not model.calls
+    assert not found.complete
+
+
+def test_time_that_is_over_ends_in_what_was_found(sample_home):
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(seconds=1e-9)))
+    assert not found.papers
+    [note] = found.notes
+    assert "seconds" in note
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{}", "[]", '{"question": 3}', '{"question": "x", "version": 2}', '{"question": "x", "papers": 1}'],
+)
+def test_a_file_that_is_no_state_is_refused_in_one_line(sample_home, tmp_path, content):
+    path = tmp_path / "state.json"
+    path.write_text(content)
+    done = shrag("find-papers", ENGLISH, "--name", NAME, "--resume", path, home=sample_home)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "state.json" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        ("spent", {"calls": -1}),
+        ("spent", {"tokens": 10**400}),
+        ("rarity", {"battery": math.nan}),
+        ("rarity", {"battery": math.inf}),
+        ("round", 10**30),
+        ("queries", [{"text": f"q{number}", "kind": "method"} for number in range(5_000)]),
+        ("papers.judgement.score", 3),
+        ("papers.judgement.parts", {"words": math.nan}),
+        ("papers.found_by", []),
+    ],
+)
+def test_values_out_of_bounds_in_a_state_are_refused(sample_home, tmp_path, part, value):
+    path = tmp_path / "state.json"
+    find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=3))).state.save(path)
+    record = json.loads(path.read_text())
+    *within, name = part.split(".")
+    holder = record
+    for key in within:
+        holder = next(iter(holder[key].values())) if key == "papers" else holder[key]
+    holder[name] = value
+    path.write_text(json.dumps(record))
+    with pytest.raises(InvalidCall, match=name):
+        FindingState.load(path)
+
+
+def test_a_state_of_another_question_is_refused(sample_home):
+    state = FindingState("another question")
+    with pytest.raises(InvalidCall, match="another question"):
+        find(sample_home, FindRequest(ENGLISH), state=state)
+
+
+def test_a_state_of_another_index_is_refused(sample_home, odd_home):
+    state = find(sample_home, FindRequest(ENGLISH)).state
+    with pytest.raises(InvalidCall, match="other sources: sample"):
+        find(odd_home, FindRequest(ENGLISH), state=state, name="odd")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"threshold": math.nan}, {"papers": 0}, {"layers": -1}, {"per_query": 0}, {"evolved": -1}]
+)
+def test_a_request_out_of_bounds_is_refused(wrong):
+    with pytest.raises(InvalidCall, match=next(iter(wrong))):
+        FindRequest(ENGLISH, **wrong)
+
+
+@pytest.mark.parametrize("limit", [math.nan, math.inf, -1.0])
+def test_a_budget_that_bounds_nothing_is_refused(limit):
+    with pytest.raises(InvalidCall, match="seconds"):
+        Budget(seconds=limit)
+
+
+def test_one_file_for_state_and_trace_is_refused(sample_home, tmp_path):
+    files = ("--save", tmp_path / "a.json", "--trace", tmp_path / "." / "a.json")
+    assert shrag("find-papers", ENGLISH, "--name", NAME, *files, home=sample_home).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("",), 2),
+        ((ENGLISH, "--without", "wizard"), 2),
+        (("🙂🙂",), 0),
+        (("xylqua brzkt vwmpf",), 0),
+        (("the of and",), 0),
+        (("x" * 20_001,), 2),
+    ],
+)
+def test_odd_questions_end_in_a_line(sample_home, arguments, code):
+    done = shrag("find-papers", *arguments, "--name", NAME, home=sample_home)
+    assert done.returncode == code
+    assert "unexpected" not in done.stderr
+
+
+def test_what_a_model_writes_beyond_what_is_asked_for_is_cut_and_not_asked_for_again(sample_home):
+    queries = [f"battery safety {number}" for number in range(9)]
+    model = FindingModel(
+        {
+            "understanding": lambda prompt: (
+                understanding(prompt) | {"queries": queries, "expansion_reason": "because " * 500}
+            ),
+            "query-writing": lambda _: {"sources": [{"source": "index", "terms": ["thermal runaway"] * 40}]},
+        }
+    )
+    found = find(sample_home, FindRequest(ENGLISH, rounds=0), model=model)
+    assert found.state.understanding.queries == tuple(queries[:5])
+    assert found.state.understanding.by == "model"
+    assert model.calls["understanding"] == 1
+    assert model.calls["query-writing"] == 6
+    assert found.notes == ()
+
+
+def test_years_that_contradict_each_other_are_left_out_with_a_note(sample_home):
+    question = "thermal runaway in battery packs published before 2001 and published after 2020"
+    found = find(sample_home, FindRequest(question))
+    assert any("contradict" in note for note in found.notes)
+    assert found.papers
+
+
+def test_a_kept_search_names_the_prompts_of_its_agents_those_of_earlier_searches_too(sample_home, tmp_path):
+    path, request = tmp_path / "state.json", FindRequest(ENGLISH, rounds=0, without=frozenset({"reranking"}))
+    earlier = FindingState(ENGLISH).with_prompts({"evolver.en": 1})
+    find(sample_home, request, model=FindingModel(), state=earlier).state.save(path)
+
+    saved = json.loads(path.read_text("utf-8"))["prompts"]
+
+    assert saved["evolver.en"] == [1, load_prompt("evolver", "en").version]
+    assert sorted(saved) == ["evolver.en", "judgement_brief.en", "query_writing.en", "understanding.en"]
+    assert find(sample_home, request).state.prompts == {}
+
+
+def test_a_time_requirement_holds_for_queries_and_for_references(sample_home):
+    found = find(
+        sample_home, FindRequest("thermal runaway in battery packs, papers since 2022", threshold=0.1)
+    )
+    assert found.state.understanding.first_year == 2022
+    assert found.papers
+    assert all(known.paper.year >= 2022 for known in found.state.papers.values())
+
+
+def test_years_of_the_call_go_before_those_of_the_question_with_a_note(sample_home):
+    question = "thermal runaway in battery packs, papers since 2024"
+    found = find(sample_home, FindRequest(question, threshold=0.1, filters=Filters(years=Range(2019, 2023))))
+    assert found.papers
+    assert all(2019 <= known.paper.year <= 2023 for known in found.state.papers.values())
+    assert found.notes == ("the question's years 2024– give way to those of the call",)
+
+
+WORDS = "quorvex blandim trosset"
+
+
+@pytest.fixture(scope="module")
+def odd_home(tmp_path_factory):
+    """Index papers that refer to each other in a circle, to themselves, to thousands, and to absent ones."""
+    home = tmp_path_factory.mktemp("odd")
+
+    def paper(number, references=(), abstract=WORDS):
+        return {
+            "id": f"P{number}",
+            "title": f"{WORDS} study number {number}",
+            "abstract": abstract,
+            "references": list(references),
+            "year": 2000 + number % 20,
+        }
+
+    others = [
+        paper(number, abstract="mirzol " * 5) | {"title": f"Mirzol {number}"} for number in range(100, 500)
+    ]
+    crowd = [f"P{number}" for number in range(100, 500)] + [f"absent-{number}" for number in range(4_600)]
+    papers = [
+        paper(1, ["P2"]),
+        paper(2, ["P3", "P2"]),
+        paper(3, ["P1", "absent"]),
+        paper(4, crowd),
+        paper(5, ["P6"]),
+        paper(6) | {"title": f"{WORDS} known by reference alone"},
+        *others,
+    ]
+    path = write_jsonl(home / "odd.jsonl", papers)
+    build(home, path, name="odd")
+    return home
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+def test_circles_self_references_crowds_and_absent_papers_end(odd_home, layers):
+    found = find(odd_home, FindRequest(WORDS, layers=layers, per_query=2, papers=50, rounds=0), name="odd")
+    assert {"P1", "P2", "P3"} & set(ids(found))
+    assert len(found.state.papers) <= 310
+    for paper_id, known in found.state.papers.items():
+        assert not any(by.of == paper_id for by in known.found_by)
+    json.dumps(tree(found.state, 0.5))
+
+
+def test_a_layer_asks_each_source_at_most_twice_for_references(odd_home):
+    found = find(odd_home, FindRequest(WORDS, layers=2, without=PURE, papers=50), name="odd")
+    layers = [step for step in found.step.walk() if step.name == "refchain"]
+    assert layers
+    assert all(step.output["requests"] <= 2 for step in layers)
+
+
+def test_authority_goes_by_the_citation_graph_where_a_record_counts_nothing(tmp_path):
+    alike = {"abstract": WORDS, "year": 2015}
+    others = [
+        {"id": f"OTHER-{number}", "title": f"Mirzol {number}", "references": ["CITED"]}
+        for number in range(30)
+    ]
+    papers = [
+        {"id": "ALONE", "title": f"{WORDS} alone", **alike},
+        {"id": "CITED", "title": f"{WORDS} cited", **alike},
+        {"id": "COUNTED", "title": f"{WORDS} counted", "cited_by_count": 2, "references": ["ALONE"], **alike},
+        *others,
+    ]
+    build(tmp_path, write_jsonl(tmp_path / "cited.jsonl", papers), name="cited")
+    found = find(tmp_path, FindRequest(WORDS, rounds=0), name="cited").as_record()["papers"]
+    assert [(paper["id"], paper["cited"]) for paper in found[:3]] == [
+        ("CITED", {"count": 30, "by": "index"}),
+        ("COUNTED", {"count": 2, "by": "record"}),
+        ("ALONE", {"count": 1, "by": "index"}),
+    ]
+    assert "cited 30 times within the index" in found[0]["why"]
+
+
+def test_papers_of_two_sources_are_one_list_and_a_source_that_fails_costs_a_note(sample_home):
+    declared = {
+        "sources__first__kind": "index",
+        "sources__first__index": NAME,
+        "sources__second__kind": "index",
+        "sources__second__index": NAME,
+        "sources__gone__kind": "elasticsearch",
+        "sources__gone__url": "http://127.0.0.1:9",
+        "sources__gone__index": "papers",
+        "sources__gone__fields__title": "title",
+    }
+    names = "first,second,gone"
+    done = shrag("find-papers", ENGLISH, "--source", names, "--json", home=sample_home, **declared)
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    [runaway] = [paper for paper in record["papers"] if "aerogel" in paper["title"]]
+    assert runaway["sources"] == [{"source": name, "id": RUNAWAY} for name in ("first", "second")]
+    assert any("gone" in note for note in record["notes"])
+    only = shrag("find-papers", ENGLISH, "--source", "gone", home=sample_home, **declared)
+    assert only.returncode == 1
+    assert len(only.stderr.splitlines()) == 1
+
+
+def test_a_replay_that_lacks_a_call_ends_in_one_line(sample_home, tmp_path):
+    replay = {"cache__mode": "replay", "cache__file": tmp_path / "calls.sqlite"}
+    model = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "m"}
+    done = shrag("find-papers", ENGLISH, "--name", NAME, home=sample_home, **replay, **model)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_model_that_is_not_there_is_done_without(sample_home):
+    model = {"llm__base_url": "http://127.0.0.1:9/v1", "llm__model": "m", "llm__backoff_s": 0}
+    done = shrag("find-papers", ENGLISH, "--name", NAME, "--json", home=sample_home, **model)
+    assert done.returncode == 0
+    record = json.loads(done.stdout)
+    assert RUNAWAY in [paper["id"] for paper in record["papers"]]
+    assert any("the model failed" in note for note in record["notes"])
+
+
+def test_ten_papers_are_judged_at_once_and_never_more(odd_home):
+    under_way, most, ten = 0, 0, asyncio.Event()
+
+    async def answer(request):
+        nonlocal under_way, most
+        if not request.url.path.endswith("/chat/completions"):
+            return httpx.Response(404)
+        under_way += 1
+        most = max(most, under_way)
+        if most == 10:
+            ten.set()
+        await ten.wait()
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        return says({"reason": "It is one of many.", "score": 0.1})
+
+    class Slow:
+        transport = httpx.MockTransport(answer)
+
+    request = FindRequest("mirzol", per_query=60, without=frozenset(AGENTS) - {"judgement"})
+    found = find(odd_home, request, model=Slow(), name="odd")
+    assert found.state.spent.calls == 60
+    assert most == 10
+
+
+def test_the_tree_leads_from_queries_to_papers_to_references_to_evolved_queries(odd_home, tmp_path):
+    path = tmp_path / "trace.json"
+    asked = ("find-papers", WORDS, "--name", "odd", "--per-query", 2, "--trace", path, "--json")
+    done = shrag(*asked, home=odd_home)
+    assert done.returncode == 0
+    record = json.loads(path.read_text())
+    assert record["tree"][0]["kind"] == "question"
+    papers = list(papers_below(record["tree"]))
+    assert any(paper.get("references") for paper in papers)
+    evolved = [query for paper in papers for query in paper.get("evolved", ())]
+    assert {query["kind"] for query in evolved} <= {"method", "application", "limitation"}
+    assert evolved
+
+
+def papers_below(nodes):
+    """Yield the papers of a tree, at every depth."""
+    for node in nodes:
+        if "paper" in node:
+            yield node
+        for key in ("papers", "references", "cited_by", "evolved"):
+            yield from papers_below(node.get(key, ()))
+
+
+def test_a_chain_of_thousands_of_references_is_named_as_far_as_a_reader_follows(sample_home):
+    found = find(sample_home, FindRequest(ENGLISH, budget=Budget(papers=1)))
+    [query, *_], known = found.state.queries, next(iter(found.state.papers.values()))
+    ways = [FoundBy("query", query.text, 1), *(FoundBy("reference", f"P{n}", 1) for n in range(3_000))]
+    papers = {f"P{number}": replace(known, found_by=(by,)) for number, by in enumerate(ways)}
+    [root] = tree(FindingState(ENGLISH, queries=(query,), papers=papers), 0.5)
+    depth, [node] = 1, root["papers"]
+    while "references" in node:
+        depth, [node] = depth + 1, node["references"]
+    assert depth == 101
+    assert node == {"paper": "P100"}
+
+
+def test_a_prompt_holds_no_more_of_a_paper_than_a_person_reads(tmp_path):
+    long = {name: f"thermal runaway {name} " * 2_000 for name in ("title", "abstract", "journal")}
+    papers = [
+        {"id": f"P{n}", "keywords": ["cell " * 8_000], "authors": ["Kim " * 8_000], **long} for n in "ab"
+    ]
+    build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", papers), name="long")
+    model = FindingModel()
+    find(tmp_path, FindRequest("thermal runaway", papers=1), model=model, name="long")
+    assert {"judgement", "reranking"} <= model.calls.keys()
+    assert max(map(len, model.prompts)) < 20_000
+
+
+def nowhere(_):
+    """Name a term that no paper holds."""
+    return {"sources": [{"source": "index", "terms": ["zqxjv"]}]}
+
+
+def test_where_the_search_terms_of_a_model_match_nothing_the_querys_own_words_are_searched_for(sample_home):
+    request = FindRequest(ENGLISH, rounds=0)
+    found = find(sample_home, request, model=FindingModel({"query-writing": nowhere}))
+    assert RUNAWAY in ids(found)
+    assert "own-words" in names_of_steps(found)
+    assert any("for 3 of 3 queries; their own words" in note for note in found.notes)
+    pure = find(sample_home, replace(request, without=PURE), model=FindingModel({"query-writing": nowhere}))
+    assert not pure.state.papers
+    assert all(query.found == () for query in pure.state.queries)
+
+
+def test_words_that_no_time_is_left_for_are_searched_for_when_the_search_goes_on(sample_home, monkeypatch):
+    model, search = FindingModel({"query-writing": nowhere}), IndexSource.search
+
+    async def takes_all_the_time(source, queries, *, filters):
+        answer = await search(source, queries, filters=filters)
+        monkeypatch.setattr(Allowance, "time_is_over", property(lambda rest: rest.end("seconds") or True))
+        return answer
+
+    monkeypatch.setattr(IndexSource, "search", takes_all_the_time)
+    request = FindRequest(ENGLISH, rounds=0, budget=Budget(seconds=3_600))
+    cut_off = find(sample_home, request, model=model)
+    monkeypatch.undo()
+    assert not cut_off.state.papers
+    assert not cut_off.complete
+    assert RUNAWAY in ids(find(sample_home, FindRequest(ENGLISH), model=model, state=cut_off.state))
+
+
+def test_a_source_that_fails_from_the_second_round_on_ends_the_search(sample_home, monkeypatch):
+    calls = 0
+
+    async def fails(*_, **__):  # the question itself is ranked
+        nonlocal calls
+        calls += 1
+        if calls > 20:
+            pytest.fail("the source is asked on and on")
+        raise SourceFailed("gone")
+
+    monkeypatch.setattr(IndexSource, "search", fails)
+    found = find(sample_home, FindRequest(ENGLISH, rounds=10))
+    assert RUNAWAY in ids(found)
+    assert any("further queries were not answered: gone" in note for note in found.notes)

@@ -1,0 +1,246 @@
+"""A search for papers that ends early: what was found is given, kept, and gone on from."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from base.errors import InvalidCall
+from generator.finding.agents import AGENTS, PURE
+from generator.finding.request import FindRequest
+from generator.finding.state import FindingState
+from generator.model_calls.budgets import Budget
+from tests.generator.finding.test_finding import find, ids
+from tests.generator.finding_model import FindingModel, judgement, serving_model, value_of
+from tests.generator.language_model import says
+from tests.generator.sample_index import ENGLISH, NAME, shrag
+from tests.indexer.made_corpora import command, environment_of
+from tests.interrupts import interrupts_heeded
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+REVIEW = FindRequest("cobalt of spent batteries: a review", rounds=2, layers=2)
+ASKED = (ENGLISH, "--name", NAME, "--json", "--without", "query-writing,evolver")
+JUDGED = 12  # papers, before the model waits
+
+
+def told_states(home, request, model=None):
+    """Search, and return what was found with each state that was told on the way."""
+    states = []
+
+    def listen(event):
+        if isinstance(event.made, FindingState):
+            states.append(event.made)
+
+    return find(home, request, model=model, listener=listen), states
+
+
+def judged(state):
+    return {paper_id for paper_id, known in state.papers.items() if known.judgement}
+
+
+def test_a_search_that_goes_on_after_any_step_comes_to_the_same_list(sample_home, tmp_path):
+    whole, states = told_states(sample_home, REVIEW)
+    assert len(states) > 8
+    for state in states:
+        state.save(tmp_path / "state.json")
+        resumed = find(sample_home, REVIEW, state=FindingState.load(tmp_path / "state.json"))
+        assert ids(resumed) == ids(whole)
+        assert resumed.state.queries == whole.state.queries
+        assert resumed.state.papers == whole.state.papers
+        assert resumed.state.spent.papers == whole.state.spent.papers
+
+
+def test_what_a_model_has_judged_is_not_judged_again(sample_home):
+    whole, states = told_states(sample_home, REVIEW, FindingModel())
+    for state in states[:: len(states) // 8]:
+        model = FindingModel()
+        resumed = find(sample_home, REVIEW, state=state, model=model)
+        assert ids(resumed) == ids(whole)
+        assert model.calls["judgement"] == len(judged(whole.state)) - len(judged(state))
+        assert resumed.state.spent.papers == whole.state.spent.papers
+
+
+def test_a_whole_search_goes_on_with_more_layers_and_rounds(sample_home):
+    short = find(sample_home, replace(REVIEW, rounds=0, layers=0))
+    assert short.complete
+    resumed = find(sample_home, REVIEW, state=short.state)
+    whole = find(sample_home, REVIEW)
+    assert ids(resumed) == ids(whole)
+    assert resumed.state.papers == whole.state.papers
+    assert len(whole.state.papers) > len(short.state.papers)
+
+
+def test_queries_are_evolved_of_papers_that_a_lower_threshold_makes_relevant(sample_home):
+    none = find(sample_home, replace(REVIEW, threshold=1))
+    assert not ids(none)
+    resumed = find(sample_home, REVIEW, state=none.state)
+    assert any(query.paper for query in resumed.state.queries)
+
+
+def test_a_round_for_which_no_call_was_left_is_gone_through_later(sample_home):
+    one_round = FindRequest(ENGLISH, rounds=0)
+    calls = find(sample_home, one_round, model=FindingModel()).state.spent.calls
+    budget = Budget(calls=calls - 1)  # but for the last, which orders
+    ended = find(sample_home, replace(one_round, rounds=1, budget=budget), model=FindingModel())
+    assert not any(query.paper for query in ended.state.queries)
+    resumed = find(sample_home, replace(one_round, rounds=1), model=FindingModel(), state=ended.state)
+    assert any(query.paper for query in resumed.state.queries)
+
+
+def test_papers_that_were_judged_when_the_time_ended_are_counted(sample_home):
+    asked = 0
+
+    async def answer(request):
+        nonlocal asked
+        asked += 1
+        if asked > JUDGED:
+            await asyncio.sleep(60)
+        return says({"reason": "It is one of many.", "score": 0.1})
+
+    class Slow:
+        transport = httpx.MockTransport(answer)
+
+    only_judged = frozenset(AGENTS) - {"judgement"}
+    request = FindRequest(ENGLISH, without=only_judged, budget=Budget(seconds=3))
+    found = find(sample_home, request, model=Slow())
+    assert not found.complete
+    assert found.state.spent.papers == len(judged(found.state))
+
+
+class WaitsInTheMiddle(FindingModel):
+    """A model that answers some judgements, and the others only when it is let go on."""
+
+    def __init__(self, judged=JUDGED):
+        self.judged = judged
+        self.go_on = threading.Event()
+        super().__init__({"judgement": self.judge})
+
+    def judge(self, prompt):
+        if self.calls["judgement"] <= self.judged:
+            return judgement(prompt)
+
+        def wait():
+            self.go_on.wait(240)
+            return judgement(prompt)
+
+        return wait
+
+
+@contextmanager
+def search_in_the_middle(home, path, *arguments):
+    """Yield the command, a process of its own, when its file holds what was judged by then."""
+    model = WaitsInTheMiddle()
+    with serving_model(model) as settings:
+        with interrupts_heeded():
+            process = subprocess.Popen(
+                command("find-papers", *ASKED, "--save", path, *arguments),
+                env=environment_of(home, **settings),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        try:
+            until = time.monotonic() + 120
+            while time.monotonic() < until and judged_in(path) < JUDGED:
+                time.sleep(0.05)
+            assert judged_in(path) == JUDGED
+            yield process
+        finally:
+            process.kill()
+            process.communicate()
+            model.go_on.set()
+
+
+def judged_in(path):
+    try:
+        return len(judged(FindingState.load(path)))
+    except InvalidCall:
+        return 0
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_search_that_is_ended_keeps_its_state_and_judges_nothing_twice(sample_home, tmp_path, sent):
+    path = tmp_path / "state.json"
+    with search_in_the_middle(sample_home, path, "--trace", tmp_path / "trace.json") as process:
+        process.send_signal(sent)
+        out, err = process.communicate(timeout=240)
+    if sent == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+    else:
+        assert process.returncode == 130
+        assert err.splitlines() == ["interrupted"]
+        record = json.loads(out)
+        assert record["papers"]
+        assert not record["complete"]
+        assert any("interrupted" in note for note in record["notes"])
+        assert json.loads((tmp_path / "trace.json").read_text())["tree"]
+    known = FindingState.load(path)
+    assert len(judged(known)) == JUDGED
+    answered = {known.papers[paper_id].paper.title for paper_id in judged(known)}
+    again = FindingModel()
+    with serving_model(again) as settings:
+        done = shrag("find-papers", *ASKED, "--resume", path, home=sample_home, **settings)
+    assert done.returncode == 0, done.stderr
+    assert again.calls["understanding"] == 0
+    assert again.calls["judgement"] > 0
+    assert not answered & {value_of("title", prompt) for prompt in again.prompts}
+    assert json.loads(done.stdout)["complete"]
+
+
+def test_what_was_found_is_given_where_the_model_fails_for_good(sample_home, tmp_path):
+    """Of a recording that lacks the later calls."""
+    cache = {"cache__file": tmp_path / "calls.sqlite"}
+    with serving_model(FindingModel()) as settings:
+        shrag(
+            "find-papers",
+            *ASKED,
+            "--max-calls",
+            20,
+            home=sample_home,
+            **settings,
+            **cache,
+            cache__mode="record",
+        )
+        path = tmp_path / "state.json"
+        done = shrag(
+            "find-papers", *ASKED, "--save", path, home=sample_home, **settings, **cache, cache__mode="replay"
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith("CallNotRecorded")
+    record = json.loads(done.stdout)
+    assert record["papers"]
+    assert any("CallNotRecorded" in note for note in record["notes"])
+    assert judged(FindingState.load(path))
+
+
+def test_what_a_resumed_search_does_not_name_is_as_it_was(sample_home, tmp_path):
+    path, trace = tmp_path / "state.json", tmp_path / "trace.json"
+    asked = ("--year", "2015..", "--lang", "en", "--threshold", "0.3", "--pure", "--max-papers", "5")
+    done = shrag("find-papers", ENGLISH, "--name", NAME, *asked, "--save", path, home=sample_home)
+    assert (done.returncode, f"--resume {path}" in done.stderr) == (0, True)
+    options = ("--resume", path, "--lang", "ko", "-k", "7", "--trace", trace)
+    assert shrag("find-papers", "--name", NAME, *options, home=sample_home).returncode == 0
+    request = json.loads(trace.read_text(encoding="utf-8"))["request"]
+    assert request["filters"] == {"years": [2015, None], "lang": "ko", "journal": None}
+    assert (request["threshold"], request["papers"], request["rounds"]) == (0.3, 7, 1)
+    assert request["without"] == sorted(PURE)
+    assert request["budget"]["papers"] is None
+
+
+@pytest.mark.parametrize("wrong", [{"papers": 0}, {"question": ""}, {"without": ["wizard"]}, {"seed": "x"}])
+def test_a_kept_request_that_cannot_be_used_is_refused_with_the_file(sample_home, tmp_path, wrong):
+    path = tmp_path / "state.json"
+    find(sample_home, FindRequest(ENGLISH, without=PURE)).state.save(path)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert FindingState.load(path).request == FindRequest(ENGLISH, without=PURE)
+    path.write_text(json.dumps(record | {"request": record["request"] | wrong}), encoding="utf-8")
+    with pytest.raises(InvalidCall, match=r"state\.json.*request"):
+        FindingState.load(path)

@@ -1,0 +1,195 @@
+"""Papers as they are found: what is told adds up to the result, in bounded pieces, and ends with a reader."""
+
+import asyncio
+import json
+import threading
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from generator.finding.events import PAPERS_IN_AN_EVENT, STEPS, stream_finding
+from generator.finding.finding import open_index_as_source
+from generator.finding.request import FindRequest
+from generator.finding.result import LONGEST_TEXT
+from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
+from generator.finding.understood import Understanding
+from generator.model_calls.budgets import Budget
+from indexer.corpora.papers import Paper
+from retriever.sources.merging import MergedPaper
+from tests.generator.finding.test_finding import find
+from tests.generator.finding.test_finding_ends_early import JUDGED, WaitsInTheMiddle
+from tests.generator.finding_model import FindingModel, serving_model
+from tests.generator.language_model import settings as model_settings
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+REVIEW = FindRequest("cobalt of spent batteries: a review", rounds=2, layers=2)
+
+
+def stream(home, request, *, model=None, state=None):
+    """Search, and return the events."""
+    given = settings_of(home, **({"llm": model_settings()} if model else {}))
+
+    async def run():
+        async with open_index_as_source(NAME, given) as opened:
+            if model is None:
+                arriving = stream_finding(opened, request, given, state=state)
+                async with aclosing(arriving) as events:
+                    return [event async for event in events]
+            async with given.language_model(model.transport) as asked:
+                arriving = stream_finding(opened, request, given, state=state, model=asked)
+                async with aclosing(arriving) as events:
+                    return [event async for event in events]
+
+    return asyncio.run(run())
+
+
+def added_up(events):
+    """Return queries by text and papers by id, as they stand behind the last event."""
+    queries: dict[str, Any] = {}
+    papers: dict[str, Any] = {}
+    for event in events:
+        if event.kind == "queries":
+            queries |= {query["text"]: query for query in event.data["queries"]}
+        elif event.kind == "papers":
+            papers |= {paper["id"]: paper for paper in event.data["papers"]}
+    return queries, papers
+
+
+@pytest.mark.parametrize("question", [ENGLISH, KOREAN, REVIEW.question, "🙂"])
+@pytest.mark.parametrize("model", [None, FindingModel()], ids=["rules", "model"])
+def test_what_is_told_adds_up_to_the_result(sample_home, question, model):
+    events = stream(sample_home, replace(REVIEW, question=question), model=model)
+    assert [event.kind for event in events if event.kind == "done"] == [events[-1].kind]
+    done = events[-1].data
+    json.dumps([event.data for event in events])
+    queries, papers = added_up(events)
+    assert list(queries.values()) == done["queries"]
+    assert len(papers) == done["known"]
+    assert {paper["id"] for paper in done["papers"]} <= {
+        paper["id"] for paper in papers.values() if paper["relevant"]
+    }
+    for paper in done["papers"]:
+        told = papers[paper["id"]]
+        assert told["score"] == paper["relevance"]
+        assert told["reason"] == paper["reason"]
+        assert told["found_by"] == paper["found_by"][0]
+    spent = [event.data for event in events if event.kind == "spent"][-1]
+    assert (spent["relevant"], spent["known"]) == (done["relevant"], done["known"])
+    assert spent["papers"] == done["spent"]["papers"]
+
+
+def test_what_a_paper_was_found_by_is_told_before_it(sample_home):
+    known = set()
+    for event in stream(sample_home, REVIEW):
+        if event.kind == "queries":
+            known |= {query["text"] for query in event.data["queries"]}
+        elif event.kind == "papers":
+            known |= {paper["id"] for paper in event.data["papers"]}
+            assert {paper["found_by"]["of"] for paper in event.data["papers"]} <= known
+
+
+def test_each_step_is_named_when_it_begins(sample_home):
+    steps = [
+        event.data for event in stream(sample_home, REVIEW, model=FindingModel()) if event.kind == "step"
+    ]
+    assert {"retrieval", "judgement", "refchain"} <= {step["name"] for step in steps} <= STEPS
+    assert {"name": "refchain", "round": 0, "layer": 1} in steps
+    rounds = [step["round"] for step in steps]
+    assert rounds == sorted(rounds)
+    assert 1 in rounds
+    assert all("layer" not in step for step in steps if step["name"] == "retrieval")
+
+
+def test_of_a_search_that_goes_on_all_that_was_known_is_told_too(sample_home):
+    state = find(sample_home, replace(REVIEW, budget=Budget(papers=5))).state
+    resumed = stream(sample_home, REVIEW, state=state)
+    queries, papers = added_up(resumed)
+    assert list(queries.values()) == resumed[-1].data["queries"]
+    assert len(papers) == resumed[-1].data["known"]
+    assert "understanding" in [event.kind for event in resumed]
+
+
+def test_thousands_of_papers_and_long_texts_are_told_in_bounded_events(sample_home):
+    question = "cobalt " * 2_500
+    long = "recycling " * 400
+    first = FoundBy("query", question, 1)
+    papers = {
+        f"P{number}": KnownPaper(
+            MergedPaper(Paper(id=f"P{number}", title=f"{long}{number}", year=2020), ((NAME, f"P{number}"),)),
+            (first if number < 5 else FoundBy("reference", f"P{number % 5}", number),),
+        )
+        for number in range(5_000)
+    }
+    queries = (SearchQuery(question, "question", found=("P0",)),)
+    state = FindingState(
+        question, subject=question, understanding=Understanding(), queries=queries, papers=papers
+    )
+    request = FindRequest(question, rounds=0, layers=0, budget=Budget(papers=0))
+    events = stream(sample_home, request, state=state)
+    told = [event for event in events if event.kind == "papers"]
+    assert sum(len(event.data["papers"]) for event in told) == 5_000
+    assert max(len(event.data["papers"]) for event in told) <= PAPERS_IN_AN_EVENT
+    assert max(len(json.dumps(event.data)) for event in told) < 200_000
+    by_query, by_id = added_up(events)
+    assert max(map(len, by_query)) <= LONGEST_TEXT
+    assert by_id["P0"]["found_by"]["of"] in by_query
+    assert by_id["P7"]["found_by"] == {"kind": "reference", "of": "P2", "rank": 7}
+
+
+@pytest.mark.parametrize(
+    ("record", "address"),
+    [
+        ({"url": "https://example.org/17", "doi": "10.1234/a.17"}, "https://example.org/17"),
+        ({"url": "javascript:alert(1)", "doi": "10.1234/a.17"}, "https://doi.org/10.1234/a.17"),
+        ({"url": "file:///etc/passwd"}, None),
+        ({}, None),
+    ],
+)
+def test_papers_of_events_and_tree_link_to_the_web_alone(sample_home, record, address):
+    found_by = (FoundBy("query", ENGLISH, 1),)
+    known = KnownPaper(MergedPaper(Paper(id="P1", title="A paper", **record), ((NAME, "P1"),)), found_by)
+    state = FindingState(
+        ENGLISH,
+        subject=ENGLISH,
+        understanding=Understanding(),
+        queries=(SearchQuery(ENGLISH, "question", found=("P1",)),),
+        papers={"P1": known},
+    )
+    request = FindRequest(ENGLISH, rounds=0, layers=0, budget=Budget(papers=0))
+    events = stream(sample_home, request, state=state)
+    _, papers = added_up(events)
+    [query] = events[-1].data["tree"]
+    assert papers["P1"].get("url") == query["papers"][0].get("url") == address
+
+
+def test_a_models_judgements_are_told_one_by_one_and_its_work_ends_with_the_reader(sample_home):
+    model = WaitsInTheMiddle()
+    judged: set[str] = set()
+
+    request = FindRequest(ENGLISH, without=frozenset({"query-writing", "evolver"}))
+
+    async def run(given):
+        async with (
+            open_index_as_source(NAME, given) as opened,
+            aclosing(stream_finding(opened, request, given)) as events,
+        ):
+            async for event in events:
+                papers = event.data["papers"] if event.kind == "papers" else ()
+                judged.update(paper["id"] for paper in papers if paper["score"] is not None)
+                if len(judged) == JUDGED:
+                    break
+        return [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+
+    before = set(threading.enumerate())
+    with serving_model(model) as named:
+        llm = model_settings(base_url=named["llm__base_url"], stream=False)
+        left = asyncio.run(run(settings_of(sample_home, llm=llm)))
+        model.go_on.set()
+    assert len(judged) == JUDGED
+    assert left == []
+    begun = set(threading.enumerate()) - before
+    assert [thread.name for thread in begun if "process_request" not in thread.name] == []  # of the model

@@ -1,0 +1,120 @@
+"""References of papers that the source which found them does not know, looked up by DOI in other sources."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from generator.finding.agents.refchain import doi_of
+from generator.finding.finding import OpenedSources, find_in_sources
+from generator.finding.request import FindRequest
+from generator.finding.result import FoundPapers
+from generator.finding.state import FoundBy, KnownPaper
+from indexer.corpora.papers import Paper
+from retriever.index import open_index
+from retriever.sources.kinds.index import IndexSource
+from retriever.sources.merging import LimitedSource, MergedPaper
+from tests.generator.finding_model import FindingModel, value_of
+from tests.generator.language_model import settings as model_settings
+from tests.generator.sample_index import settings_of
+from tests.indexer.made_corpora import build, write_jsonl
+from tests.retriever.sources.exchanges import Asked, as_json
+from tests.retriever.sources.services import Reply, open_kind, service
+
+QUESTION = "methane from rice paddies"
+PADDY = {"id": "OURS-1", "title": "Methane of paddies", "abstract": "Rice paddies emit methane."}
+WORKS: list[dict[str, Any]] = [
+    {
+        "id": "https://openalex.org/W101",
+        "doi": "https://doi.org/10.5555/paddy.1",
+        "title": "Methane of paddies",
+        "referenced_works": ["https://openalex.org/W102"],
+    },
+    {"id": "https://openalex.org/W102", "title": "Drained paddies", "publication_year": 2011},
+]
+
+
+def openalex(asked: Asked) -> Reply:
+    """Answer nothing to a search; find works by the filters `doi` and `ids.openalex`."""
+    name, _, values = asked.one("filter").partition(":")
+    wanted = [value.lower() for value in values.split("|")]
+    of = {"doi": "doi", "ids.openalex": "id"}.get(name, "")
+    works = [work for work in WORKS if str(work.get(of, "")).lower().endswith(tuple(wanted) if of else "\0")]
+    return Reply(as_json({"results": works}))
+
+
+def judgement(prompt: str) -> dict[str, Any]:
+    return {"reason": "By its title.", "score": 0.9 if "paddies" in value_of("title", prompt) else 0.1}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Index papers without references: one with a DOI, one without."""
+    folder = tmp_path_factory.mktemp("doi")
+    papers = [PADDY | {"doi": "10.5555/PADDY.1"}, PADDY | {"id": "OURS-2", "title": "Other paddies"}]
+    build(folder, write_jsonl(folder / "ours.jsonl", papers), name="ours")
+    return folder
+
+
+def found_with(
+    home: Path, reply: Callable[[Asked], Reply] = openalex, *, other: str = "openalex"
+) -> tuple[FoundPapers, list[Asked]]:
+    """Find papers in the index and in another source that answers so; return them and what that was asked."""
+    given = settings_of(home, llm=model_settings())
+    request = FindRequest(QUESTION, rounds=0, without=frozenset({"understanding", "query-writing"}))
+
+    async def run(address: str) -> FoundPapers:
+        service = open_kind(other, address)
+        try:
+            with open_index(given.indexer, "ours") as index:
+                ours = LimitedSource(IndexSource("ours", index), 60)
+                opened = OpenedSources([ours, LimitedSource(service, 120, other)])
+                async with given.language_model(FindingModel({"judgement": judgement}).transport) as model:
+                    return await find_in_sources(opened, request, given, model=model)
+        finally:
+            await service.close()
+
+    with service(reply) as (address, asked):
+        return asyncio.run(run(address)), asked
+
+
+def titles(found: FoundPapers) -> set[str]:
+    return {found.state.papers[ranked.paper_id].paper.title for ranked in found.papers}
+
+
+def test_references_that_the_finding_source_does_not_know_are_looked_up_by_doi(home: Path) -> None:
+    found, asked = found_with(home)
+
+    assert titles(found) == {"Methane of paddies", "Other paddies", "Drained paddies"}
+    drained = found.state.papers["my-openalex:W102"]
+    assert drained.found_by == (FoundBy("reference", "ours:OURS-1", 1),)
+    assert drained.layer == 1
+    filters = [request.one("filter") for request in asked if request.one("filter")]
+    assert filters == ["doi:10.5555/paddy.1", "ids.openalex:W101", "ids.openalex:W102"]
+
+
+def test_a_source_that_fails_at_a_doi_costs_its_references_alone_and_a_note(home: Path) -> None:
+    def refusing(asked: Asked) -> Reply:
+        return Reply(status=500) if asked.one("filter") else openalex(asked)
+
+    found, _ = found_with(home, refusing)
+
+    assert titles(found) == {"Methane of paddies", "Other paddies"}
+    assert any(note.startswith("references were not looked up by DOI: ") for note in found.notes)
+
+
+def test_a_source_without_dois_is_not_asked_for_any(home: Path) -> None:
+    found, asked = found_with(home, lambda _: Reply(as_json({"batchcomplete": True})), other="wikipedia")
+
+    assert len(found.papers) == 2
+    assert all("10.5555" not in request.target for request in asked)
+
+
+def test_a_preprint_without_another_doi_has_that_of_arxiv() -> None:
+    paper = Paper.model_validate({"id": "2101.00001", "title": "Paddies"})
+    known = KnownPaper(MergedPaper(paper, (("preprints", "2101.00001"),)), (FoundBy("query", "paddies", 1),))
+
+    assert doi_of(known, {"preprints"}) == "10.48550/arxiv.2101.00001"
+    assert doi_of(known, {"others"}) == ""

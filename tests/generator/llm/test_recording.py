@@ -1,0 +1,411 @@
+"""Recorded calls: kept, given back to the byte, missed by name; several processes, a kill, a damaged file."""
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from pydantic import BaseModel
+
+from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid, ModelFailed, ModelRefusedCall
+from generator.llm import Growth, LanguageModel
+from generator.llm.store import MOST_CHARACTERS, CallStore
+from generator.settings import CacheSettings
+from generator.tracing.trace import Trace, differences
+from tests.generator.language_model import Scripted, answers_with, events, says, served, settings, streams_out
+from tests.generator.sample_index import KOREAN, NAME, shrag
+from tests.indexer.made_corpora import ROOT, environment_of
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+RIVER = {"name": "낙동강"}
+OTHER = {"name": "한강"}
+MESSAGES = [{"role": "user", "content": "Which river?"}]
+KEYWORDS = {"korean": ["간호사 회복탄력성", "이직 의도"], "english": ["resilience", "turnover"]}
+ANSWER = {
+    "title": "회복탄력성과 이직",
+    "introduction": [{"text": "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다.", "citations": [1]}],
+    "body": [],
+    "conclusion": [],
+    "answered": True,
+}
+NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
+
+
+class River(BaseModel):
+    name: str
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "calls.sqlite"
+
+
+def ask(mode, file, *answers, times=1, prompt_version=1, messages=MESSAGES, on_text=None, **changed):
+    """Ask for a river, some times over; return the script and the replies."""
+    script = Scripted(answers)
+    cache = CacheSettings(mode=mode, file=file)
+
+    async def call():
+        given = settings(retries=0, **changed)
+        async with LanguageModel(given, transport=script.transport, cache=cache) as model:
+            return [
+                await model.complete_json(
+                    messages, River, name="river", prompt_version=prompt_version, on_text=on_text
+                )
+                for _ in range(times)
+            ]
+
+    return script, asyncio.run(call())
+
+
+# Modes
+
+
+def test_what_was_recorded_is_replayed_without_a_request(file):
+    _, [recorded] = ask("record", file, says(RIVER))
+    script, [replayed] = ask("replay", file)
+    assert script.requests == []
+    assert replayed.value == recorded.value
+    assert (recorded.from_cache, replayed.from_cache) == (False, True)
+    first, second = recorded.as_record(), replayed.as_record()
+    assert list(first.pop("milliseconds")) == ["queued", "total"]
+    assert list(second.pop("milliseconds")) == ["from_cache"]
+    assert first == second
+
+
+def test_use_asks_only_for_what_is_not_there(file):
+    script, [one, again] = ask("use", file, says(RIVER), times=2)
+    assert len(script.requests) == 1
+    script, [later] = ask("use", file)
+    assert script.requests == []
+    assert one.value == again.value == later.value
+
+
+def test_record_asks_anew_in_each_run_and_once_within_one(file):
+    ask("record", file, says(RIVER))
+    script, [one, again] = ask("record", file, says(OTHER), times=2)
+    assert len(script.requests) == 1
+    assert one.value == again.value == River(name="한강")
+    assert ask("replay", file)[1][0].value == River(name="한강")
+
+
+def test_the_same_call_at_the_same_time_is_asked_once_and_its_lock_forgotten(file):
+    script = Scripted([says(RIVER)])
+
+    async def ask_twice():
+        cache = CacheSettings(mode="use", file=file)
+        async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
+            calls = [model.complete_json(MESSAGES, River, name="river") for _ in range(3)]
+            replies = await asyncio.gather(*calls)
+            assert not list(model._opened._under_way)
+            return replies
+
+    assert sorted(reply.from_cache for reply in asyncio.run(ask_twice())) == [False, True, True]
+    assert len(script.requests) == 1
+
+
+def test_a_repair_is_replayed_as_it_was(file):
+    _, [recorded] = ask("record", file, says('{"name'), says(RIVER))
+    _, [replayed] = ask("replay", file)
+    assert (recorded.repaired, replayed.repaired) == (True, True)
+    assert (recorded.attempts, replayed.attempts) == (2, 2)
+
+
+def test_a_failure_is_replayed_with_the_same_words(file):
+    with pytest.raises(ModelRefusedCall) as recorded:
+        ask("record", file, httpx.Response(503, text="busy"))
+    with pytest.raises(ModelRefusedCall) as replayed:
+        ask("replay", file)
+    assert str(recorded.value) == str(replayed.value)
+    assert replayed.value.status == 503
+
+
+def test_use_does_not_keep_what_cannot_be_read(file):
+    with pytest.raises(ModelAnswerInvalid):
+        ask("use", file, says("no"), says("no"))
+    script, [reply] = ask("use", file, says(RIVER))
+    assert (len(script.requests), reply.value, reply.repaired) == (1, River(name="낙동강"), False)
+
+
+def test_record_keeps_what_cannot_be_read(file):
+    with pytest.raises(ModelAnswerInvalid) as recorded:
+        ask("record", file, says("no"), says("nor this"))
+    with pytest.raises(ModelAnswerInvalid) as replayed:
+        ask("replay", file)
+    assert str(replayed.value) == str(recorded.value)
+    assert replayed.value.text == "nor this"
+
+
+def test_use_asks_again_where_a_failure_was_recorded(file):
+    with pytest.raises(ModelRefusedCall):
+        ask("record", file, httpx.Response(503, text="busy"))
+    assert ask("use", file, says(RIVER))[1][0].value == River(name="낙동강")
+    assert ask("replay", file)[1][0].value == River(name="낙동강")
+
+
+def test_a_replayed_answer_is_seen_as_well(file):
+    ask("record", file, says(RIVER))
+    seen: list[Growth] = []
+    ask("replay", file, on_text=seen.append)
+    assert [(growth.text, growth.pieces) for growth in seen] == [('{"name": "낙동강"}', 20)]
+
+
+def test_whether_it_was_streamed_makes_no_difference(file):
+    ask("record", file, says(RIVER), stream=False)
+    assert ask("replay", file, stream=True)[1][0].value == River(name="낙동강")
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"model": "another"},
+        {"revision": "7a1c"},
+        {"prompt_version": 2},
+        {"temperature": 0.5},
+        {"seed": 1},
+        {"max_tokens": 99},
+        {"extra_body": {"top_k": 1}},
+        {"thinking": True},
+        {"messages": [{"role": "user", "content": "Which lake?"}]},
+    ],
+    ids=lambda changed: next(iter(changed)),
+)
+def test_any_other_call_is_missed_by_name(file, changed):
+    ask("record", file, says(RIVER))
+    with pytest.raises(CallNotRecorded) as caught:
+        ask("replay", file, **changed)
+    message = str(caught.value)
+    assert message.startswith(
+        f"{file} does not hold the call chat 'river' of {changed.get('model', 'tiny-writer')} ("
+    )
+    assert "which ends in “Which " in message
+    assert "\n" not in message
+
+
+def test_address_and_key_are_no_part_of_a_call(file):
+    ask("record", file, says(RIVER), api_key="sk-secret")
+    ask("replay", file, base_url="http://elsewhere.test/v1")
+    assert b"sk-secret" not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        httpx.Response(503, text="sk-secret is of no use at http://model.test/v1 now"),
+        httpx.Response(404),
+        httpx.Response(200, text="<p>sk-secret came to http://model.test/v1</p>"),
+        httpx.ConnectError("no way to http://model.test"),
+    ],
+    ids=["503", "404", "a page", "no connection"],
+)
+def test_a_failure_is_kept_without_address_and_key_and_told_with_the_address_of_now(file, answer):
+    with pytest.raises(ModelFailed, match=r"http://model\.test/v1/chat/completions"):
+        ask("record", file, answer, api_key="sk-secret")
+    assert b"model.test" not in file.read_bytes()
+    assert b"sk-secret" not in file.read_bytes()
+    with pytest.raises(ModelFailed, match=r"http://elsewhere\.test/v1/chat/completions"):
+        ask("replay", file, base_url="http://elsewhere.test/v1")
+
+
+# The file
+
+
+def test_a_replay_without_a_recording_says_so(file):
+    with pytest.raises(CacheUnusable, match=r"there is no recording .*calls\.sqlite\. Set SHRAG_CACHE__FILE"):
+        ask("replay", file)
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("mode", ["use", "record", "replay"])
+def test_a_file_that_is_something_else_is_one_clear_error_and_left_alone(file, mode):
+    file.write_bytes(b"no database at all, " * 100)
+    with pytest.raises(
+        CacheUnusable, match=r"calls\.sqlite is damaged: file is not a database\. Move it away"
+    ):
+        ask(mode, file, says(RIVER))
+    assert file.read_bytes() == b"no database at all, " * 100
+
+
+def test_a_damaged_page_is_one_clear_error(file):
+    ask("record", file, says(RIVER))
+    whole = file.read_bytes()
+    file.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with pytest.raises(CacheUnusable, match="is damaged"):
+        ask("replay", file)
+
+
+OUTCOMES = {
+    "deep": "[" * 100_000,
+    "no JSON": "{",
+    "no text": '{"model": "m"}',
+    "another failure": '{"error": "SystemExit", "message": "0"}',
+    "a list": "[]",
+    "numbers": '{"text": 1, "model": 2, "finish_reason": 3, "usage": 4, "attempts": 5}',
+    "without end": '{"text": "' + "x" * MOST_CHARACTERS + '"}',
+}
+
+
+@pytest.mark.parametrize("mode", ["use", "replay"])
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_an_outcome_that_is_none_is_one_clear_error(file, mode, outcome):
+    ask("record", file, says(RIVER))
+    with sqlite3.connect(file) as opened:
+        opened.execute("UPDATE calls SET outcome = ?", (OUTCOMES[outcome],))
+    opened.close()
+    with pytest.raises(CacheUnusable, match=r"calls\.sqlite is damaged: .*Move it away") as error:
+        ask(mode, file, says(RIVER))
+    assert len(str(error.value)) < 1_000
+
+
+def test_a_database_of_another_program_is_refused(file):
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE recipes (name)")
+    other.close()
+    with pytest.raises(CacheUnusable, match=r"holds no recorded calls of this version \(1\)"):
+        ask("use", file, says(RIVER))
+
+
+def test_a_folder_that_cannot_be_made_is_told(tmp_path):
+    (tmp_path / "in the way").write_text("")
+    with pytest.raises(CacheUnusable, match="cannot be used"):
+        ask("use", tmp_path / "in the way" / "calls.sqlite", says(RIVER))
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from generator.llm.store import CallStore
+store = CallStore(Path(sys.argv[1]), create=True)
+for number in range(int(sys.argv[3])):
+    store.put(f"{sys.argv[2]}{number}", "{}", '{"n": %d}' % number)
+    print(number, flush=True)
+"""
+
+
+def writer(file, name, count):
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(file), name, str(count)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_processes_that_record_at_a_time_lose_nothing(file):
+    processes = [writer(file, name, 30) for name in "abc"]
+    assert [process.wait(240) for process in processes] == [0, 0, 0]
+    for process in processes:
+        process.stdout.close()
+    store = CallStore(file, create=False)
+    kept = [store.get(f"{name}{number}") for name in "abc" for number in range(30)]
+    store.close()
+    assert kept == [f'{{"n": {number}}}' for _ in "abc" for number in range(30)]
+
+
+def test_of_two_answers_to_one_call_in_use_the_first_holds_for_both(file):
+    def answer_late(request):
+        with ThreadPoolExecutor() as another:  # who asks the same, and is faster
+            another.submit(ask, "use", file, says(RIVER)).result()
+        return says(OTHER)
+
+    async def call():
+        cache = CacheSettings(mode="use", file=file)
+        transport = httpx.MockTransport(answer_late)
+        async with LanguageModel(settings(), transport=transport, cache=cache) as model:
+            return await model.complete_json(MESSAGES, River, name="river", prompt_version=1)
+
+    reply = asyncio.run(call())
+    assert (reply.value, reply.from_cache) == (River(name="낙동강"), True)
+    assert ask("replay", file)[1][0].value == River(name="낙동강")
+
+
+def test_what_was_kept_before_a_kill_is_there(file):
+    process = writer(file, "a", 1_000_000)
+    lines = [process.stdout.readline() for _ in range(20)]
+    process.send_signal(signal.SIGKILL)
+    process.wait(240)
+    process.stdout.close()
+    assert lines[-1] == "19\n"
+    store = CallStore(file, create=False)
+    assert [store.get(f"a{number}") for number in range(20)] == [f'{{"n": {number}}}' for number in range(20)]
+    store.put("another", "{}", "{}")
+    store.close()
+
+
+# Whole runs
+
+
+def cached(mode, file, base_url):
+    return {
+        "llm__base_url": base_url,
+        "llm__model": "tiny-writer",
+        "llm__retries": 0,
+        "cache__mode": mode,
+        "cache__file": file,
+    }
+
+
+def without_times(record):
+    return {key: value for key, value in record.items() if key != "milliseconds"}
+
+
+def test_a_question_recorded_once_is_answered_again_without_the_model(sample_home, file, tmp_path):
+    asked = ["ask", KOREAN, "--name", NAME, "--json", "--trace"]
+    with served(streams_out(*events(KEYWORDS)), streams_out(*events(ANSWER))) as model:
+        recorded = shrag(
+            *asked, tmp_path / "one.json", home=sample_home, **cached("record", file, model.base_url)
+        )
+    replayed = shrag(*asked, tmp_path / "two.json", home=sample_home, **cached("replay", file, NOWHERE))
+    assert (recorded.returncode, replayed.returncode) == (0, 0)
+    one, two = json.loads(recorded.stdout), json.loads(replayed.stdout)
+    assert one["answer"]["written_by"] == "tiny-writer-7b"
+    assert without_times(one) == without_times(two)
+    assert differences(Trace.load(tmp_path / "one.json"), Trace.load(tmp_path / "two.json")) == []
+
+
+def test_an_evaluation_with_a_models_keywords_replays_to_the_byte(sample_home, file, tmp_path):
+    topics = tmp_path / "topics.tsv"
+    topics.write_text(
+        "q1\t간호사의 회복탄력성\nq2\tturnover of nurses\nq3\t간호사의 회복탄력성\n", encoding="utf-8"
+    )
+    evaluated = ["eval", "run", topics, "--name", NAME, "--keywords", "model", "--out"]
+    with served(answers_with(KEYWORDS)) as model:
+        done = shrag(
+            *evaluated, tmp_path / "one.run", home=sample_home, **cached("record", file, model.base_url)
+        )
+        assert len(model.bodies) == 2
+    again = shrag(*evaluated, tmp_path / "two.run", home=sample_home, **cached("replay", file, NOWHERE))
+    assert (done.returncode, again.returncode) == (0, 0)
+    assert (tmp_path / "one.run").read_bytes() == (tmp_path / "two.run").read_bytes()
+    one, two = (json.loads((tmp_path / f"{name}.run.manifest.json").read_text()) for name in ("one", "two"))
+    assert one["keywords"] == two["keywords"]
+
+
+def test_a_run_killed_while_recording_goes_on_with_use(sample_home, file):
+    environment = cached("record", file, "")
+    with served(
+        answers_with(KEYWORDS), streams_out(*events(ANSWER)[:2], *[b": wait\n\n"] * 5000, pause_s=0.01)
+    ) as model:
+        environment["llm__base_url"] = model.base_url
+        process = subprocess.Popen(
+            [sys.executable, str(ROOT / "shrag.py"), "ask", KOREAN, "--name", NAME],
+            env=os.environ | environment_of(sample_home, **environment),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        assert model.second.wait(240)
+        process.kill()
+        process.wait(240)
+    with served(answers_with(ANSWER)) as model:
+        done = shrag(
+            "ask", KOREAN, "--name", NAME, "--json", home=sample_home, **cached("use", file, model.base_url)
+        )
+        assert len(model.bodies) == 1  # the keywords were kept
+    assert json.loads(done.stdout)["answer"]["title"] == "회복탄력성과 이직"

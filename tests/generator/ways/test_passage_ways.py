@@ -1,0 +1,422 @@
+"""The eight ways over passages: which steps each takes, with a model and without, and what bounds them."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from generator.pipeline import AskRequest, Settings, answer_question
+from generator.settings import CacheSettings, GeneratorSettings
+from generator.tracing.trace import differences
+from generator.ways import make_request
+from indexer.settings import IndexerSettings
+from retriever.constraints.parsing import Constraints
+from retriever.errors import BadFilter, BadQuestion, UnknownPaper
+from retriever.index import open_index
+from retriever.settings import RetrieverSettings
+from tests.generator.language_model import settings
+from tests.generator.model_by_stage import ByStage
+from tests.generator.sample_index import (
+    ENGLISH,
+    KOREAN,
+    NAME,
+    UNANSWERABLE_ENGLISH,
+    ask_model,
+    settings_of,
+    shrag,
+)
+from tests.generator.test_pipeline import UNUSED
+from tests.indexer.made_corpora import build, write_jsonl
+from tests.retriever.full_papers import FULL_PAPERS
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+WAYS = range(1, 9)
+RETRIEVE_BY = {1: 1, 2: 1, 3: 3, 4: 3, 5: 5, 6: 3, 7: 5, 8: 3}
+# Of each way the steps behind those that make queries.
+ENDS = {
+    1: ["retrieve"],
+    2: ["retrieve", "rerank"],
+    3: ["retrieve", "fuse", "rerank"],
+    4: ["retrieve", "fuse", "rerank"],
+    5: ["retrieve", "fuse", "rerank"],
+    6: ["retrieve", "fuse", "rerank", "filter"],
+    7: ["retrieve", "fuse", "rerank", "filter"],
+    8: ["retrieve", "fuse", "draft", "rerank", "filter"],
+}
+EXPANDED_BY = {
+    1: [],
+    2: [],
+    3: ["queries"],
+    4: ["hypotheses"],
+    5: ["queries", "hypotheses"],
+    6: ["queries"],
+    7: ["queries", "hypotheses"],
+    8: ["queries"],
+}
+SUBSTITUTES = {"queries": "statistical-queries", "hypotheses": "quoted-hypotheses"}
+
+QUERIES = {"texts": ["aerogel barrier between pouch cells", "열폭주 전이 지연"]}
+HYPOTHESES = {
+    "texts": [
+        "Silica aerogel sheets between cells delayed the propagation of thermal runaway.",
+        "A cooling plate stopped the propagation after the second cell.",
+    ]
+}
+BRIEF: dict[str, Any] = {
+    "reasoning": "The first passage measured sheets of two thicknesses.",
+    "title": "Aerogel sheets slow the spread",
+    "body": [
+        {
+            "text": "With 1 mm silica aerogel sheets the mean time from cell to cell was 94 s.",
+            "citations": [1],
+        },
+        {"text": "The sheets cost 98765 dollars.", "citations": [1]},
+    ],
+    "answered": True,
+}
+REPLIES: dict[str, list[Any]] = {"queries": [QUERIES], "hypotheses": [HYPOTHESES], "answer": [BRIEF]}
+
+
+def ask(index, question, number, model=None, **request):
+    """Answer by the way of this number."""
+    way = f"paper-qa-{number}"
+    if model:
+        given = settings_of(UNUSED, llm=settings(retries=0))
+        return ask_model(index, question, given, model, way=way, **request)
+    return asyncio.run(answer_question(index, AskRequest(question, way=way, **request), settings_of(UNUSED)))
+
+
+def names(asked):
+    return [step["name"] for step in asked.trace.record["steps"]]
+
+
+def step(asked, name):
+    [found] = [step for step in asked.trace.record["steps"] if step["name"] == name]
+    return found
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """Open an index of papers with full texts."""
+    folder = tmp_path_factory.mktemp("full")
+    build(folder, write_jsonl(folder / "papers.jsonl", FULL_PAPERS))
+    with open_index(IndexerSettings(home=folder), "papers") as index:
+        yield index
+
+
+# Steps
+
+
+@pytest.mark.parametrize("number", WAYS)
+def test_the_steps_of_each_way_without_a_model(sample, number):
+    asked = ask(sample, ENGLISH, number)
+    assert names(asked) == [*map(SUBSTITUTES.get, EXPANDED_BY[number]), *ENDS[number], "quotation"]
+    assert asked.answer.written_by == "extractive"
+    assert not any("model_call" in each for each in asked.trace.steps())
+
+
+@pytest.mark.parametrize("number", WAYS)
+def test_the_steps_of_each_way_with_a_model(sample, number):
+    model = ByStage(REPLIES)
+    asked = ask(sample, ENGLISH, number, model)
+    assert names(asked) == [*EXPANDED_BY[number], *ENDS[number], "answer"]
+    assert asked.answer.written_by == "tiny-writer-7b"
+    assert len(model.asked["answer"]) == 1 + (number == 8)
+    assert len(step(asked, "retrieve")["inputs"]["queries"]) == RETRIEVE_BY[number]
+
+
+@pytest.mark.parametrize("number", WAYS)
+def test_the_numbers_of_each_way_stand_in_the_trace(sample, number):
+    asked = ask(sample, ENGLISH, number, ByStage(REPLIES))
+    assert step(asked, "retrieve")["inputs"]["k"] == {1: 5, 2: 15}.get(number, 10)
+    if number > 1:
+        assert step(asked, "rerank")["inputs"]["k"] == 5
+    if number > 2:
+        assert step(asked, "fuse")["inputs"]["k"] == 15
+    if number > 5:
+        assert step(asked, "filter")["inputs"]["above"] == 0.6
+
+
+@pytest.mark.parametrize("number", WAYS)
+def test_at_most_five_passages_are_evidence_and_all_come_from_the_step_before(sample, number):
+    asked = ask(sample, ENGLISH, number)
+    *_, last = [each for each in asked.trace.record["steps"] if each["name"] != "quotation"]
+    output = last["output"]
+    if last["name"] != "filter":  # whose output is the list
+        output = output["hits"] if last["name"] == "rerank" else output["found"]["question"]
+    assert [hit["passage_id"] for hit in output] == [hit.passage_id for hit in asked.evidence]
+    assert len(asked.evidence) <= 5
+    assert "SAMPLE-BAT-011" in {hit.passage_id for hit in asked.evidence}
+
+
+def test_as_many_passages_as_are_asked_for_are_evidence(sample):
+    assert len(ask(sample, ENGLISH, 1, evidence=3).evidence) == 3
+    assert len(ask(sample, ENGLISH, 3, evidence=7).evidence) == 7
+
+
+def test_the_filter_is_all_that_tells_way_six_from_three_and_seven_from_five(sample):
+    for without, with_filter in ((3, 6), (5, 7)):
+        plain, filtered = (ask(sample, KOREAN, number) for number in (without, with_filter))
+        kept = [hit.passage_id for hit in plain.evidence if hit.score > 0.6]
+        assert [hit.passage_id for hit in filtered.evidence] == kept
+        assert step(plain, "rerank")["output"] == step(filtered, "rerank")["output"]
+
+
+def test_the_last_way_re_ranks_by_its_draft_and_shows_it(sample):
+    asked = ask(sample, ENGLISH, 8, ByStage(REPLIES))
+    draft = step(asked, "draft")
+    assert [child["name"] for child in draft["steps"]] == ["answer"]
+    assert draft["output"] == [each["text"] for each in BRIEF["body"]]
+    assert step(asked, "rerank")["inputs"]["guide"] == draft["output"]
+
+
+@pytest.mark.parametrize(
+    "draft", ["두 겹의 방벽이 열의 전파를 늦춘다.", "Something quite different from all of it."]
+)
+def test_a_draft_that_no_passage_resembles_by_words_leaves_them_the_relevance_to_the_question(sample, draft):
+    other = {**BRIEF, "body": [{"text": draft, "citations": [1]}]}
+    guided, plain = (
+        ask(sample, ENGLISH, number, ByStage({**REPLIES, "answer": [other, BRIEF]})) for number in (8, 6)
+    )
+    assert step(guided, "rerank")["inputs"]["guide"] == [draft]
+    assert plain.evidence
+    scores = {hit.passage_id: hit.score for hit in guided.evidence}
+    assert all(scores[hit.passage_id] >= hit.score for hit in plain.evidence)
+    assert not guided.answer.abstained
+
+
+def test_a_draft_that_finds_no_answer_guides_nothing(sample):
+    nothing = {**BRIEF, "body": [], "answered": False}
+    asked = ask(sample, ENGLISH, 8, ByStage({**REPLIES, "answer": [nothing, BRIEF]}))
+    assert step(asked, "draft")["output"] == []
+    assert "guide" not in step(asked, "rerank")["inputs"]
+    assert not asked.answer.abstained
+
+
+def test_where_the_filter_leaves_nothing_the_answer_says_that_there_is_none(sample):
+    model = ByStage(REPLIES)
+    asked = ask(sample, UNANSWERABLE_ENGLISH, 6, model)
+    assert asked.evidence == ()
+    assert asked.answer.abstained
+    assert "answer" not in model.asked
+    assert "no passage has a relevance above 0.6: there is none to answer from" in asked.result.notes
+
+
+# Answers
+
+
+@pytest.mark.parametrize("number", WAYS)
+def test_without_a_model_the_answer_is_a_few_sentences_each_cited(sample, number):
+    answer = ask(sample, ENGLISH, number).answer
+    assert 1 <= len(answer.sentences) <= 3
+    assert all(sentence.citations for sentence in answer.sentences)
+
+
+def test_a_written_answer_is_a_body_alone_cited_and_checked(sample):
+    asked = ask(sample, ENGLISH, 2, ByStage(REPLIES))
+    assert [(each.section, each.citations, each.check) for each in asked.answer.sentences] == [
+        ("body", ("SAMPLE-BAT-011",), "supported"),
+        ("body", ("SAMPLE-BAT-011",), "unsupported"),
+    ]
+    assert "measured sheets" not in json.dumps(asked.as_record())  # reasoning is in the trace alone
+    assert "measured sheets" in step(asked, "answer")["model_call"]["text"]
+
+
+def test_the_prompt_holds_the_passages_the_topic_and_the_question(sample):
+    model = ByStage(REPLIES)
+    asked = ask(sample, ENGLISH, 1, model, topic="SAMPLE-BAT-011")
+    [prompt] = model.asked["answer"]
+    assert f"<question>\n{ENGLISH}\n</question>" in prompt
+    title = asked.trace.record["evidence"][0]["title"]
+    assert f"<topic>\n{title}\n</topic>" in prompt
+    assert prompt.count("<passage number=") == 5
+
+
+# What a model may write for two further texts
+
+GOOD = QUERIES["texts"]
+BAD = {
+    "one": {"texts": GOOD[:1]},
+    "ten": {"texts": [f"query {number}" for number in range(10)]},
+    "the question again": {"texts": [ENGLISH.upper().rstrip("?"), GOOD[0]]},
+    "twice the same": {"texts": [GOOD[0], f" {GOOD[0]}."]},
+    "empty": {"texts": ["", " "]},
+    "no list": {"texts": "query"},
+    "no JSON": "I suggest to search for aerogel.",
+    "100 kB": {"texts": ["aerogel " * 12_500, GOOD[0]]},
+    "refused": httpx.Response(400, json={"error": {"message": "no"}}),
+}
+
+
+@pytest.mark.parametrize("reply", BAD.values(), ids=BAD)
+@pytest.mark.parametrize(("number", "stage"), [(3, "queries"), (4, "hypotheses")])
+def test_other_than_two_further_texts_are_replaced_by_substitutes(sample, number, stage, reply):
+    asked = ask(sample, ENGLISH, number, ByStage({**REPLIES, stage: [reply]}))
+    failed = step(asked, stage)
+    assert failed["fallback"] == SUBSTITUTES[stage]
+    assert names(asked)[:2] == [stage, SUBSTITUTES[stage]]
+    assert any(note.startswith(f"{SUBSTITUTES[stage]}, the model failed") for note in asked.result.notes)
+    texts = step(asked, "retrieve")["inputs"]["queries"]
+    assert list(texts.values())[1:] == step(asked, SUBSTITUTES[stage])["output"]
+    assert asked.answer.written_by == "tiny-writer-7b"
+
+
+def test_a_reply_that_does_not_fit_is_sent_back_once(sample):
+    model = ByStage({**REPLIES, "queries": [BAD["ten"], QUERIES]})
+    asked = ask(sample, ENGLISH, 3, model)
+    assert len(model.asked["queries"]) == 2
+    assert step(asked, "queries")["output"] == GOOD
+
+
+def test_queries_in_the_other_language_are_taken(sample):
+    other = {"texts": ["회복탄력성과 이직의도", "신규 간호사의 조직몰입"]}
+    asked = ask(sample, ENGLISH, 3, ByStage({**REPLIES, "queries": [other]}))
+    assert step(asked, "queries")["output"] == other["texts"]
+
+
+def test_without_a_model_the_second_query_holds_the_other_languages_words(sample):
+    asked = ask(sample, KOREAN, 3)
+    own, other = step(asked, "statistical-queries")["output"]
+    assert "회복탄력" in own
+    assert "resilience" in other
+
+
+def test_without_a_model_hypotheses_are_sentences_of_the_index(sample):
+    asked = ask(sample, ENGLISH, 4)
+    first, _ = step(asked, "quoted-hypotheses")["output"]
+    assert first == "Thermal runaway of one cell can spread through a battery module within seconds."
+
+
+@pytest.mark.parametrize("question", ["the", "🙂", "왜?"])
+@pytest.mark.parametrize("number", [1, 5, 8])
+def test_a_question_with_nothing_to_search_for_is_answered_by_nothing(sample, number, question):
+    assert ask(sample, question, number).answer.abstained
+
+
+def test_a_recorded_answer_is_replayed_without_a_model(sample, tmp_path):
+    file = tmp_path / "calls.sqlite"
+    model = ByStage(REPLIES)
+    asked = {}
+    for mode in ("record", "replay"):
+        given = settings_of(UNUSED, llm=settings(), cache=CacheSettings(mode=mode, file=file))
+        asked[mode] = ask_model(sample, ENGLISH, given, model, way="paper-qa-7")
+        calls = {stage: len(prompts) for stage, prompts in model.asked.items()}
+        assert calls == {"queries": 1, "hypotheses": 1, "answer": 1}
+    assert asked["replay"].answer == asked["record"].answer
+    assert differences(asked["record"].trace, asked["replay"].trace) == []
+
+
+# Topics
+
+
+def test_a_topic_is_searched_alone_where_it_has_enough_passages(full):
+    asked = ask(full, "What becomes of the layered cathode?", 3, topic="Wear of lithium cells")
+    assert {hit.doc_id for hit in asked.evidence} == {"LONG"}
+    assert step(asked, "topic")["output"]["doc_id"] == "LONG"
+    assert "of_other_papers" not in step(asked, "retrieve")["output"]
+
+
+def test_a_topic_with_few_passages_is_filled_up_and_a_note_says_so(full):
+    asked = ask(full, "What are ceramic separators made of?", 1, topic="SHORT")
+    assert asked.evidence[0].doc_id == "SHORT"
+    assert len(asked.evidence) == 5
+    assert step(asked, "retrieve")["output"]["of_other_papers"] == {"question": 4}
+    assert (
+        "passages of paper SHORT: 1, 5 are wanted; the others are filled in from other papers"
+        in asked.result.notes
+    )
+
+
+def test_a_topic_is_quoted_also_where_others_share_more_words_with_the_question(full):
+    asked = ask(
+        full,
+        "oxygen loss of cathode cells with a ceramic alumina separator",
+        1,
+        topic="OTHER",
+        evidence=2,
+    )
+    assert [hit.doc_id for hit in asked.evidence] == ["OTHER", "SHORT"]
+    assert ("OTHER",) in {sentence.citations for sentence in asked.answer.sentences}
+
+
+def test_a_topic_without_text_leaves_the_evidence_to_others(full):
+    asked = ask(full, "Which ceramic separators keep their shape?", 1, topic="TITLE-ONLY")
+    assert asked.evidence
+    assert "TITLE-ONLY" not in {hit.doc_id for hit in asked.evidence}
+
+
+def test_without_a_topic_all_papers_are_searched(full):
+    asked = ask(full, "cathode separator", 2)
+    assert "topic" not in names(asked)
+    assert len({hit.doc_id for hit in asked.evidence}) > 1
+
+
+@pytest.mark.parametrize("number", WAYS)
+def test_an_unknown_topic_is_an_error(full, number):
+    with pytest.raises(UnknownPaper, match="holds no paper whose id or exact title is 'nowhere'"):
+        ask(full, "cathode?", number, topic="nowhere")
+
+
+def test_the_way_of_papers_takes_no_topic(full):
+    with pytest.raises(BadFilter, match="way 'shrag' takes no topic"):
+        asyncio.run(answer_question(full, AskRequest("cathode?", topic="LONG"), settings_of(UNUSED)))
+
+
+@pytest.mark.parametrize(
+    ("given", "what"), [({"keywords": ("a",)}, "keywords"), ({"skip": ("SQ1",)}, "queries")]
+)
+def test_what_these_ways_have_no_use_for_is_refused(full, given, what):
+    with pytest.raises(BadFilter, match=f"way 'paper-qa-2' takes no {what}"):
+        ask(full, "cathode?", 2, **given)
+
+
+def test_an_empty_question_is_refused(full):
+    with pytest.raises(BadQuestion):
+        ask(full, " ", 3)
+
+
+def test_no_constraints_are_no_obstacle(full):
+    assert ask(full, "cathode?", 3, constraints=Constraints()).evidence
+
+
+def test_a_method_is_refused_that_would_not_be_used(full):
+    with pytest.raises(BadFilter, match="way 'paper-qa-3' takes no method"):
+        ask(full, "cathode?", 3, method="dense")
+
+
+def test_a_method_of_the_settings_is_no_obstacle():
+    generator = GeneratorSettings(ask_method="paper")
+    given = Settings(IndexerSettings(home=UNUSED), RetrieverSettings(), generator)
+    assert make_request(given, "cathode?", way="paper-qa-3").method == "shrag"
+    assert make_request(given, "cathode?", way="shrag").method == "paper"
+    assert make_request(given, "cathode?", way="paper-qa-3", hops="auto").method == "paper"
+
+
+@pytest.mark.parametrize("number", [2, 3])
+def test_the_evidence_is_as_much_as_was_asked_for(sample, number):
+    assert len(ask(sample, ENGLISH, number, evidence=30).evidence) == 30
+
+
+# From the command line
+
+
+def test_the_command_takes_a_way_and_a_topic(sample_home, tmp_path):
+    file = tmp_path / "trace.json"
+    options = ("--name", NAME, "--way", "paper-qa-6", "--topic", "SAMPLE-BAT-011", "--json", "--trace", file)
+    done = shrag("ask", ENGLISH, *options, home=sample_home)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["evidence"][0]["passage_id"] == "SAMPLE-BAT-011"
+    request = json.loads(file.read_text(encoding="utf-8"))["request"]
+    assert (request["way"], request["topic"]) == ("paper-qa-6", "SAMPLE-BAT-011")
+
+
+def test_an_unknown_topic_is_a_wrong_call(sample_home):
+    done = shrag(
+        "ask", ENGLISH, "--name", NAME, "--way", "paper-qa-1", "--topic", "nowhere", home=sample_home
+    )
+    assert done.returncode == 2
+    assert "holds no paper whose id or exact title is 'nowhere'" in done.stderr
+    assert "Traceback" not in done.stderr

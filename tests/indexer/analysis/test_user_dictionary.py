@@ -1,0 +1,178 @@
+"""A user's dictionary: its file, its terms in both engines' formats, the tokens that nori makes with it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from base.errors import InvalidCall
+from indexer.analysis import make_analyzer
+from indexer.analysis.dictionary import mecab_lines
+from indexer.analysis.user_dictionary import Entry, parse_user_dictionary, read_user_dictionary
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+SENTENCES = [
+    json.loads(line) for line in (GOLDEN / "dictionary.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+def dictionary(text):
+    return parse_user_dictionary(text.encode(), "terms.txt")
+
+
+def terms(text, sentence, decompound="discard"):
+    return [token[0] for token in make_analyzer("korean", decompound, dictionary(text)).analyze(sentence)]
+
+
+@pytest.mark.parametrize("mode", ["discard", "mixed", "none"])
+def test_tokens_are_those_of_elasticsearch(mode):
+    analyzer = make_analyzer("bilingual", mode, read_user_dictionary(GOLDEN / "dictionary.txt"))
+
+    differing = [
+        one["text"] for one in SENTENCES if list(map(list, analyzer.analyze(one["text"]))) != one[mode]
+    ]
+
+    assert len(SENTENCES) >= 100
+    assert differing == []
+
+
+WITHOUT, WITH_OTHER = make_analyzer("bilingual"), make_analyzer("bilingual", dictionary=dictionary("논두렁"))
+
+
+@given(st.text(st.characters(codec="ascii")) | st.text(st.sampled_from("aB1 -.,\n"), max_size=40))
+def test_a_term_that_a_text_does_not_hold_changes_nothing_in_it(text):
+    assert WITHOUT.analyze(text) == WITH_OTHER.analyze(text)
+
+
+@pytest.mark.parametrize("letters", ["a" * 1024, "B" * 3000, "1" * 2048, "a1" * 1024, "word " * 5000])
+def test_nor_in_a_long_one(letters):
+    assert WITHOUT.analyze(f"{letters} b") == WITH_OTHER.analyze(f"{letters} b")
+
+
+def test_a_line_is_a_term_and_optionally_its_parts():
+    found = dictionary("\ufeff# names\n\n세종시 세종 시  # a city\r\n\tKISTI\n한국 한국\n")
+
+    assert found.entries == (Entry("KISTI"), Entry("세종시", ("세종", "시")), Entry("한국"))
+    assert found.rules() == ["KISTI", "세종시 세종 시", "한국"]
+
+
+def test_order_comments_and_decomposed_hangul_make_no_difference():
+    one = dictionary("세종시 세종 시\nKISTI\n")
+    other = dictionary("# the same\nKISTI\n\u1109\u1166종시\t세종 시\nKISTI")
+
+    assert one == other
+    assert one.hash == other.hash
+    assert dictionary(one.text()) == one
+
+
+def test_another_term_or_cut_makes_another_hash():
+    texts = ("세종시 세종 시", "세종시", "세종시 세 종시", "세종시 세종 시\nKISTI")
+
+    assert len({dictionary(text).hash for text in texts}) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("세종시 세종", "terms.txt, line 1: the parts 세종 do not make up 세종시"),
+        ("KISTI\n세종시 세종 시\n세종시", "line 3: 세종시 has other parts in line 2; keep one of the two"),
+        ("가\x00나", "line 1: a control character (U+0000)"),
+        ("\n" + "가" * 101, "line 2: a term of 101 characters, 100 are allowed"),
+        ("C#", "line 1: a term cannot contain #; nori's rules have no escape for it"),
+        ("1,4-다이옥산", "line 1: a term cannot contain ,"),
+        ("# nothing\n", "terms.txt: no terms in it"),
+        ("", "terms.txt: no terms in it"),
+    ],
+)
+def test_what_cannot_be_an_entry_is_told_with_its_line(text, message):
+    with pytest.raises(InvalidCall) as raised:
+        dictionary(text)
+
+    assert message in str(raised.value)
+
+
+def test_a_line_that_is_not_utf_8_is_told_with_its_number():
+    with pytest.raises(InvalidCall, match=r"terms.txt, line 2: not UTF-8 \(byte 4\)"):
+        parse_user_dictionary("가\n나".encode() + b"\xff\n", "terms.txt")
+
+
+def test_more_terms_than_allowed_are_refused(monkeypatch):
+    monkeypatch.setattr("indexer.analysis.user_dictionary.MOST_ENTRIES", 2)
+
+    with pytest.raises(InvalidCall, match="line 3: more than 2 terms"):
+        dictionary("가\n나\n다")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InvalidCall, match="No such file"):
+        read_user_dictionary(tmp_path / "terms.txt")
+
+
+def test_mecab_s_lines_have_nori_s_context_ids_by_the_last_letter():
+    lines = mecab_lines(dictionary("나비\n나방\nKISTI\n"))
+
+    assert lines == [
+        "KISTI,1781,3533,-32768,NNG,*,*,*,User,0",
+        "나방,1781,3535,-32768,NNG,*,*,*,User,1",
+        "나비,1781,3534,-32768,NNG,*,*,*,User,2",
+    ]
+
+
+def test_a_compound_is_cut_as_told_in_each_mode():
+    text, sentence = "딥러닝모델 딥러닝 모델", "딥러닝모델을"
+
+    assert terms(text, sentence) == ["딥러닝", "모델"]
+    assert terms(text, sentence, "mixed") == ["딥러닝모델", "딥러닝", "모델"]
+    assert terms(text, sentence, "none") == ["딥러닝모델"]
+
+
+def test_of_terms_that_begin_at_a_place_the_longest_is_taken():
+    assert terms("세종시\n시청\n세종시청", "세종시청에 있는 시청") == ["세종시청", "있", "시청"]
+
+
+def test_a_term_that_overlaps_an_earlier_one_begins_nowhere():
+    assert terms("AB\nBCD", "ABCD") == ["ab", "cd"]  # bcd would leave A, which nori does not read at AB
+
+
+def test_a_term_ends_before_what_it_runs_into():
+    assert terms("과학기술정보\n정보시", "과학기술정보시") == ["과학기술정보", "시"]
+
+
+def test_capitals_count():
+    assert terms("KoSearch", "KoSearch1 kosearch1") == ["kosearch", "1", "kosearch", "1"]
+    assert terms("C++", "C++로 c++로") == ["c++", "c"]
+
+
+def test_a_space_behind_a_term_that_ends_in_punctuation_is_a_space():
+    assert terms("C++", "C++ 은 언어이다") == ["c++", "언어", "이"]
+
+
+def test_chinese_characters_of_a_term_are_not_read_as_hangul():
+    assert terms("韓國學", "韓國學과 大韓民國") == ["韓國學", "대한", "민국"]
+
+
+def test_no_text_is_lost_where_terms_hold_full_stops():
+    assert terms("있다.\n다.", "빛이 있다. 물이 있다. 꽃이 폈다. 끝") == [
+        *("빛", "있다.", "물", "있다.", "꽃", "펴", "다.", "끝")
+    ]
+
+
+def test_the_english_analyzer_takes_no_dictionary():
+    with pytest.raises(InvalidCall, match="takes no user dictionary"):
+        make_analyzer("english", dictionary=dictionary("KISTI"))
+
+
+@pytest.mark.parametrize("mode", ["discard", "mixed", "none"])
+def test_tokens_with_parts_of_speech_are_the_same_tokens(mode):
+    analyzer = make_analyzer("bilingual", mode, read_user_dictionary(GOLDEN / "dictionary.txt"))
+    for sentence in SENTENCES:
+        tagged = analyzer.tagged_tokens(sentence["text"])
+        assert [token for token, _ in tagged] == analyzer.analyze(sentence["text"])
+
+
+def test_a_users_word_and_its_parts_are_common_nouns():
+    analyzer = make_analyzer("bilingual", dictionary=dictionary("세종시 세종 시"))
+    tagged = analyzer.tagged_tokens("세종시에서")
+    assert [(token[0], tag) for token, tag in tagged] == [("세종", "NNG"), ("시", "NNG")]

@@ -1,0 +1,280 @@
+"""GROBID, played by a local server: its fields are taken, its faults leave the own reader's record."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from indexer.corpora.full_text import grobid
+from indexer.corpora.full_text.grobid import FAILURES_IN_A_ROW, GrobidServer
+from indexer.corpora.full_text.parser_pool import ParserPool
+from indexer.corpora.full_text.tei import record_of_tei
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
+from indexer.ingest import build_index
+from indexer.requests import IngestRequest
+from indexer.settings import IndexerSettings
+from tests.http_server import Handler, serving
+from tests.indexer.corpora.full_text.pdf_files import SENTENCE, page_of, text
+
+OWN = {"title": "Methane", "body": "from the own reader"}
+PDF = page_of(text(b"Methane and Water", SENTENCE))
+TEI = b"""<?xml version="1.0" encoding="UTF-8"?>
+<TEI xmlns="http://www.tei-c.org/ns/1.0">
+ <teiHeader>
+  <fileDesc>
+   <titleStmt><title level="a" type="main">Methane and Water in Rice Paddies</title></titleStmt>
+   <publicationStmt><date type="published" when="2019-06-03">3 June 2019</date></publicationStmt>
+   <sourceDesc><biblStruct>
+    <analytic>
+     <author><persName><forename type="first">Ann</forename><surname>Lee</surname></persName></author>
+     <author><persName><forename type="first">Bo</forename><surname>Kim</surname></persName></author>
+    </analytic>
+    <idno type="DOI">10.5555/water.1</idno><idno type="arXiv">arXiv:1906.00001v2[cs.IR]</idno>
+   </biblStruct></sourceDesc>
+  </fileDesc>
+  <profileDesc>
+   <textClass><keywords><term>rice</term><term>methane</term></keywords></textClass>
+   <abstract><div><p>Drained paddies emit less.</p></div></abstract>
+  </profileDesc>
+ </teiHeader>
+ <text>
+  <body>
+   <div><head n="1">Introduction</head><p>Rice grows in water <ref>[1]</ref>.</p></div>
+   <div><head n="1.1">Fields</head><p>Four fields were drained.</p></div>
+  </body>
+  <back><div type="references"><listBibl>
+   <biblStruct>
+    <analytic><title level="a">Water in fields</title>
+     <author><persName><forename>Cho</forename><surname>Min</surname></persName></author></analytic>
+    <monogr><title level="j">Fields</title><imprint><date when="2001"/></imprint></monogr>
+    <note type="raw_reference">Min, C. Water in fields. Fields, 2001.</note>
+   </biblStruct>
+  </listBibl></div></back>
+ </text>
+</TEI>"""
+RECORD = {
+    "title": "Methane and Water in Rice Paddies",
+    "authors": ["Ann Lee", "Bo Kim"],
+    "year": 2019,
+    "doi": "10.5555/water.1",
+    "arxiv": "1906.00001",
+    "keywords": ["rice", "methane"],
+    "abstract": "Drained paddies emit less.",
+    "sections": [{"title": "1 Introduction", "level": 1}, {"title": "1.1 Fields", "level": 2}],
+    "body": "## 1 Introduction\n\nRice grows in water [1].\n\n### 1.1 Fields\n\nFour fields were drained.",
+    "reference_list": [
+        {
+            "text": "Min, C. Water in fields. Fields, 2001.",
+            "title": "Water in fields",
+            "year": 2001,
+            "authors": ["Cho Min"],
+        }
+    ],
+}
+
+
+class Grobid(Handler):
+    """Answers with the TEI, and remembers what was sent."""
+
+    status, content, sent = 200, TEI, list[tuple[str, bytes]]()
+
+    def post(self) -> None:
+        self.sent.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(self.status)
+        self.send_header("Content-Type", "application/xml")
+        self.end_headers()
+        self.wfile.write(self.content)
+
+
+def answering(content: bytes = TEI, status: int = 200) -> type[Grobid]:
+    return type("Answering", (Grobid,), {"content": content, "status": status, "sent": []})
+
+
+def test_the_elements_of_an_answer_become_the_keys_of_a_paper():
+    assert record_of_tei(TEI) == RECORD
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<html><body>busy</body></html>",
+        b'<?xml version="1.0"?><!DOCTYPE TEI [<!ENTITY a "aaaa">]>' + TEI.partition(b"?>")[2],
+        b'<!DOCTYPE TEI SYSTEM "http://127.0.0.1:1/tei.dtd">' + TEI.partition(b"?>")[2],
+        TEI[: len(TEI) // 2],
+        TEI.replace(b"UTF-8", b"no-such-coding"),
+        TEI.replace(b"Lee", b"\xff\xfe"),
+    ],
+    ids=["empty", "html", "entity", "outside type", "cut", "coding", "bytes"],
+)
+def test_what_is_no_tei_or_brings_a_document_type_is_refused(content):
+    with pytest.raises(ValueError, match="not TEI"):
+        record_of_tei(content)
+
+
+def test_elements_in_each_other_a_hundred_thousand_deep_end():
+    deep = b"<a>" * 100_000 + b"x" + b"</a>" * 100_000
+
+    assert record_of_tei(TEI.replace(b"Drained paddies emit less.", deep))["abstract"] == "x"
+
+
+def test_inline_elements_stand_within_words_and_blocks_apart():
+    inline = b"<p>CO<hi>2</hi> rose <ref>(Kim, 2010)</ref>, then fell.</p><p>It rained.</p>"
+    blocks = b"<head>Aims</head><list><item>Water</item><item>Rice</item></list>"
+
+    text = record_of_tei(TEI.replace(b"<p>Four fields were drained.</p>", inline))["body"]
+    abstract = record_of_tei(TEI.replace(b"<p>Drained paddies emit less.</p>", blocks))["abstract"]
+
+    assert "CO2 rose (Kim, 2010), then fell.\n\nIt rained." in text
+    assert abstract == "Aims Water Rice"
+
+
+def test_the_first_thirty_keywords_are_kept():
+    terms = b"".join(b"<term>rice %d</term>" % number for number in range(5_000))
+
+    keywords = record_of_tei(TEI.replace(b"<term>rice</term>", terms))["keywords"]
+
+    assert keywords == [f"rice {number}" for number in range(30)]
+
+
+def test_a_pdf_is_sent_whole_and_the_fields_of_the_answer_win():
+    handler = answering()
+    with serving(handler) as url:
+        record = GrobidServer(url, 5).completed(PDF, OWN)
+
+    [(path, body)] = handler.sent
+    assert path == "/api/processFulltextDocument"
+    assert PDF in body
+    assert b'name="includeRawCitations"\r\n\r\n1' in body
+    assert record == OWN | RECORD | {"read_by": "GROBID"}
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "reason"),
+    [
+        (b"", 500, "HTTP status 500"),
+        (b"<p>not TEI", 200, "not TEI"),
+        (b"x" * 200_000, 200, "100,000 bytes"),
+    ],
+)
+def test_a_server_that_fails_leaves_the_own_record_with_a_note(content, status, reason, monkeypatch):
+    monkeypatch.setattr(grobid, "ANSWER_BYTES", 100_000)
+    with serving(answering(content, status)) as url:
+        record = GrobidServer(url, 5).completed(PDF, OWN)
+
+    assert record.pop("note").startswith("read without GROBID: ")
+    assert record == OWN
+
+
+def test_a_server_that_does_not_answer_in_time_is_left():
+    stopped = threading.Event()
+
+    class Silent(Handler):
+        def post(self) -> None:
+            stopped.wait(60)
+
+    with serving(Silent) as url:
+        try:
+            record = GrobidServer(url, 0.2).completed(PDF, OWN)
+        finally:
+            stopped.set()
+
+    assert record == OWN | {"note": "read without GROBID: was silent for 0.2 s"}
+
+
+def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
+    handler = answering(b"", 500)
+    with serving(handler) as url:
+        server = GrobidServer(url, 5)
+        notes = [server.completed(PDF, OWN)["note"] for _ in range(FAILURES_IN_A_ROW + 2)]
+
+    assert len(handler.sent) == FAILURES_IN_A_ROW
+    assert notes[-1] == "GROBID was not used: it failed 3 times in a row"
+
+
+def test_a_busy_server_is_asked_again(monkeypatch):
+    monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.01)
+
+    class Busy(Grobid):
+        def post(self) -> None:
+            self.status = 503 if len(self.sent) < FAILURES_IN_A_ROW + 1 else 200
+            super().post()
+
+    monkeypatch.setattr(Busy, "sent", [])
+    with serving(Busy) as url:
+        record = GrobidServer(url, 5).completed(PDF, OWN)
+
+    assert record == OWN | RECORD | {"read_by": "GROBID"}
+    assert len(Busy.sent) == FAILURES_IN_A_ROW + 2
+
+
+def test_a_server_that_is_busy_for_as_long_as_a_document_may_take_has_failed(monkeypatch):
+    monkeypatch.setattr(grobid, "FIRST_PAUSE_S", 0.1)
+    handler = answering(b"[BUSY]", 503)
+    with serving(handler) as url:
+        record = GrobidServer(url, 0.35).completed(PDF, OWN)
+
+    assert record == OWN | {"note": "read without GROBID: HTTP status 503"}
+    assert len(handler.sent) == 3  # after 0, 0.1 and 0.3 s
+
+
+def test_closing_the_pool_cancels_the_request():
+    asked, stopped = threading.Event(), threading.Event()
+
+    class Silent(Handler):
+        def post(self) -> None:
+            asked.set()
+            stopped.wait(60)
+
+    with serving(Silent) as url:
+        try:
+            with (
+                ParserPool(1, complete=GrobidServer(url, 60).completed) as pool,
+                ThreadPoolExecutor(1) as reader,
+            ):
+                reader.submit(next, pool.parse_in_order([("a.pdf", PDF)]))
+                assert asked.wait(30)
+                begun = time.monotonic()
+                pool.__exit__(None, None, None)
+        finally:
+            stopped.set()
+
+    assert time.monotonic() - begun < 10
+
+
+def test_a_korean_paper_is_not_sent():
+    handler = answering()
+    with serving(handler) as url:
+        record = GrobidServer(url, 5).completed(PDF, {"title": "논의 물 관리와 메탄"})
+
+    assert handler.sent == []
+    assert record == {"title": "논의 물 관리와 메탄"}
+
+
+def test_the_setting_names_the_server_and_indexing_asks_it(tmp_path, monkeypatch):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(PDF)
+    (folder / "b.pdf").write_bytes(b"%PDF-1.7 and nothing")
+    handler = answering()
+    with serving(handler) as url:
+        monkeypatch.setenv("SHRAG_GROBID_URL", url)
+        settings = IndexerSettings(home=tmp_path / "home", workers=1)
+        report = build_index(IngestRequest("p", [str(folder)]), settings)
+
+    assert settings.grobid_url == url
+    assert len(handler.sent) == 1
+    assert [letter.file for letter in report.dead_letters] == [str(folder / "b.pdf")]
+
+
+def test_without_the_setting_no_server_is_asked(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(PDF)
+
+    [paper] = read_corpus([tmp_path])
+
+    assert isinstance(paper, Paper)
+    assert IndexerSettings().grobid_url is None
+    assert "note" not in paper.record()
+    assert "read_by" not in paper.record()

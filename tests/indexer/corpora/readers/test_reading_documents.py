@@ -1,0 +1,340 @@
+"""Text, Markdown and PDF: a file is a paper."""
+
+import zipfile
+from contextlib import closing
+from typing import cast
+
+import pytest
+
+from base.errors import LibraryMissing, Remedy
+from benchmarks.corpora.pdfs import HEADINGS, generated_pdfs
+from indexer.citation_graph.graph import CitationGraph
+from indexer.corpora.chunking import passages_of
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import DeadLetter, read_corpus
+from indexer.corpora.readers.markdown import markdown_record
+from indexer.errors import UnknownFormat
+from indexer.ingest import build_index
+from indexer.requests import IngestRequest
+from indexer.settings import IndexerSettings
+from indexer.versions.store.build_folder import CITATIONS
+from indexer.versions.store.engines import open_store
+from tests.indexer.corpora.full_text.pdf_files import SENTENCE, page_of, text
+
+MARKDOWN = """---
+title: "Methane and water"
+author: [Ann Lee, 홍길동]
+date: 2021-05-04
+doi: 10.5555/x.1
+references:
+  - P-1
+  - P-2
+status: draft
+---
+# Methane
+
+## Abstract
+
+Water decides, as [others](https://example.org/a) say.
+
+## 1. Introduction
+
+Rice grows in paddies.
+
+## References
+
+1. Kim J. Methane from rice. Nature. 2001. [link](https://doi.org/10.1000/abc)
+2. 홍길동 (2018). 벼와 메탄. 농학회지, 3(2).
+"""
+
+
+TEXT = """벼와 메탄
+
+초록
+물이 정한다.
+
+주제어: 벼, 메탄
+
+1. 서론
+벼는 논에서 자란다.
+
+참고문헌
+[1] 김 (2001). 벼. 농학, 3.
+"""
+
+
+def papers_of(*paths, **options) -> list[Paper]:
+    read = list(read_corpus(paths, **options))
+    assert all(isinstance(item, Paper) for item in read)
+    return cast("list[Paper]", read)
+
+
+def letters_of(*paths) -> list[DeadLetter]:
+    read = list(read_corpus(paths))
+    assert all(isinstance(item, DeadLetter) for item in read)
+    return cast("list[DeadLetter]", read)
+
+
+def paper_of(folder, name, content):
+    (folder / name).write_text(content, encoding="utf-8")
+    return papers_of(folder / name)[0]
+
+
+def test_markdown_has_its_front_matter_sections_and_references(tmp_path):
+    paper = paper_of(tmp_path, "a b.md", MARKDOWN)
+
+    assert (paper.id, paper.title, paper.authors) == ("a_b", "Methane and water", ["Ann Lee", "홍길동"])
+    assert (paper.year, paper.doi, paper.references) == (2021, "10.5555/x.1", ["P-1", "P-2"])
+    assert paper.abstract == "Water decides, as others https://example.org/a say."
+    assert "## 1. Introduction\nRice grows in paddies." in paper.body
+    assert [entry.get("doi") for entry in paper.model_extra["reference_list"]] == ["10.1000/abc", None]
+    assert paper.model_extra["reference_list"][1]["title"] == "벼와 메탄"
+    assert paper.model_extra["status"] == "draft"
+
+
+def test_comments_of_markdown_are_left_out_and_those_without_an_end_are_read_in_time():
+    record = markdown_record("# Title\n\nA<!-- x\ny --> B\n\n" + "<!--" * 100_000)
+    assert record["body"].startswith("A B")
+
+
+def test_the_first_line_of_a_text_is_its_title(tmp_path):
+    paper = paper_of(tmp_path, "a.txt", TEXT)
+
+    assert (paper.title, paper.abstract, paper.lang) == ("벼와 메탄", "물이 정한다.", "ko")
+    assert paper.keywords == ["벼", "메탄"]
+    assert paper.body.startswith("1. 서론\n벼는 논에서 자란다.")
+    assert len(paper.model_extra["reference_list"]) == 1
+
+
+def test_a_file_is_named_by_its_place_below_the_folder(tmp_path):
+    (tmp_path / "2021").mkdir()
+    (tmp_path / "2021" / "Kim et al.v2.pdf").write_bytes(page_of(text(SENTENCE)))
+
+    assert [paper.id for paper in papers_of(tmp_path)] == ["2021/Kim_et_al.v2"]
+
+
+@pytest.mark.parametrize(
+    ("names", "formats"),
+    [
+        (["a.pdf", "README.md", "notes.txt"], {"pdf": 1, "text": 1}),
+        (["a.md", "b.md"], {"markdown": 2}),
+        (["a.jsonl", "b.pdf", "c.pdf"], {"jsonl": 1, "pdf": 2}),
+    ],
+)
+def test_the_papers_of_a_folder_are_read_in_whatever_formats_they_are(tmp_path, names, formats):
+    for name in names:
+        (tmp_path / name).write_text('{"id": "a"}' if name.endswith(".jsonl") else "A title\n")
+
+    corpus = read_corpus([tmp_path])
+
+    assert (corpus.formats, corpus.unit) == (formats, "paper")
+
+
+def test_a_stray_file_of_records_displaces_no_pdf(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(page_of(text(SENTENCE)))
+    (tmp_path / "b.jsonl").write_text('{"id": "stray"}\n')
+    (tmp_path / "c.pdf").write_bytes(page_of(text(SENTENCE)))
+
+    assert [paper.id for paper in papers_of(tmp_path)] == ["stray", "a", "c"]
+
+
+def test_an_archive_may_hold_several_formats_and_records_come_before_documents(tmp_path):
+    with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
+        archive.writestr("a.pdf", page_of(text(SENTENCE)))
+        archive.writestr("b.jsonl", '{"id": "b1"}\n{"id": "b2"}\n')
+        archive.writestr("c.md", "# Title\n")
+
+    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["b1", "b2", "c", "a"]
+
+
+def test_a_format_that_is_named_takes_its_files_of_a_mixed_folder(tmp_path):
+    for name in ("a.pdf", "b.md", "c.jsonl"):
+        (tmp_path / name).write_text("# Title\n")
+
+    assert [paper.id for paper in papers_of(tmp_path, format="markdown")] == ["b"]
+
+
+def test_files_of_an_archive_are_papers_too(tmp_path):
+    with zipfile.ZipFile(tmp_path / "papers.zip", "w") as archive:
+        archive.writestr("x/a.pdf", page_of(text(SENTENCE)))
+        archive.writestr("README.md", "no paper")
+
+    assert [paper.id for paper in papers_of(tmp_path / "papers.zip")] == ["x/a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.txt", b"", "the file is empty"),
+        ("a.md", b" \n \n", "the file is empty"),
+        ("a.md", "제목".encode("cp949"), "invalid UTF-8 at byte 1: convert it first"),
+        ("a.md", b"---\nyear: 3021\n---\n# T\n", "year: Input should be less than"),
+    ],
+)
+def test_what_is_no_paper_is_a_dead_letter(tmp_path, name, data, reason):
+    (tmp_path / name).write_bytes(data)
+
+    (letter,) = read_corpus([tmp_path], format={"a.txt": "text", "a.md": "markdown"}[name])
+
+    assert isinstance(letter, DeadLetter)
+    assert letter.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<!-- ",
+        "[",
+        "[a](",
+        "![",
+        "---\n",
+        "# ",
+        "**",
+        "Abstract",
+        "Keywords:  ",
+        " ",
+        "a, ",
+        "http://",
+        "(1) ",
+        "가나. ",
+    ],
+)
+@pytest.mark.parametrize("joint", ["", "\n"], ids=["one line", "lines"])
+def test_a_text_made_to_be_slow_is_read_in_time(tmp_path, piece, joint):
+    many = joint.join([piece] * (60_000 // len(piece)))
+    for name, text_ in {
+        "a.md": f"---\ntitle: T\nauthor: {many}\n---\n{many}",
+        "b.md": f"# T\n{many}",
+    }.items():
+        (tmp_path / name).write_text(f"{text_}\n## References\n{many}")
+
+    assert len(list(read_corpus([tmp_path]))) == 2
+
+
+def test_without_the_library_that_reads_pdfs_the_error_says_how_to_install_it(tmp_path, monkeypatch):
+    (tmp_path / "a.pdf").write_bytes(b"%PDF-1.7")
+    monkeypatch.setattr("indexer.corpora.readers.pdf.find_spec", lambda _: None)
+
+    with pytest.raises(LibraryMissing, match="make install-pdf") as alone:
+        read_corpus([tmp_path])
+    (tmp_path / "b.jsonl").write_text('{"id": "b"}')
+    with pytest.raises(LibraryMissing, match="make install-pdf") as beside_records:
+        read_corpus([tmp_path])
+
+    assert Remedy.NAME_FORMAT not in alone.value.remedies
+    assert Remedy.NAME_FORMAT in beside_records.value.remedies
+
+
+def test_the_hub_has_no_documents():
+    with pytest.raises(UnknownFormat, match="not pdf"):
+        read_corpus(["hub:owner/name/folder"], format="pdf")
+
+
+def test_a_folder_of_pdfs_becomes_passages_of_its_sections(tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    (folder / "a.pdf").write_bytes(
+        page_of(text(b"Abstract", SENTENCE, b"1. Introduction", b"Rice grows in paddies."))
+    )
+    (folder / "b.pdf").write_bytes(b"no PDF")
+    settings = IndexerSettings(home=tmp_path / "home", workers=1)
+
+    report = build_index(IngestRequest("p", [str(folder)]), settings)
+
+    assert report.manifest.papers == 1
+    assert [letter.reason for letter in report.dead_letters] == ["not a PDF: it has no PDF header"]
+
+
+def test_no_chunk_of_a_pdf_holds_text_of_two_sections(tmp_path):
+    (paper_set,) = generated_pdfs(1)
+    (tmp_path / "a.pdf").write_bytes(paper_set.data)
+    (paper,) = papers_of(tmp_path)
+
+    chunks = [passage.text for passage in passages_of(paper, "paper") if passage.part == "body"]
+
+    headings = [line for line in paper_set.body.split("\n") if line[1:3] == ". "]
+    assert len(headings) == len(HEADINGS["en"])
+    assert all(sum(heading in chunk for heading in headings) <= 1 for chunk in chunks)
+    assert all(any(chunk.startswith(heading) for chunk in chunks) for heading in headings)
+    assert not any("Annals of Generated Papers" in chunk for chunk in chunks)
+
+
+def test_a_paper_of_the_folder_is_found_among_the_references_of_another(tmp_path):
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    listed = b"[1] Kim, J. Water in the paddies of Jeolla. Rice Letters, 3, 2018. doi:10.5555/paddies.1."
+    (folder / "new.pdf").write_bytes(page_of(text(b"Introduction", SENTENCE, b"References", listed)))
+    (folder / "old.pdf").write_bytes(
+        page_of(
+            text(b"https://doi.org/10.5555/PADDIES.1", b"Abstract", SENTENCE, b"1. Introduction", SENTENCE)
+        )
+    )
+    settings = IndexerSettings(home=tmp_path / "home", workers=1)
+
+    manifest = build_index(IngestRequest("p", [str(folder)]), settings).manifest
+
+    with open_store(settings, "p") as store:
+        graph = CitationGraph.open(store.companion_path(manifest, CITATIONS))
+    with closing(graph):
+        assert graph.references(["new"]) == {"new": ["old"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# Rice " + " " * 5_000 + "fields ##\nx", "Rice " + " " * 5_000 + "fields"),
+        ("# Rice\n" + "<!-- a --> " + "<!--" * 30_000, "Rice"),
+        ("---\ntitle: Rice\nnote: a\n" + " b\n" * 100_000 + "---\nx", "Rice"),
+        ("# ##\nx", "##"),
+    ],
+)
+def test_markdown_is_read_in_time_that_grows_with_its_length(text, title):
+    assert " ".join(markdown_record(text)["title"].split()) == " ".join(title.split())
+
+
+def test_a_copy_is_read_where_the_pdf_is_refused(tmp_path):
+    (tmp_path / "scan.pdf").write_bytes(page_of(b""))
+    (tmp_path / "scan.md").write_text("")
+    (tmp_path / "scan.txt").write_text("Rice\n\nText that OCR read.")
+    (tmp_path / "good.pdf").write_bytes(page_of(text(SENTENCE)))
+    (tmp_path / "good.txt").write_text("A copy")
+    corpus = read_corpus([tmp_path])
+
+    assert [(paper.id, paper.origin.file) for paper in cast("list[Paper]", list(corpus))] == [
+        ("good", f"{tmp_path}/good.pdf"),
+        ("scan", f"{tmp_path}/scan.txt"),
+    ]
+    assert corpus.formats == {"pdf": 2}
+    assert corpus.left_out.copies == (
+        f"{tmp_path}/good.txt",
+        f"{tmp_path}/scan.md",
+        f"{tmp_path}/scan.txt",
+    )
+    assert corpus.left_out.endings == {}
+
+
+def test_a_pdf_and_its_copy_that_are_both_refused_are_dead_letters(tmp_path):
+    (tmp_path / "scan.pdf").write_bytes(page_of(b""))
+    (tmp_path / "scan.txt").write_text(" ")
+
+    assert [letter.file for letter in letters_of(tmp_path)] == [
+        f"{tmp_path}/scan.pdf",
+        f"{tmp_path}/scan.txt",
+    ]
+
+
+def test_a_copy_that_holds_records_is_no_paper(tmp_path):
+    (tmp_path / "scan.pdf").write_bytes(page_of(b""))
+    (tmp_path / "scan.txt").write_text('{"docid": "1#0"}\n')
+
+    assert [letter.file for letter in letters_of(tmp_path)] == [f"{tmp_path}/scan.pdf"]
+
+
+def test_the_dead_letter_of_a_pdf_in_an_archive_names_its_copy(tmp_path):
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as archive:
+        archive.writestr("scan.pdf", page_of(b""))
+        archive.writestr("scan.txt", "Rice")
+
+    (letter,) = letters_of(tmp_path / "c.zip")
+
+    assert letter.reason.endswith("; its copy scan.txt was not read: unpack the archive first")

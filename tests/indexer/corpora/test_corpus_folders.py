@@ -1,0 +1,68 @@
+"""What `shrag index` reports of a folder: the formats that were read, and what was not."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.indexer.made_corpora import command, environment_of
+
+
+@pytest.fixture
+def folder(tmp_path):
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    (corpus / "a.jsonl").write_text('{"id": "a", "title": "Rice", "abstract": "Rice paddies"}\n')
+    (corpus / "b.md").write_text("# Wheat\n\nWheat fields.\n")
+    (corpus / "b.txt").write_text("Wheat\n\nWheat fields.\n")
+    os.mkfifo(corpus / "pipe.jsonl")
+    (corpus / "c.docx").write_text("no format of a corpus")
+    (corpus / "README.md").write_text("# About\n")
+    (corpus / "out").symlink_to(tmp_path)
+    (tmp_path / "secret.jsonl").write_text('{"id": "secret", "title": "Secret"}\n')
+    return corpus
+
+
+def index(folder, home, *options):
+    """Index a folder by the command line; return what it prints and what it reports."""
+    called = subprocess.run(
+        command("index", folder, "--name", "x", *options),
+        env=environment_of(home),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return called.stdout, called.stderr
+
+
+def test_formats_and_everything_that_is_not_read_are_reported(folder, tmp_path):
+    printed, reported = index(folder, tmp_path / "home")
+
+    assert "  files: 1 jsonl, 1 markdown\n" in printed
+    assert "  not read: 1 .md (README.md), 1 .docx (c.docx)\n" in reported
+    assert f"  links out of the folder or broken, not followed (--follow-links): 1 ({folder}/out)" in reported
+    assert (
+        f"  copies, read only if the PDF or Markdown of the same name is refused: 1 ({folder}/b.txt)\n"
+        in reported
+    )
+    assert f"  not regular files, never read: 1 ({folder}/pipe.jsonl)\n" in reported
+
+
+def test_the_report_as_json(folder, tmp_path):
+    record = json.loads(index(folder, tmp_path / "home", "--json")[0])
+
+    assert record["formats"] == {"jsonl": 1, "markdown": 1}
+    assert record["left_out"] == {
+        "endings": {".md": 1, ".docx": 1},
+        "copies": {"count": 1, "first": [f"{folder}/b.txt"]},
+        "links": {"count": 1, "first": [f"{folder}/out"]},
+        "kernel": {"count": 0, "first": []},
+        "special": {"count": 1, "first": [f"{folder}/pipe.jsonl"]},
+    }
+
+
+def test_links_are_followed_on_request(folder, tmp_path):
+    record = json.loads(index(folder, tmp_path / "home", "--json", "--follow-links")[0])
+
+    assert (record["papers"], record["left_out"]["links"]["count"]) == (3, 0)

@@ -1,0 +1,556 @@
+"""Versions side by side: publishing, going back, clearing away, and what an ended process leaves."""
+
+import json
+import os
+import subprocess
+import sys
+from errno import EIO
+from typing import Any
+
+import pytest
+
+from base.errors import InvalidCall, Remedy
+from base.files.durable import write_durably
+from base.remedies import describe_error
+from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
+from indexer.files.sums import FileSum, sum_of
+from indexer.settings import IndexerSettings
+from indexer.versions.manifest import FORMAT, Manifest
+from indexer.versions.store.folder import FolderStore, index_names
+from tests.indexer.made_corpora import ROOT, build, paper, write_jsonl
+
+
+@pytest.fixture
+def store(tmp_path):
+    return FolderStore(tmp_path, "papers")
+
+
+def publish(store, *, keep=3):
+    """Publish the next version, which holds its own number."""
+    with store.writing():
+        version = prepare(store)
+        store.publish(manifest_of(version), keep=keep)
+    return version
+
+
+def manifest_of(version):
+    return Manifest(
+        name="papers",
+        version=version,
+        engine="tantivy",
+        analyzer="bilingual",
+        decompound="discard",
+        unit="paper",
+        papers=0,
+        passages=0,
+        published="",
+        fingerprint={},
+    )
+
+
+def prepare(store):
+    version = store.next_version()
+    store.local.building.mkdir()
+    (store.local.building / "plan.json").write_text("{}")
+    (store.local.building / "number").write_text(str(version))
+    return version
+
+
+def answering(store):
+    return int((store.version_path(store.require_current()) / "number").read_text())
+
+
+def test_the_version_published_last_answers_and_the_last_three_are_kept(store):
+    for _ in range(5):
+        publish(store)
+
+    assert (answering(store), store.versions()) == (5, [3, 4, 5])
+    assert sorted(path.name for path in store.local.path.iterdir()) == ["CURRENT", "versions", "writer.lock"]
+
+
+def test_with_one_version_kept_the_one_before_is_cleared_away(store):
+    publish(store, keep=1)
+    publish(store, keep=1)
+
+    assert (answering(store), store.versions()) == (2, [2])
+
+
+def test_rollback_goes_back_one_by_one(store):
+    for _ in range(3):
+        publish(store)
+
+    assert [store.rollback(), answering(store), store.rollback(), answering(store)] == [2, 2, 1, 1]
+    with pytest.raises(InvalidCall, match="index 'papers' has no version before 1 to roll back to"):
+        store.rollback()
+
+
+def test_a_pointer_that_is_a_link_to_itself_is_set_again(store):
+    publish(store)
+    publish(store)
+    pointer = store.local.path / "CURRENT"
+    pointer.unlink()
+    pointer.symlink_to("CURRENT")
+    with pytest.raises(IndexDamaged, match="contains no version number"):
+        store.require_current()
+
+    assert (store.rollback(1), answering(store), pointer.is_symlink()) == (1, 1, False)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("elsewhere")])
+def test_a_lock_that_is_no_file_is_told_and_not_waited_for(store, make):
+    publish(store)
+    make(store.version_path(1) / "index.lock")
+
+    assert list(store.verify_files(1)) == ["index.lock is not a file"]
+
+
+def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
+    for _ in range(3):
+        publish(store)
+    store.rollback()
+
+    assert publish(store) == 4
+    assert store.versions() == [1, 2, 4]
+    assert store.rollback() == 2
+
+
+def test_dead_letters_move_beside_their_version_and_go_with_it(store):
+    with store.writing():
+        version = prepare(store)
+        (store.local.building / "dead-letters.jsonl").write_text("{}\n")
+        store.publish(manifest_of(version), keep=1)
+
+    assert store.local.dead_letter_path(1).read_text() == "{}\n"
+    assert not (store.version_path(1) / "dead-letters.jsonl").exists()
+    publish(store, keep=1)
+    assert not store.local.dead_letter_path(1).exists()
+
+
+def test_a_version_whose_pointer_was_never_moved_is_a_build_that_broke_off(store):
+    publish(store)
+    with store.writing():
+        version = prepare(store)
+        store.local.building.rename(store.version_path(version))  # and here the process was killed
+
+    assert (store.current(), store.versions()) == (1, [1])
+    with pytest.raises(InvalidCall):
+        store.rollback()
+    with store.writing():
+        assert (store.local.is_unfinished(), store.next_version()) == (True, 2)
+
+
+def test_a_process_killed_after_the_pointer_was_moved_has_published(store):
+    publish(store)
+    with store.writing():
+        version = prepare(store)
+        store.local.building.rename(store.version_path(version))
+        store.point_to(version)  # and here the process was killed
+
+    assert (store.current(), store.versions()) == (2, [1, 2])
+    assert publish(store) == 3
+    assert not (store.version_path(2) / "plan.json").exists()
+
+
+def test_what_a_killed_process_did_not_clear_away_goes_with_the_next_writer(store, monkeypatch):
+    for _ in range(4):
+        publish(store)
+    store.rollback()  # to 3
+    with monkeypatch.context() as killed:
+        killed.setattr(FolderStore, "_prune", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            publish(store)
+
+    assert (store.current(), store.versions()) == (5, [2, 3, 4, 5])
+    with store.writing():
+        assert store.versions() == [2, 3, 5]
+    assert not (store.local.path / "clearing.json").exists()
+
+
+def test_a_version_half_cleared_away_is_none(store):
+    publish(store)
+    publish(store)
+    store.version_path(1).rename(store.local.versions / ".000001")
+
+    assert store.versions() == [2]
+    publish(store)
+    assert sorted(path.name for path in store.local.versions.iterdir()) == ["000002", "000003"]
+
+
+def test_rolling_back_or_deleting_beside_a_writer_is_refused(store):
+    publish(store)
+    publish(store)
+    other = FolderStore(store.local.path.parent, "papers")
+
+    with store.writing():
+        with pytest.raises(IndexBusy):
+            other.rollback()
+        with pytest.raises(IndexBusy):
+            other.delete()
+    assert store.current() == 2
+
+
+def test_a_deleted_index_leaves_nothing(store, tmp_path):
+    publish(store)
+
+    store.delete()
+
+    assert (list(tmp_path.iterdir()), index_names(IndexerSettings(home=tmp_path))) == ([], [])
+    with pytest.raises(UnknownIndex):
+        store.delete()
+
+
+def test_a_first_build_that_broke_off_can_be_deleted(store, tmp_path):
+    with store.writing():
+        prepare(store)
+
+    store.delete()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_asking_for_what_is_not_there_makes_nothing(store, tmp_path):
+    with pytest.raises(UnknownIndex) as error:
+        store.rollback()
+
+    assert describe_error(error.value).endswith("make it first (shrag index PATH --name papers)")
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", ".hidden", "-x", "a" * 65, "a b", "a\n"])
+def test_a_name_that_is_no_plain_word_is_refused(tmp_path, name):
+    with pytest.raises(InvalidCall, match="is not a valid index name"):
+        FolderStore(tmp_path, name)
+
+
+@pytest.mark.parametrize("name", ["papers", "논문", "a.b-c_1", "9"])
+def test_a_plain_word_names_an_index(tmp_path, name):
+    assert FolderStore(tmp_path, name).local.path == tmp_path / name
+
+
+def edit_manifest(store, edit):
+    path = store.version_path(1) / "manifest.json"
+    path.write_text(edit(path.read_text()))
+
+
+def test_a_changed_manifest_is_a_damaged_index_with_two_ways_out(store):
+    publish(store)
+    edit_manifest(store, lambda text: text.replace('"papers": 0', '"papers": 1'))
+
+    with pytest.raises(IndexDamaged) as error:
+        store.manifest()
+    assert error.value.remedies == (Remedy.REBUILD, Remedy.ROLL_BACK)
+    assert describe_error(error.value) == (
+        "the manifest of index 'papers', version 1 cannot be read (it is damaged); "
+        "build it again (shrag index PATH --name papers --rebuild), or roll back to the previous version "
+        "(shrag indexes rollback papers)"
+    )
+
+
+@pytest.mark.parametrize("stored", [1, 99])
+def test_an_index_of_another_format_is_to_be_rebuilt(store, stored):
+    publish(store)
+    edit_manifest(store, lambda text: text.replace(f'"format": {FORMAT}', f'"format": {stored}'))
+
+    with pytest.raises(IndexMismatch, match=rf"has format {stored}; .* reads and writes {FORMAT}; build it"):
+        store.manifest()
+    assert publish(store) == 2  # as a rebuild does
+    assert store.manifest().version == 2
+
+
+def test_an_index_from_before_formats_is_to_be_rebuilt(store):
+    publish(store)
+    edit_manifest(store, lambda _: json.dumps({"name": "papers", "version": 1}))
+
+    with pytest.raises(IndexMismatch, match="has format 1;"):
+        store.manifest()
+
+
+def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
+    publish(store)
+
+    assert store.manifest().files == {
+        "number": FileSum(1, "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b")
+    }  # printf 1 | sha256sum
+    assert store.verify_files(1) == []
+
+
+@pytest.mark.parametrize(
+    ("spoil", "found"),
+    [
+        (lambda folder: (folder / "number").write_text("2"), "number has a wrong checksum"),
+        (lambda folder: (folder / "number").unlink(), "number is missing"),
+        (
+            lambda folder: ((folder / "number").unlink(), (folder / "number").symlink_to("number")),
+            "number cannot be read (Too many levels of symbolic links)",
+        ),
+        (lambda folder: (folder / "more").touch(), "more was not written by the build"),
+        (
+            lambda folder: (folder / "manifest.json").write_text(
+                (folder / "manifest.json").read_text() + " "
+            ),
+            "manifest.json has a wrong checksum",
+        ),
+    ],
+    ids=["changed", "missing", "unreadable", "added", "manifest"],
+)
+def test_verifying_finds_each_byte_that_differs(store, spoil, found):
+    publish(store)
+    spoil(store.version_path(1))
+
+    assert store.verify_files(1) == [found]
+
+
+def test_a_file_that_the_disk_does_not_give_back_is_named_and_not_resumed_from(store, monkeypatch):
+    def refuse(path):
+        raise OSError(EIO, "Input/output error", str(path))
+
+    publish(store)
+    prepare(store)
+    store.local.note_committed({"number": FileSum(1, "0" * 64)})
+    monkeypatch.setattr("indexer.files.sums.sum_file", refuse)
+
+    assert store.verify_files(1) == ["number cannot be read (Input/output error)"]
+    assert not store.can_resume()
+    with pytest.raises(IndexDamaged, match="number cannot be read"):
+        store.check_files(store.manifest())
+
+
+def test_a_version_that_is_cleared_away_while_it_is_verified_is_no_error(store):
+    publish(store)
+
+    store.verify_files(1, lambda *_: publish(store, keep=1))
+
+    assert 1 not in store.versions()
+
+
+def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
+    publish(store)
+    path = store.version_path(1) / "number"
+    store.check_files(store.manifest())
+
+    path.write_text("12")
+    with pytest.raises(IndexDamaged, match=r"number has 2 bytes instead of 1; build it again, or roll back"):
+        store.check_files(store.manifest())
+    path.unlink()
+    with pytest.raises(IndexDamaged, match="number is missing"):
+        store.check_files(store.manifest())
+
+
+def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
+    publish(store)
+    (store.version_path(1) / "number").write_text("2")
+    with pytest.raises(IndexDamaged, match="number has a wrong checksum"):
+        store.check_files(store.manifest())
+
+    monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
+    store.check_files(store.manifest())
+    assert store.verify_files(1) == ["number has a wrong checksum"]
+    with pytest.raises(IndexDamaged):
+        store.check_files(store.manifest(), every_byte=True)
+
+
+def test_nothing_is_made_from_a_version_that_is_not_what_was_written(tmp_path):
+    build(tmp_path, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
+    store = FolderStore(tmp_path, "papers")
+    name = next(name for name in store.manifest().files if name.endswith(".fieldnorm"))
+    path = store.version_path(1) / name
+    path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
+
+    with pytest.raises(IndexDamaged, match=f"{name} has a wrong checksum"):
+        build(tmp_path, write_jsonl(tmp_path / "two.jsonl", [paper(2)]))
+    assert store.versions() == [1]
+    assert build(tmp_path, tmp_path / "two.jsonl", rebuild=True).manifest.version == 2
+
+
+def lose(pointer):
+    pointer.unlink()
+
+
+def make_a_folder(pointer):
+    pointer.unlink()
+    pointer.mkdir()
+
+
+def make_a_link(pointer):
+    pointer.rename(pointer.with_name("elsewhere"))
+    pointer.symlink_to("elsewhere")
+
+
+LOST = {
+    "lost": (lose, "is missing"),
+    "empty": (lambda pointer: pointer.write_text(""), "contains no version number"),
+    "x": (lambda pointer: pointer.write_text("x"), "contains no version number"),
+    "a flipped bit": (
+        lambda pointer: pointer.write_text(pointer.read_text().replace("3", "2", 1)),
+        "contains no",
+    ),
+    "a version that is not there": (
+        lambda pointer: pointer.write_text("7\n"),
+        "names version 7",
+    ),
+    "a folder": (make_a_folder, "contains no version number"),
+    "a link": (make_a_link, "contains no version number"),
+}
+
+
+@pytest.fixture(params=LOST)
+def pointerless(store, request):
+    """Return a store of three versions, nothing of which says which answers, and what is told of it."""
+    for _ in range(3):
+        publish(store)
+    spoil, told = LOST[request.param]
+    spoil(store.local.path / "CURRENT")
+    return store, told
+
+
+def test_versions_without_a_pointer_are_damage_and_nothing_is_written_beside_them(pointerless):
+    store, told = pointerless
+
+    with pytest.raises(IndexDamaged, match=told) as error:
+        publish(store, keep=1)
+    assert describe_error(error.value).endswith(
+        "its versions: 1, 2, 3; name the version to use (shrag indexes rollback papers VERSION), "
+        "or delete it (shrag indexes delete papers)"
+    )
+    for refused in (store.current, store.manifest, store.rollback):
+        with pytest.raises(IndexDamaged, match=told):
+            refused()
+    assert store.versions() == [1, 2, 3]
+    assert [store.verify_files(version) for version in store.versions()] == [[], [], []]
+    assert index_names(IndexerSettings(home=store.local.path.parent)) == ["papers"]
+
+
+def test_a_pointer_is_set_again_by_naming_a_version(pointerless):
+    store, _ = pointerless
+    with pytest.raises(InvalidCall, match="has no version 9, only 1, 2, 3"):
+        store.rollback(9)
+
+    assert (store.rollback(2), store.current(), answering(store)) == (2, 2, 2)
+    publish(store)
+    assert store.rollback() == 2
+
+
+@pytest.mark.parametrize("pointerless", [one for one in LOST if one != "a link"], indirect=True)
+def test_an_index_without_a_pointer_can_be_deleted(pointerless):
+    store, _ = pointerless
+
+    store.delete()
+
+    assert not store.local.path.exists()
+
+
+def test_a_damaged_version_is_not_made_to_answer(store):
+    for _ in range(3):
+        publish(store)
+    (store.version_path(2) / "number").write_text("22")
+
+    for version in (None, 2):
+        with pytest.raises(IndexDamaged, match="version 2: number has 2 bytes instead of 1"):
+            store.rollback(version)
+    assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
+
+
+def test_any_version_that_is_there_may_answer(store):
+    for _ in range(3):
+        publish(store)
+
+    assert [store.rollback(1), store.rollback(3), store.rollback()] == [1, 3, 2]
+
+
+@pytest.mark.parametrize("note", ["", "{", "[" * 100_000, '{"version": 4, "before": 1, "keep": 1}'])
+def test_a_damaged_note_of_what_is_to_be_cleared_clears_nothing(store, note):
+    for _ in range(4):
+        publish(store, keep=9)
+    (store.local.path / "clearing.json").write_text(note)
+
+    with store.writing():
+        assert store.versions() == [1, 2, 3, 4]
+    assert not (store.local.path / "clearing.json").exists()
+
+
+FORGED: dict[str, Any] = {
+    "name": None,
+    "version": 2,
+    "papers": "0",
+    "engine": "lucene",
+    "counts": {"records": None},
+    "vectors": {"passages": 1},
+    "files": {"../../../other": {"bytes": 1, "sha256": ""}},
+    "format": [],
+    "more": 1,
+}
+
+
+@pytest.mark.parametrize("field", FORGED)
+def test_a_forged_manifest_is_damage(store, field):
+    publish(store)
+    record = store.manifest().as_record() | {field: FORGED[field]}
+    text = json.dumps(record | {"sha256": sum_of(record)})
+    edit_manifest(store, lambda _: text)
+
+    with pytest.raises(IndexDamaged, match="the manifest of index 'papers', version 1 cannot be read"):
+        store.manifest()
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format": 3, "a": ' + "[" * 100_000, "null", "3"])
+def test_a_manifest_of_anything_else_is_damage(store, text):
+    publish(store)
+    edit_manifest(store, lambda _: text)
+
+    with pytest.raises(IndexDamaged, match="the manifest of"):
+        store.manifest()
+
+
+def test_a_text_is_replaced_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "text"
+    write_durably(path, "old")
+
+    with pytest.raises(UnicodeEncodeError):
+        write_durably(path, "new \ud800")
+
+    assert path.read_text() == "old"
+    assert [one.name for one in tmp_path.iterdir()] == ["text"]
+
+
+READS_WITHOUT_DESCRIPTORS = """
+import os, resource, sys
+from errno import EMFILE
+from pathlib import Path
+from indexer.versions.store.folder import FolderStore
+
+store = FolderStore(Path(sys.argv[1]), "papers")
+passages = store.stored_passages(store.manifest())
+unused = os.dup(0)
+os.close(unused)
+resource.setrlimit(resource.RLIMIT_NOFILE, (unused, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+try:
+    next(passages)
+except OSError as error:
+    sys.exit(error.errno != EMFILE)
+"""
+
+
+def test_a_process_without_descriptors_does_not_say_that_the_index_is_damaged(tmp_path):
+    build(tmp_path, write_jsonl(tmp_path / "one.jsonl", [paper(1)]))
+
+    run = subprocess.run(
+        [sys.executable, "-c", READS_WITHOUT_DESCRIPTORS, str(tmp_path)],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    )
+
+    assert (run.returncode, run.stderr) == (0, "")
+
+
+def test_indexes_are_listed_by_name_without_unfinished_ones(tmp_path):
+    for name in ("b", "a"):
+        publish(FolderStore(tmp_path, name))
+    with FolderStore(tmp_path, "c").writing():
+        prepare(FolderStore(tmp_path, "c"))
+
+    assert index_names(IndexerSettings(home=tmp_path)) == ["a", "b"]
+    assert (tmp_path / "a" / "CURRENT").read_text().splitlines()[0] == "1"

@@ -1,0 +1,30 @@
+"""The embedded engine keeps what every engine promises."""
+
+import asyncio
+
+import pytest
+
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from tests.indexer.made_corpora import build, write_jsonl
+
+pytest.register_assert_rewrite("tests.retriever.engine_contract", "tests.retriever.phrase_contract")
+
+from tests.retriever.engine_contract import *  # noqa: E402, F403 - its tests and fixtures
+from tests.retriever.phrase_contract import *  # noqa: E402, F403
+
+
+@pytest.fixture(scope="module")
+def settings_for():
+    return lambda home: IndexerSettings(home=home, workers=1)
+
+
+def test_the_first_passage_of_an_article_that_is_indexed_by_passages_is_its_paper(tmp_path):
+    passages = [
+        {"docid": f"7#{number}", "title": "Axolotl", "text": f"part {number}"} for number in range(30)
+    ]
+    build(tmp_path, write_jsonl(tmp_path / "a.jsonl", passages))
+    with open_index(IndexerSettings(home=tmp_path), "papers") as index:
+        papers = asyncio.run(index.engine.papers(["7", "8", "7"]))
+
+    assert {doc_id: passage.passage_id for doc_id, passage in papers.items()} == {"7": "7#0"}

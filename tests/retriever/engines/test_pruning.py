@@ -1,0 +1,77 @@
+"""Postings that need not be read: what is left out changes no hit and no score."""
+
+import asyncio
+import math
+import random
+
+import pytest
+
+from indexer.settings import IndexerSettings
+from retriever.engines import pruning
+from retriever.engines.pruning import words_of
+from retriever.index import open_index
+from retriever.queries.boolean import And, Filters, Or, Phrase, Term, or_query
+from tests.indexer.made_corpora import build, write_jsonl
+
+
+def test_only_plain_ors_of_words_are_looked_at():
+    word = Term("a", ("a", "b"))
+
+    assert words_of(or_query([word], title_weight=0.5)) == (
+        ("text", "a", 1.0),
+        ("text", "b", 1.0),
+        ("title", "a", 0.5),
+        ("title", "b", 0.5),
+    )
+    assert words_of(And((word,))) is None
+    assert words_of(Or((word, Phrase("a b", ((0, "a"), (1, "b")))))) is None
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """Index texts of words drawn by Zipf's law, w1 the commonest."""
+    home = tmp_path_factory.mktemp("zipf")
+    draw = random.Random(1)
+    words = [f"w{rank}x" for rank in range(1, 400)]
+    weights = [1 / rank for rank in range(1, 400)]
+    papers = [
+        {"id": f"P-{number:04}", "title": "t", "abstract": " ".join(draw.choices(words, weights, k=20))}
+        for number in range(2_000)
+    ]
+    build(home, write_jsonl(home / "zipf.jsonl", papers), "zipf", analyzer="english")
+    with open_index(IndexerSettings(home=home), "zipf") as index:
+        yield index
+
+
+@pytest.mark.parametrize("title_weight", [0.0, 0.4])
+@pytest.mark.parametrize("filters", [Filters(), Filters(without=("P-0001", "P-0007"))])
+def test_the_ten_queries_find_the_same_whether_all_is_read_or_not(index, filters, title_weight, monkeypatch):
+    draw = random.Random(2)
+    for _ in range(20):
+        words = [f"w{rank}x" for rank in sorted(draw.sample(range(1, 400), 10), reverse=True)]
+        tokens = {word: tuple(token[0] for token in index.analyzer.analyze(word)) for word in words}
+        terms = [Term(word, tokens[word], weight=draw.choice([0.3, 1.0, 2.0])) for word in words]
+        queries = [(or_query(terms[:n], title_weight=title_weight), 10) for n in range(10, 0, -1)]
+        found = []
+        for worthwhile in (math.inf, 0):
+            monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
+            found.append(asyncio.run(index.engine.search(queries, filters=filters, collapse=True)))
+        read, pruned = found
+        for one, other in zip(read, pruned, strict=True):
+            assert [hit.score for hit in one] == pytest.approx([hit.score for hit in other], abs=2e-4)
+            assert [hit.passage_id for hit in one] == [hit.passage_id for hit in other]
+
+
+@pytest.mark.parametrize(
+    "words", [["w1x"] * 3_000, [f"w{rank}x" for rank in range(1, 400)] * 5], ids=["one word", "all words"]
+)
+def test_very_many_words_find_the_same_whether_all_is_read_or_not(index, words, monkeypatch):
+    query = Or(tuple(Term(word, (index.analyzer.analyze(word)[0][0],)) for word in words))
+    found = []
+    for worthwhile in (math.inf, 0):
+        monkeypatch.setattr(pruning, "WORTHWHILE", worthwhile)
+        found.append(asyncio.run(index.engine.search([(query, 10)], filters=Filters(), collapse=True)))
+
+    ((read,), (pruned,)) = found
+    assert len(read) == 10
+    assert [hit.passage_id for hit in pruned] == [hit.passage_id for hit in read]

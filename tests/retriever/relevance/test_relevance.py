@@ -1,0 +1,90 @@
+"""Relevance between 0 and 1: by a cross-encoder, by cosine, by words; what fails is left to the next."""
+
+import asyncio
+import math
+from pathlib import Path
+
+import pytest
+
+from indexer.encoders.cross_encoder import CrossEncoderReranker
+from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
+from retriever.relevance.passages import relevance
+from retriever.requests.request import SearchRequest
+from retriever.settings import RetrieverSettings
+from retriever.views.passage_search import search_passages
+from tests.retriever.made_papers import indexed
+
+PAPERS = [
+    {"id": "A", "title": "Dormice", "abstract": "Dormice hibernate in hollow trees for seven months."},
+    {"id": "B", "title": "Trees", "abstract": "Hollow trees shelter bats and birds in the winter."},
+    {"id": "C", "title": "Rivers", "abstract": "Rivers carry silt for seven months of the year."},
+]
+QUESTION = "How many months do dormice hibernate in hollow trees?"
+
+
+def measured(settings, question=QUESTION):
+    """Return the relevance of the papers by id, and by what it was measured."""
+
+    async def measure(index):
+        given = RetrieverSettings()
+        found = await search_passages(index, SearchRequest("trees rivers months", k=3), given)
+        hits = sorted(found.hits, key=lambda hit: hit.passage_id)
+        return [hit.passage_id for hit in hits], await relevance(index, question, hits, given)
+
+    with indexed(settings, PAPERS) as index:
+        ids, found = asyncio.run(measure(index))
+    return dict(zip(ids, found.scores, strict=True)), found
+
+
+def cross_encoder(tmp_path, scores="sigmoid"):
+    from tests.indexer.encoders.tiny_models import tiny_cross_encoder
+
+    folder = tiny_cross_encoder(tmp_path / "tiny")
+    return RerankerSettings(provider="local", model=str(folder), device="cpu", scores=scores)
+
+
+def test_by_words_the_passage_that_answers_is_relevant_and_one_that_shares_a_word_is_not(tmp_path):
+    scores, found = measured(IndexerSettings(home=tmp_path, workers=1))
+    assert found.by == "words"
+    assert scores["A"] > 0.5 > scores["B"]
+    assert scores["A"] > 0.5 > scores["C"]
+    assert all(0 <= score <= 1 for score in scores.values())
+
+
+def test_a_question_without_words_makes_nothing_relevant(tmp_path):
+    scores, _ = measured(IndexerSettings(home=tmp_path, workers=1), "🙂")
+    assert max(scores.values()) < 0.1
+
+
+@pytest.mark.needs_models
+@pytest.mark.parametrize("kind", ["sigmoid", "raw"])
+def test_by_a_cross_encoder_it_is_the_sigmoid_of_the_score(tmp_path, kind):
+    model = cross_encoder(tmp_path, kind)
+    raw = CrossEncoderReranker(model.model_copy(update={"scores": "raw"}))
+    texts = [f"{paper['title']}\n{paper['abstract']}" for paper in PAPERS]
+    wanted = [1 / (1 + math.exp(-score)) for score in raw.scores(QUESTION, texts).tolist()]
+
+    scores, found = measured(IndexerSettings(home=tmp_path, workers=1, reranker=model))
+
+    assert list(scores.values()) == pytest.approx(wanted, abs=1e-5)
+    assert found.by == Path(model.model).name
+
+
+@pytest.mark.needs_models
+def test_by_cosine_the_nearest_is_the_most_relevant(tmp_path):
+    from tests.indexer.encoders.tiny_models import tiny_bert
+
+    encoder = EncoderSettings(provider="local", model=str(tiny_bert(tmp_path / "tiny")), device="cpu")
+    text = f"{PAPERS[1]['title']}\n{PAPERS[1]['abstract']}"
+    scores, found = measured(IndexerSettings(home=tmp_path, workers=1, encoder=encoder), text)
+    assert found.by == "cosine"
+    assert max(scores, key=scores.__getitem__) == "B"
+    assert scores["B"] > 0.9
+
+
+@pytest.mark.needs_models
+def test_a_cross_encoder_that_fails_leaves_it_to_the_words_and_says_so(tmp_path):
+    missing = RerankerSettings(provider="local", model=str(tmp_path / "nothing"))
+    _, found = measured(IndexerSettings(home=tmp_path, workers=1, reranker=missing))
+    assert found.by == "words"
+    assert len(found.failures) == 1

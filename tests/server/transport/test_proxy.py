@@ -1,0 +1,149 @@
+"""The example of a reverse proxy, run by a real nginx: streams pass at once, over TLS."""
+
+import re
+import shutil
+import ssl
+import subprocess
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from tests.generator.language_model import served as model_served
+from tests.generator.sample_index import ENGLISH
+from tests.indexer.made_corpora import ROOT
+from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
+from tests.server.running import START_S as PATIENCE_S
+from tests.server.running import serving
+from tests.service.processes import free_ports
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
+HOST = "search.example.org"
+
+pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
+
+
+def certificate(folder):
+    """Make a certificate for the example's host, signed by itself; return its file and the key's."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, HOST)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(HOST)]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    chain, private = folder / "fullchain.pem", folder / "privkey.pem"
+    chain.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )
+    return chain, private
+
+
+@contextmanager
+def nginx(folder, server_port):
+    """Run nginx with the example, on free ports; yield that of TLS and the certificate."""
+    plain, tls = free_ports(2)
+    chain, private = certificate(folder)
+    text = (ROOT / "docker" / "proxy" / "nginx.conf").read_text("utf-8")
+    temporary = "".join(
+        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    for pattern, value in {
+        r"listen 80;": f"listen 127.0.0.1:{plain};",
+        r"listen 443 (.*);": rf"listen 127.0.0.1:{tls} \1;",
+        r"listen \[::\].*;": "",
+        r"server 127.0.0.1:8080;": f"server 127.0.0.1:{server_port};",
+        r"/etc/ssl/\S+/fullchain.pem": str(chain),
+        r"/etc/ssl/\S+/privkey.pem": str(private),
+        r"\nhttp \{": f"\nhttp {{ {temporary}",
+    }.items():
+        text, count = re.subn(pattern, value, text)
+        assert count, f"nothing of the example is like {pattern}"
+    settings = folder / "nginx.conf"
+    settings.write_text(text, "utf-8")
+    extra = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/errors info;"
+    assert NGINX
+    process = subprocess.Popen([NGINX, "-c", str(settings), "-g", extra], stderr=subprocess.PIPE)
+    assert process.stderr
+    try:
+        ends = time.monotonic() + PATIENCE_S
+        while time.monotonic() < ends:
+            assert process.poll() is None, process.stderr.read()
+            try:
+                httpx.get(f"http://127.0.0.1:{plain}/", timeout=10)
+            except httpx.TransportError:
+                time.sleep(0.05)
+            else:
+                break
+        yield plain, tls, chain
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+        process.stderr.close()
+
+
+@contextmanager
+def reader(tls, chain):
+    """Open a client that reaches the example's host."""
+    trusted = ssl.create_default_context(cafile=str(chain))
+    with httpx.Client(base_url=f"https://127.0.0.1:{tls}", verify=trusted, timeout=PATIENCE_S) as client:
+        client.headers["Host"] = HOST
+        yield client
+
+
+def asked_as(client, method, path, **options):
+    return client.build_request(method, path, extensions={"sni_hostname": HOST}, **options)
+
+
+def test_the_example_passes_streams_at_once_over_tls(sample_home, tmp_path):
+    with (
+        model_served(ENDLESS) as model,
+        serving(
+            sample_home,
+            tmp_path / "log",
+            "--open",
+            server__proxies="127.0.0.1",
+            server__public_url=f"https://{HOST}",
+            **with_model(model),
+        ) as server,
+        nginx(tmp_path, server.port) as (plain, tls, chain),
+        reader(tls, chain) as client,
+    ):
+        moved = httpx.get(
+            f"http://127.0.0.1:{plain}/papers/1?hl=ko", headers={"Host": HOST}, timeout=PATIENCE_S
+        )
+        assert (moved.status_code, moved.headers["Location"]) == (308, f"https://{HOST}/papers/1?hl=ko")
+
+        found = client.send(asked_as(client, "POST", "/api/v1/search", json={"question": ENGLISH}))
+        assert found.status_code == 200
+        assert found.json()["hits"]
+        assert len(found.headers.get_list("Strict-Transport-Security")) == 1
+        assert client.send(asked_as(client, "GET", "/metrics")).status_code == 404
+        much = client.send(asked_as(client, "POST", "/api/v1/search", content=b" " * 2_000_000))
+        assert much.status_code == 413
+
+        call = asked_as(client, "GET", "/api/v1/ask", params={"question": ENGLISH}, headers=STREAMED)
+        answer = client.send(call, stream=True)  # its end is minutes away
+        first = next(line for line in answer.iter_lines() if line.startswith("event:"))
+        assert first
+        assert model.begun.wait(PATIENCE_S)
+        answer.close()
+        assert model.closed.wait(PATIENCE_S)

@@ -1,0 +1,190 @@
+"""Answers as they arrive, over a real connection: in order, ended, whole, and given up with their reader."""
+
+import json
+import socket
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from tests.generator.language_model import events, streams_out
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
+from tests.indexer.made_corpora import ROOT, build, write_jsonl
+from tests.server.running import START_S as WAIT_S
+from tests.server.running import serving, serving_with_model, shrag, wait_for
+from tests.server.sse import events_of
+
+STREAM = {"Accept": "text/event-stream"}
+
+
+def streamed(url, **call):
+    """Ask, and return the headers and the events of the answer."""
+    with httpx.stream("POST", f"{url}/api/v1/ask", json=call, headers=STREAM, timeout=WAIT_S) as answer:
+        assert answer.status_code == 200, answer.read()
+        return answer.headers, list(events_of(answer.iter_lines()))
+
+
+def sentences_of(found):
+    """Return the sentences that stand at the end of a stream."""
+    standing: dict[int, dict[str, object]] = {}
+    for event in found:
+        if event.name == "restart":
+            standing = {}
+        elif event.name == "sentence":
+            sentence = {key: value for key, value in event.data.items() if key != "index"}
+            standing[event.data["index"]] = sentence
+        elif event.name == "check":
+            standing[event.data["index"]] |= {key: event.data[key] for key in ("check", "reasons")}
+    assert list(standing) == list(range(len(standing)))
+    return [with_reasons(sentence) for sentence in standing.values()]
+
+
+def with_reasons(sentence):
+    return {"reasons": [], **sentence}
+
+
+def assert_whole(found):
+    """Check what holds for every stream: numbers from 1, one end, sentences that add up to the whole."""
+    assert [event.number for event in found] == list(range(1, len(found) + 1))
+    assert [event.name for event in found if event.name in {"done", "error"}] == [found[-1].name]
+    assert found[-1].name == "done"
+    names = [event.name for event in found]
+    assert names.index("evidence") < names.index("done")
+    assert names.index("queries") < names.index("evidence")
+    answer = found[-1].data["answer"]
+    assert sentences_of(found) == [with_reasons(sentence) for sentence in answer["sentences"]]
+    assert found[-1].data["index"] == NAME
+
+
+@pytest.mark.parametrize("question", [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH, "🙂"])
+def test_a_stream_is_numbered_ended_once_and_says_what_the_plain_answer_says(unlimited, question):
+    headers, found = streamed(unlimited.url, question=question)
+    assert headers["content-type"] == "text/event-stream; charset=utf-8"
+    assert headers["cache-control"] == "no-cache"
+    assert_whole(found)
+    plain = unlimited.post("/api/v1/ask", json={"question": question}).json()
+    done = found[-1].data
+    assert {**done, "milliseconds": 0} == {**plain, "milliseconds": 0}
+    evidence = [event.data["hits"] for event in found if event.name == "evidence"][-1]
+    assert [hit["passage_id"] for hit in evidence] == [hit["passage_id"] for hit in plain["evidence"]]
+
+
+def test_a_stream_by_address_is_what_a_browser_opens(unlimited):
+    with httpx.stream(
+        "GET", f"{unlimited.url}/api/v1/ask", params={"question": KOREAN}, headers=STREAM, timeout=WAIT_S
+    ) as answer:
+        raw = answer.read()
+    assert KOREAN in raw.decode("utf-8")  # Hangul as it is, not escaped
+    assert_whole(list(events_of(raw.decode("utf-8").splitlines())))
+
+
+def test_what_cannot_be_answered_is_refused_before_a_stream_begins(unlimited):
+    for call in ({"question": ""}, {"question": "x", "index": "nope"}, {"question": "x", "way": "nope"}):
+        refused = unlimited.post("/api/v1/ask", json=call, headers=STREAM)
+        assert refused.status_code in {404, 422}
+        assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_what_goes_wrong_in_a_stream_is_its_last_event(unlimited):
+    call = {"question": "(a OR", "method": "boolean"}
+    answer = unlimited.post("/api/v1/ask", json=call, headers=STREAM)
+    plain = unlimited.post("/api/v1/ask", json=call)
+    assert answer.status_code == httpx.codes.OK  # the expression is read when the search begins
+    *_, last = events_of(answer.text.splitlines())
+    assert last.name == "error"
+    assert last.data == plain.json()
+    assert plain.json()["code"] == "bad-expression"
+
+
+def test_thirty_at_once_get_the_answers_that_they_get_alone(unlimited):
+    questions = [KOREAN, ENGLISH, UNANSWERABLE_ENGLISH]
+    alone = {
+        question: streamed(unlimited.url, question=question)[1][-1].data["answer"] for question in questions
+    }
+    with ThreadPoolExecutor(30) as threads:
+        found = list(
+            threads.map(lambda number: streamed(unlimited.url, question=questions[number % 3])[1], range(30))
+        )
+    for number, each in enumerate(found):
+        assert_whole(each)
+        assert each[-1].data["answer"] == alone[questions[number % 3]]
+
+
+IN_AN_HOUR = streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)
+
+
+@pytest.fixture
+def with_model(sample_home, tmp_path):
+    """Serve the sample with a model that writes keywords, and an answer that ends in an hour."""
+    words = {"korean": ["배터리", "열폭주", "전지"], "english": ["battery", "runaway", "cell"]}
+    with serving_with_model(sample_home, tmp_path, streams_out(*events(words)), IN_AN_HOUR) as served:
+        yield served
+
+
+def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
+    with serving_with_model(sample_home, tmp_path, IN_AN_HOUR, server__ask_s=3) as (server, model):
+        # However slow the machine is, the model is asked within the time once the index is open.
+        _, found = wait_for(lambda: streamed(server.url, question=ENGLISH), lambda _: model.begun.is_set())
+        assert (found[-1].name, found[-1].data["code"]) == ("error", "too-slow")
+        assert model.closed.wait(WAIT_S)
+        plain = server.post("/api/v1/ask", json={"question": ENGLISH})
+        assert plain.json() == found[-1].data
+
+
+def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model):
+    server, model = with_model
+    with httpx.stream(
+        "POST", f"{server.url}/api/v1/ask", json={"question": ENGLISH}, headers=STREAM, timeout=WAIT_S
+    ) as answer:
+        arriving = events_of(answer.iter_lines())  # kept: who drops it closes the connection
+        keywords = next(event for event in arriving if event.name == "keywords")
+        assert keywords.data["source"] == "model"
+        assert model.second.wait(WAIT_S)
+        assert not model.closed.is_set()
+    assert model.closed.wait(WAIT_S)
+
+
+def test_when_the_reader_of_a_plain_answer_leaves_the_models_work_ends_too(with_model):
+    server, model = with_model
+    body = json.dumps({"question": ENGLISH}).encode()
+    head = f"POST /api/v1/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as connection:
+        connection.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
+        assert model.second.wait(WAIT_S)
+        assert not model.closed.is_set()
+    assert model.closed.wait(WAIT_S)
+    assert server.get("/readyz").status_code == httpx.codes.OK
+
+
+def of_the_second_version(found):
+    assert_whole(found)
+    return found[-1].data["version"] == 2
+
+
+def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it(tmp_path):
+    home = tmp_path / "home"
+    build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
+    newer = write_jsonl(
+        tmp_path / "newer.jsonl",
+        [
+            {
+                "id": "NEW-1",
+                "title": "Thermal runaway",
+                "abstract": "Thermal runaway spreads from cell to cell.",
+            }
+        ],
+    )
+    with (
+        serving(home, tmp_path / "log", server__asks_per_minute=0) as server,
+        ThreadPoolExecutor(4) as threads,
+    ):
+        streamed(server.url, question=ENGLISH)
+        publishing = threads.submit(shrag, home, "index", str(newer), "--name", NAME)
+        asked = 0
+        while not publishing.done() or asked < 3:
+            _, found = streamed(server.url, question=ENGLISH)
+            assert_whole(found)
+            asked += 1
+        assert publishing.result().returncode == 0, publishing.result().stderr
+        found = wait_for(lambda: streamed(server.url, question=ENGLISH)[1], of_the_second_version)
+        assert "NEW-1" in json.dumps(found[-1].data["evidence"])
