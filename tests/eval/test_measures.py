@@ -84,7 +84,7 @@ def test_what_is_no_measure_here_is_refused_with_examples(measures):
 
 
 def test_judgements_without_anything_relevant_are_refused():
-    with pytest.raises(NothingJudged, match="nothing relevant"):
+    with pytest.raises(NothingJudged, match="no relevant judgement"):
         score({"q1": {"a": 0}}, RUN, "RR")
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from generator.evidence import without_low_scores
 from generator.pipeline import answer_question
+from generator.ways import make_request
 from retriever.stages.hits import Hit
 from tests.generator.sample_index import found, passage, settings_of
 
@@ -53,7 +54,7 @@ def test_scores_of_models_are_not_compared(sample, applied, change):
 
 def test_an_answer_rests_on_the_papers_that_are_left(sample, sample_home):
     settings = settings_of(sample_home)
-    call = settings.request("기초연금과 노인 빈곤")
+    call = make_request(settings, "기초연금과 노인 빈곤")
     answered = asyncio.run(answer_question(sample, call, settings))
     whole = asyncio.run(answer_question(sample, replace(call, low_scores=True), settings))
 
@@ -64,6 +65,6 @@ def test_an_answer_rests_on_the_papers_that_are_left(sample, sample_home):
 
 def test_the_number_asked_for_stays_the_most(sample, sample_home):
     settings = settings_of(sample_home)
-    call = settings.request("nurse burnout and social support", evidence=1)
+    call = make_request(settings, "nurse burnout and social support", evidence=1)
 
     assert len(asyncio.run(answer_question(sample, call, settings)).evidence) == 1

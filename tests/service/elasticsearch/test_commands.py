@@ -98,7 +98,7 @@ def test_an_index_is_made_listed_shown_changed_and_deleted(call, corpus, monkeyp
         (("indexes", "delete", "none", "--yes"), 2, "UnknownIndex: no index 'none' "),
         (("search", "지식", "--name", "none"), 2, "UnknownIndex: no index 'none' "),
         (("ask", "지식?", "--name", "none"), 2, "UnknownIndex: no index 'none' "),
-        (("indexes", "show", "../none"), 2, "InvalidCall: '../none' cannot name an index"),
+        (("indexes", "show", "../none"), 2, "InvalidCall: '../none' is not a valid index name"),
         (("indexes", "rollback", "papers"), 2, "InvalidCall: index 'papers' has no version before 1"),
         (
             ("indexes", "remove", "papers", "none"),
@@ -177,7 +177,7 @@ def test_an_answer_is_the_one_of_the_embedded_engine(sample_home, sample_in_clus
     cluster = command(sample_in_cluster, "ask", question, "--name", NAME, "--json")
 
     assert (cluster.returncode, cluster.stderr) == (embedded.returncode, embedded.stderr) == (0, "")
-    assert len(json.loads(cluster.stdout)["hits"]) == 5
+    assert json.loads(cluster.stdout)["hits"]
     assert differences(json.loads(embedded.stdout), json.loads(cluster.stdout)) == []
 
 

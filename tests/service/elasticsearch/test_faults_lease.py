@@ -157,7 +157,7 @@ def test_who_slept_while_another_writes_mixes_nothing_in(two, tmp_path):
     ):
         with second.here():
             first.acted.set()
-            with pytest.raises(IndexBusy, match="stood still"):
+            with pytest.raises(IndexBusy, match="suspended for so long"):
                 sleeper.result()
         taker.result()
     undisturbed = settings_for_prefix(other, "alone", tmp_path)

@@ -210,7 +210,7 @@ def test_nothing_to_back_up_is_told(cluster: Cluster, prefix: str):
 @pytest.mark.parametrize(
     ("options", "error", "told"),
     [
-        ({"name": "once"}, InvalidCall, "the name 'once' is taken"),
+        ({"name": "once"}, InvalidCall, "the name 'once' is already used"),
         ({"name": "With Capitals"}, InvalidCall, "'With Capitals' is not a valid snapshot name"),
         ({"location": "/elsewhere"}, EngineRefused, r"cannot write there .*path\.repo"),
     ],
@@ -250,7 +250,7 @@ def test_a_server_without_path_repo_is_told(elasticsearch: Access):
 def test_a_folder_that_the_server_cannot_write_to_is_told(cluster: Cluster, prefix: str, folder: Path):
     publish(cluster, prefix, "papers", 1, ["one"])
     (folder / prefix).write_text("a file where the folder should be", encoding="utf-8")
-    with pytest.raises(EngineRefused, match=f"the repository {prefix}-backups cannot be used"):
+    with pytest.raises(EngineRefused, match=f"the repository {prefix}-backups is not usable"):
         snapshots.backup(cluster, prefix)
 
 

@@ -33,7 +33,7 @@ def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(
 
     answer, evidence = record["answer"], {one["passage_id"] for one in record["evidence"]}
     assert answer["written_by"] == MODEL
-    assert len(evidence) == 5
+    assert 1 <= len(evidence) <= 5
     assert {one["check"] for one in answer["sentences"]} <= CHECKS
     for sentence in answer["sentences"]:
         assert set(sentence["citations"]) <= evidence
