@@ -19,6 +19,7 @@ pytest_plugins = ["tests.generator.sample_index"]
 
 # In the order in which the tests of a model are answered: keywords, then the answer.
 KEYWORDS = {"korean": ["열폭주", "배터리 팩"], "english": ["thermal runaway", "battery pack", "cell"]}
+OF_TWO_PAPERS = "Can feedback from generative AI improve student essays as much as comments from a teacher?"
 ANSWER = {
     "title": "Thermal runaway",
     "introduction": [{"text": "Cell spacing slows thermal runaway.", "citations": [1]}],
@@ -285,14 +286,14 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_hom
         server,
         _,
     ):
-        text, noted, made = whole(server.url, asks(ENGLISH))
+        text, noted, made = whole(server.url, asks(OF_TWO_PAPERS))
         again, noted_again, chunks = streamed(
-            server.url, asks(ENGLISH), stream_options={"include_usage": True}
+            server.url, asks(OF_TWO_PAPERS), stream_options={"include_usage": True}
         )
     assert (again, noted_again) == (text, noted)
     assert made.usage.model_dump() == chunks[-1].usage.model_dump()
     assert (made.usage.prompt_tokens, made.usage.completion_tokens) == (200, 40)
-    assert "Purple elephants were fed 9,999 bananas. [1] (unsupported)" in text
+    assert "Purple elephants were fed 9,999 bananas. [1][2] (unsupported)" in text
     assert "Nobody cites this. (unsupported)" in text
     assert "Spacing (7) helps supported. [2]" in text
     assert [
