@@ -14,7 +14,7 @@ from tests.server.page.walking import address, answered, settled
 from tests.server.running import serving, shrag
 
 FOLDER = ROOT / "docs" / "images"
-MOST_BYTES = 250_000
+MOST_BYTES = 300_000
 KOREAN = "논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?"
 EXPANSION = "대규모 언어 모델로 질의를 확장하면 오히려 검색 성능이 나빠지는 때는 언제인가?"
 ENGLISH = "Can feedback from generative AI improve student essays as much as comments from a teacher?"
