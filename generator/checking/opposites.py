@@ -18,7 +18,12 @@ from indexer.analysis.tokens import Token
 ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부", "길": "어었게고며"}
 # Words of an axis in these forms alone: 커지다 and 크다, but not the adverb 크게; 덜 어내다.
 ONLY_AS = {"lift": ("lifts", "lifted", "lifting"), "크": ("커", "컸", "클"), "덜": ("덜었", "덜어", "더는")}
-BOUND = re.compile(r" than \d")  # more than 50 is a number
+BOUND = re.compile(r" than \d")  # more than 50 is a number, as is less than half
+BOUND_IN_WORDS = re.compile(
+    r" than (?:about |around )?(?:half|twice|double|one|two|three|four|five|six|seven|eight|nine|ten"
+    r"|an? (?:third|quarter|fifth|tenth|half))\b"
+)
+BOUNDING = frozenset("more less fewer".split())
 # Up and down say a direction with a verb of motion: pushed up, went down.
 PARTICLE_VERB = re.compile(
     r"\b(?:go|goes|going|gone|went|push\w*|dr[io]v\w*|bring|brings|brought|mov\w*|com\w+|came|edg\w*|forc\w*|creep\w*|crept"
@@ -146,7 +151,7 @@ def directions(text: Text) -> list[Direction]:
             behind = WINDOW if token[0].isascii() else BEHIND
             first, last = bisect_left(content, place), bisect_right(content, place)
             before = [clause.tokens[each] for each in content[max(0, first - WINDOW) : first]]
-            if _is_attribute(token, text.text):
+            if is_attribute(token, text.text):
                 before = []
             after = [clause.tokens[each] for each in content[last : last + behind]]
             near, beside = (*before, *after), (*before[-2:], *after[:1])
@@ -167,7 +172,7 @@ def _is_content(token: Token) -> bool:
     return token[0] not in AXIS_WORDS and token[0] not in FUNCTION_WORDS and not token[0].isdigit()
 
 
-def _is_attribute(token: Token, text: str) -> bool:
+def is_attribute(token: Token, text: str) -> bool:
     """Tell whether an English comparative stands before its noun: "fewer events", not "was higher in"."""
     if text[token[2] : token[3]].lower() not in COMPARATIVES:
         return False
@@ -229,7 +234,7 @@ def _is_direction(token: Token, text: str) -> bool:
         return bool(PARTICLE_VERB.search(text[max(0, token[2] - SHORTLY_BEFORE) : token[2]]))
     if written[0].isupper() and not opens_sentence(text, token[2]):
         return False
-    if BOUND.match(text, token[3]):
+    if BOUND.match(text, token[3]) or (written in BOUNDING and BOUND_IN_WORDS.match(text, token[3])):
         return False
     if token[0] in ONLY_AS and not written.startswith(ONLY_AS[token[0]]):
         return False

@@ -8,23 +8,37 @@ from typing import Literal
 from generator.checking.baselines import better_baselines
 from generator.checking.clauses import Bridge, Text, nearest_sentences
 from generator.checking.denials import denials
+from generator.checking.denied_terms import stated_terms
 from generator.checking.exchanged_roles import exchanged_roles, exchanged_sides
+from generator.checking.findings import false_findings, missed_findings
 from generator.checking.lone_clauses import lone_clauses
 from generator.checking.names import same_name
 from generator.checking.negating_prefixes import turned_prefixes
 from generator.checking.numbers.belonging import MOST_QUANTITIES, of_another
-from generator.checking.numbers.bounds import other_bounds
+from generator.checking.numbers.bounds import other_bounds, other_sides
 from generator.checking.numbers.by_and_to import confused_extents
 from generator.checking.numbers.directions import turned_changes
 from generator.checking.numbers.exchanged import exchanged_numbers, lent_numbers
-from generator.checking.numbers.multiples import NEAR_A_MULTIPLE, Multiples, is_difference, is_said, joined
+from generator.checking.numbers.labels import of_other_conditions, of_other_labels, turned_labels
+from generator.checking.numbers.multiples import (
+    NEAR_A_MULTIPLE,
+    Multiples,
+    is_difference,
+    is_said,
+    is_share_of_counts,
+    joined,
+)
+from generator.checking.numbers.orders import wrong_orders
 from generator.checking.numbers.quantities import Quantity, spans_years
 from generator.checking.opposites import contradictions
+from generator.checking.ranks import other_ranks
 from generator.checking.reading import Reading
 from generator.checking.replaced_actors import replaced_actors
-from generator.checking.reversed_changes import reversed_changes
+from generator.checking.reversed_changes import begun_at_end, reversed_changes
+from generator.checking.rivals import rival_terms
 from generator.checking.subjects import missing_terms, replaced_words, rival_names
 from generator.checking.substances import drugs, substances
+from generator.checking.themes import contrary_themes
 from generator.checking.universals import unsaid_universals
 from indexer.analysis.tokens import Token
 
@@ -79,6 +93,7 @@ def _missing_numbers(it: Compared) -> Iterator[tuple[Quantity, bool]]:
         else:
             found = any(quantity.same_as(other) for other in said) or spans_years(quantity, said)
             found = found or is_difference(quantity, text.text, (source.differences for source in it.sources))
+            found = found or is_share_of_counts(quantity, (source.text for source in it.texts))
         if not found:
             same = any(quantity.value == other.value for other in said)
             yield quantity, same and not quantity.multiple
@@ -111,12 +126,26 @@ def _other_numbers(it: Compared) -> Iterator[str]:
     said = [bound for source in it.sources for bound in source.bounds]
     for pair in other_bounds(it.own.bounds, said, it.bridge):
         yield _pair(pair)
+    sides = [side for source in it.sources for side in source.ranges]
+    counted = [quantity for text in it.texts for quantity in text.quantities]
+    yield from other_sides(it.own.ranges, sides, counted)
     # A source with too many numbers may give them to the right words: then nothing is said of the others.
     if any(len(each.text.quantities) > MOST_QUANTITIES for each in (it.own, *it.sources)):
         return
     own, places = it.own, [source.places for source in it.sources]
     labelled = [(source.text, source.labelled) for source in it.sources]
     for pair in of_another(own.places, places, own.text.quantities, it.bridge, across=it.across):
+        yield _pair(pair)
+    known = {word for source in it.sources for theirs, _ in source.translations for word in theirs}
+    for pair in of_other_labels(
+        own.labelled, labelled, own.text.quantities, known if it.across else None, it.bridge
+    ):
+        yield _pair(pair)
+    for pair in of_other_conditions(own.text, own.labelled, labelled):
+        yield _pair(pair)
+    for pair in turned_labels(
+        own.text, own.labelled, labelled, [each for change in own.changes for each in change]
+    ):
         yield _pair(pair)
     if it.across:
         yield from missing_terms(own.labelled, it.held, it.bridge)
@@ -139,6 +168,15 @@ def _exchanged(it: Compared) -> Iterator[str]:
     baselines = [baseline for source in it.sources for baseline in source.baselines]
     for pair in better_baselines(it.own.comparisons, baselines, compared, it.held, it.bridge):
         yield _pair(pair)
+    changed = [change for source in it.sources for change in source.directed]
+    for pair in wrong_orders(
+        it.own.comparisons,
+        it.own.text.quantities,
+        [(source.text, source.labelled) for source in it.sources],
+        changed,
+        it.bridge,
+    ):
+        yield _pair(pair)
     yield from exchanged_roles(it.own.actions, [each for source in it.sources for each in source.actions])
     if not it.across:
         yield from replaced_actors(it.own.text, it.texts, it.bridge)
@@ -146,6 +184,10 @@ def _exchanged(it: Compared) -> Iterator[str]:
 
 def _turned(it: Compared) -> Iterator[str]:
     yield from reversed_changes(it.own.changes, [each for source in it.sources for each in source.changes])
+    ends = [each.quantity for each in it.own.extents if each.to]
+    changed = [each for source in it.sources for each in source.changes]
+    counted = [each for text in it.texts for each in text.quantities]
+    yield from begun_at_end(ends, it.own.changes, changed, counted)
     said = [each for source in it.sources for each in source.extents]
     differences = [source.differences for source in it.sources]
     multiples = joined([each for source in it.sources for each in source.multiples.values()])
@@ -157,6 +199,16 @@ def _opposites(it: Compared) -> Iterator[str]:
     said = [(source.text, source.directions) for source in it.sources]
     for pair in contradictions(it.own.text, it.own.directions, said, it.bridge):
         yield _pair(pair)
+    for pair in contrary_themes(
+        it.own.themes, [each for source in it.sources for each in source.themes], it.bridge
+    ):
+        yield _pair(pair)
+    ranked = [rank for source in it.sources for rank in source.ranks]
+    counted = [quantity for text in it.texts for quantity in text.quantities]
+    for pair in other_ranks(it.own.ranks, ranked, counted, it.bridge):
+        yield _pair(pair)
+    for pair in rival_terms(it.own.text, it.texts, it.bridge):
+        yield _pair(pair)
     if not it.across:
         for pair in turned_prefixes(it.own.text, it.texts):
             yield _pair(pair)
@@ -166,7 +218,11 @@ def _opposites(it: Compared) -> Iterator[str]:
 
 def _denied(it: Compared) -> Iterator[str]:
     said = [statement for source in it.sources for statement in source.statements]
-    return (word for word, _ in denials(it.own.statements, said, it.bridge))
+    yield from (word for word, _ in denials(it.own.statements, said, it.bridge))
+    found = [source.findings for source in it.sources]
+    yield from (words for words, _ in false_findings(it.own.findings, found, it.bridge))
+    yield from (words for words, _ in missed_findings(it.own.findings, found, it.bridge))
+    yield from stated_terms(it.own.text, [source.denied_terms for source in it.sources], it.held, it.bridge)
 
 
 def _universals(it: Compared) -> Iterator[str]:

@@ -187,4 +187,10 @@ def alike(first: Quantity, second: Quantity) -> bool:
         return False
     if first.unit and second.unit:
         return first.unit.dimension == second.unit.dimension
-    return first.unit == second.unit
+    if first.unit or second.unit:
+        return False
+    return _is_whole(first) == _is_whole(second)  # a count is no measure
+
+
+def _is_whole(quantity: Quantity) -> bool:
+    return quantity.value == quantity.value.to_integral_value()

@@ -54,6 +54,47 @@ def bounds(text: Text) -> Iterator[Bound]:
 BOUND_WORDS = frozenset("or more fewer less 이상 이하".split())
 
 
+ABOVE = re.compile(
+    r"(?:\b(?:more|greater|larger|longer|higher|older|thicker|deeper|heavier|bigger) than"
+    r"|\b(?:over|above|exceed(?:s|ed|ing)?|beyond)|\bat least|\bno (?:fewer|less) than)\s$",
+    re.IGNORECASE,
+)
+BELOW = re.compile(
+    r"(?:\b(?:less|fewer|smaller|shorter|lower|younger|thinner|lighter) than"
+    r"|\b(?:under|below)|\bat most|\bno more than)\s$",
+    re.IGNORECASE,
+)
+BEHIND_ABOVE = re.compile(
+    r"\s?[가-힣]{0,3}?[이가을를]?\s?(?:이상|초과|넘|보다 (?:많|크|큰|길|긴|높|두꺼))"
+    r"|\s?(?:[a-z]+ )?or (?:more|older|longer|above)\b"
+)
+BEHIND_BELOW = re.compile(
+    r"\s?[가-힣]{0,3}?\s?(?:이하|미만|못 미|보다 (?:적|작|짧|낮|얇))"
+    r"|\s?(?:[a-z]+ )?or (?:fewer|less|younger|shorter|below)\b"
+)
+
+
+def ranges(text: Text) -> Iterator[tuple[Quantity, int]]:
+    """Yield the numbers of a text with the side of them that is meant: 1 above, -1 below."""
+    for quantity in text.quantities:
+        before = text.text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
+        end = quantity.start + len(quantity.text)
+        behind = text.text[end : end + SHORTLY_BEHIND]
+        above = bool(ABOVE.search(before) or BEHIND_ABOVE.match(behind))
+        if above != bool(BELOW.search(before) or BEHIND_BELOW.match(behind)):
+            yield quantity, 1 if above else -1
+
+
+def other_sides(
+    own: Sequence[tuple[Quantity, int]], said: Sequence[tuple[Quantity, int]], counted: Sequence[Quantity]
+) -> Iterator[str]:
+    """Yield numbers of which a sentence means what is above where its sources mean what is below."""
+    for mine, side in own:
+        sides = [other for quantity, other in said if mine.same_as(quantity)]
+        if sides and side not in sides and sum(mine.same_as(other) for other in counted) == len(sides):
+            yield mine.text
+
+
 def other_bounds(own: Sequence[Bound], said: Sequence[Bound], bridge: Bridge) -> Iterator[tuple[str, str]]:
     """Yield bounds of a sentence for which its sources have another number of the same things."""
     if len(own) * len(said) > MOST_PAIRS:

@@ -84,5 +84,7 @@ def _turned(own: Direction, other: Direction, bridge: Bridge) -> bool:
     of_standard = tuple(token for token in own.clause.tokens if token[0] in (own.standard or ()))
     rest = tuple(token for token in own.clause.tokens if token not in of_standard)
     theirs = other.standard or frozenset()
-    moved = bridge.shared(of_standard, terms_of(other.clause.tokens) - theirs) or bridge.shared(rest, theirs)
-    return not moved
+    words = terms_of(other.clause.tokens)
+    # Words of both sides, as of "tailored therapy" and "standard therapy", tell nothing.
+    ours = bridge.matched(of_standard, words - theirs) - bridge.matched(rest, words)
+    return not (ours or bridge.matched(rest, theirs) - bridge.matched(of_standard, theirs))

@@ -28,6 +28,7 @@ TIMES_AS = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b"
 FACTOR = re.compile(r"\bfactor of\s$", re.IGNORECASE)
 SHORTLY_BEFORE = 20  # characters
 ABOUT_MARGIN = Decimal("0.05")
+WEEK, DAYS_OF_A_MONTH, MONTH_MARGIN = 604_800, Decimal("30.4"), Decimal("0.09")  # 12 weeks are about 3 months
 A_YEAR, FIRST_YEAR, LAST_YEAR = 12, 1000, 2100  # in months; of the calendar
 
 
@@ -59,11 +60,23 @@ class Quantity:
             return False
         if self.unit and other.unit:
             if self.unit.dimension != other.unit.dimension:
-                return False
+                return self._months_as(other) or other._months_as(self)  # noqa: SLF001
             if self.unit.factor == other.unit.factor:  # a product is rounded
                 return self._close(self.value, other.value)
             return self._close(self.value * self.unit.factor, other.value * other.unit.factor)
         return self._close(self.value, other.value)
+
+    def _months_as(self, other: "Quantity") -> bool:
+        """Return whether months are told as weeks, which they are a little longer than."""
+        if not (self.unit and other.unit) or (self.unit.dimension, other.unit.dimension) != (
+            "month",
+            "second",
+        ):
+            return False
+        if other.unit.factor != WEEK:
+            return False
+        own, weeks = self.value * self.unit.factor * DAYS_OF_A_MONTH, other.value * 7
+        return abs(own - weeks) <= MONTH_MARGIN * own
 
     def _close(self, own: Decimal, other: Decimal) -> bool:
         return own == other or (self.about and abs(own - other) <= ABOUT_MARGIN * abs(other))
@@ -118,9 +131,12 @@ def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]
     for place in range(len(listed) - 2, -1, -1):
         here, following = listed[place], listed[place + 1]
         between = text[here.end : following.start]
+        behind_unit = text[here.start + len(here.text) : following.start]
         # "ratio 0.71, 95% CI" is no list of shares.
         listed_share = following.unit and following.unit.dimension == "share" and "," in between
         a_year = CALENDAR.search(text[max(0, here.start - SHORTLY_BEFORE) : here.end])
+        if here.about and not following.about and LISTED.fullmatch(behind_unit):
+            listed[place + 1] = following = replace(following, about=True)
         if not here.unit and following.unit and not a_year and not listed_share and LISTED.fullmatch(between):
             listed[place] = replace(here, unit=following.unit)
     return listed
