@@ -20,6 +20,7 @@ BREAK = re.compile(
     r"(?<![\d%℃])[,]\s|,\s(?![\d-])|[;:—]\s|\s[–-]\s|\b(?:while|whereas|but|although|though|yet|because|unless|however|until|when|where)\b",
     re.IGNORECASE,
 )
+LATIN = re.compile("[A-Za-z]")
 PRONOUN = re.compile(r"\s*(?:(?:It|They|This|These|That|Those)\b|(?:이는|이들은|이것은|그것은|이로써) )")
 KOREAN_ENDINGS = ("고", "며", "나", "만", "데", "면서", "면", "자", "므로", "니")
 AUXILIARY = ("있", "싶", "나서", "보니")
@@ -53,6 +54,11 @@ class Text:
     clauses: tuple[Clause, ...]
     quantities: tuple[Quantity, ...]
     tagged: tuple[TaggedWord, ...] = ()  # of a text with Hangul
+
+    @cached_property
+    def korean(self) -> bool:
+        """Whether the text is Korean, rather than English with a few terms in Hangul."""
+        return bool(self.tagged) and 2 * len(HANGUL.findall(self.text)) > len(LATIN.findall(self.text))
 
     def words_of(self, clause: Clause) -> str:
         """Return the clause as written."""

@@ -38,7 +38,7 @@ EFFECT = re.compile(
     r"\b(?:affect|influenc|improv|associat|relat|correlat|link|caus|benefit|weaken|strengthen|moderat|mediat|respond"
     r"|depend|mov(?:ed|es)\b|due to|because of|matter|important|driv|predict|explain)\w*"
     r"|\b(?:main|chief|key|strongest) |\bdiffer(?:ed|s)?\b|\bsignificant(?:ly)?\b"
-    r"|영향|관련(?=[이성])|효과가|효과를|때문|차이를|차이가|원인|연관|작용|좌우|중요|요인|이유|달라졌|유의하",
+    r"|영향|관련(?=[이성])|효과가|효과를|때문|차이를|차이가|원인|연관|작용|좌우|반응|민감|중요|요인|이유|달라졌|유의하",
     re.IGNORECASE,
 )
 EXCEPT = re.compile(
@@ -71,6 +71,7 @@ class Found:
     words: frozenset[str]
     quantities: tuple[Quantity, ...]
     compared: frozenset[str]  # what something is compared with
+    condition: Clause | None  # the clause before it, whose words it has
 
 
 def findings(text: Text, said: Sequence[Direction]) -> Iterator[Found]:
@@ -79,6 +80,7 @@ def findings(text: Text, said: Sequence[Direction]) -> Iterator[Found]:
     by_clause: dict[int, list[Direction]] = defaultdict(list)
     for each in said:
         by_clause[each.clause.start].append(each)
+    before: Clause | None = None
     for clause in text.clauses:
         if clause.end <= title:
             continue
@@ -87,15 +89,21 @@ def findings(text: Text, said: Sequence[Direction]) -> Iterator[Found]:
         rest = NOTHING_LEFT.sub("", written)
         nothing = bool(NOTHING_FOUND.search(written) or NOTHING_LEFT.search(written))
         told = any(each.sign and not each.denied for each in here) or bool(EFFECT.search(written))
+        words = terms_of(clause.tokens) - GENERIC
+        condition = None
+        if nothing and not words and before and before.sentence == clause.sentence:
+            words, condition = terms_of(before.tokens) - GENERIC, before  # X를 통제하면 유의하지 않았다
+        before = clause
         yield Found(
             clause,
             written.strip(),
             nothing,
             bool(HARDLY.search(rest) or SLIGHTLY.search(rest)),
             told and not nothing and not NOT.search(written),
-            frozenset(terms_of(clause.tokens) - GENERIC),
+            frozenset(words),
             tuple(text.quantities_in(clause.start, clause.end)),
             frozenset(chain.from_iterable(each.standard or () for each in here)),
+            condition,
         )
 
 
@@ -130,7 +138,8 @@ def _only_there(
     bridge: Bridge,
 ) -> bool:
     """Tell whether a clause names what the sources name in this place alone, and something else of it."""
-    alone = {word for word in place.words if counts[word] == 1}
+    twice = terms_of(place.condition.tokens) if place.condition else ()
+    alone = {word for word in place.words if counts[word] == (2 if word in twice else 1)}
     numbers = [
         quantity
         for quantity in own.quantities

@@ -18,7 +18,7 @@ LEAST = r"least|lowest|smallest|fewest|weakest|shortest|coldest|coolest|narrowes
 ENGLISH = re.compile(rf"\b(?:(?<!at )({LEAST})|({MOST}))\b", re.IGNORECASE)
 KOREAN = re.compile(
     r"(?:가장|제일) (?:[가-힣]+게 )?(?:(적|낮|작|짧|약|좁|추[웠운]|드물)"
-    r"|(많|높|[크컸커]|[긴길]|강|넓|더[웠운]|두드러|뚜렷|잦))"
+    r"|(많|높|[크컸커]|[긴길]|강|좋|우수|뛰어|넓|더[웠운]|두드러|뚜렷|잦))"
     r"|(최저|최소|최하)|(최고|최대|최다)"
 )
 NEAR = 6  # words around a superlative
@@ -40,7 +40,7 @@ def ranks(text: Text) -> Iterator[Rank]:
     """Yield the superlatives of a text."""
     for clause in text.clauses:
         written = text.words_of(clause)
-        pattern = ENGLISH if written.isascii() or not text.tagged else KOREAN
+        pattern = ENGLISH if written.isascii() or not text.korean else KOREAN
         for match in pattern.finditer(text.text, clause.start, clause.end):
             sign = -1 if match[1] or (pattern is KOREAN and match[3]) else 1
             before = starting_in(clause.tokens, start_of_token, clause.start, match.start())

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import resources
 
-from generator.checking.clauses import Bridge, Clause, Text
+from generator.checking.clauses import Bridge, Clause, Text, terms_of
+from generator.checking.numbers.quantities import Quantity
 
 TABLE = (resources.files("generator.checking") / "rivals.tsv").read_text(encoding="utf-8").splitlines()
 
@@ -43,7 +44,7 @@ def rival_terms(own: Text, sources: Sequence[Text], bridge: Bridge) -> Iterator[
         here = mine & terms_that_exclude(own.words_of(clause))
         if not here:
             continue
-        near = _nearest(clause, sources, bridge)
+        near = _nearest(own, clause, sources, bridge)
         if not near:
             continue
         for number, place in sorted(here):
@@ -60,13 +61,22 @@ def rival_terms(own: Text, sources: Sequence[Text], bridge: Bridge) -> Iterator[
                     yield first[0], second[0]
 
 
-def _nearest(clause: Clause, sources: Sequence[Text], bridge: Bridge) -> list[str]:
-    """Return the sentences of the sources that share most with a clause."""
+def _nearest(own: Text, clause: Clause, sources: Sequence[Text], bridge: Bridge) -> list[str]:
+    """Return the clauses of the sources that share most with a clause of a sentence."""
+    counted = own.quantities_in(clause.start, clause.end)
     shared = [
-        (bridge.shared(clause.tokens, words), source.text[begin:end])
+        (
+            bridge.shared(clause.tokens, terms_of(there.tokens)) + _same_numbers(counted, source, there),
+            source.words_of(there),
+        )
         for source in sources
         if len(source.clauses) <= MOST_CLAUSES
-        for begin, end, words in source.sentences.values()
+        for there in source.clauses
     ]
     best = max((count for count, _ in shared), default=0)
     return [text for count, text in shared if count >= max(LEAST_SHARED, NEARLY * best)] if best else []
+
+
+def _same_numbers(counted: Sequence[Quantity], source: Text, clause: Clause) -> int:
+    there = source.quantities_in(clause.start, clause.end)
+    return sum(any(mine.same_as(other) for other in there) for mine in counted)

@@ -15,8 +15,9 @@ from generator.checking.lone_clauses import lone_clauses
 from generator.checking.names import same_name
 from generator.checking.negating_prefixes import turned_prefixes
 from generator.checking.numbers.belonging import MOST_QUANTITIES, of_another
-from generator.checking.numbers.bounds import other_bounds, other_sides
+from generator.checking.numbers.bounds import borrowed_sides, other_bounds, other_sides
 from generator.checking.numbers.by_and_to import confused_extents
+from generator.checking.numbers.counters import counted_otherwise
 from generator.checking.numbers.directions import turned_changes
 from generator.checking.numbers.exchanged import exchanged_numbers, lent_numbers
 from generator.checking.numbers.labels import of_other_conditions, of_other_labels, turned_labels
@@ -28,7 +29,8 @@ from generator.checking.numbers.multiples import (
     is_share_of_counts,
     joined,
 )
-from generator.checking.numbers.orders import wrong_orders
+from generator.checking.numbers.numerals import TIMES
+from generator.checking.numbers.orders import wrong_orders, wrong_ranks
 from generator.checking.numbers.quantities import Quantity, spans_years
 from generator.checking.opposites import contradictions
 from generator.checking.ranks import other_ranks
@@ -93,6 +95,12 @@ def _missing_numbers(it: Compared) -> Iterator[tuple[Quantity, bool]]:
         else:
             found = any(quantity.same_as(other) for other in said) or spans_years(quantity, said)
             found = found or is_difference(quantity, text.text, (source.differences for source in it.sources))
+            if not found and quantity.unit == TIMES:
+                found = is_said(
+                    quantity,
+                    text.text,
+                    multiples_near(() if it.across else text.tokens_around(quantity.start)),
+                )
             found = found or is_share_of_counts(quantity, (source.text for source in it.texts))
         if not found:
             same = any(quantity.value == other.value for other in said)
@@ -119,7 +127,8 @@ def _numbers(it: Compared) -> Iterator[str]:
 
 
 def _units(it: Compared) -> Iterator[str]:
-    return (quantity.text for quantity, same in it.missing_numbers if same)
+    yield from (quantity.text for quantity, same in it.missing_numbers if same)
+    yield from counted_otherwise(it.own.text.quantities, it.texts)
 
 
 def _other_numbers(it: Compared) -> Iterator[str]:
@@ -129,6 +138,8 @@ def _other_numbers(it: Compared) -> Iterator[str]:
     sides = [side for source in it.sources for side in source.ranges]
     counted = [quantity for text in it.texts for quantity in text.quantities]
     yield from other_sides(it.own.ranges, sides, counted)
+    for pair in borrowed_sides(it.own.ranges, sides, counted):
+        yield _pair(pair)
     # A source with too many numbers may give them to the right words: then nothing is said of the others.
     if any(len(each.text.quantities) > MOST_QUANTITIES for each in (it.own, *it.sources)):
         return
@@ -206,6 +217,9 @@ def _opposites(it: Compared) -> Iterator[str]:
     ranked = [rank for source in it.sources for rank in source.ranks]
     counted = [quantity for text in it.texts for quantity in text.quantities]
     for pair in other_ranks(it.own.ranks, ranked, counted, it.bridge):
+        yield _pair(pair)
+    labelled = [(source.text, source.labelled) for source in it.sources]
+    for pair in wrong_ranks(it.own.ranks, labelled, it.own.text.quantities, it.bridge):
         yield _pair(pair)
     for pair in rival_terms(it.own.text, it.texts, it.bridge):
         yield _pair(pair)

@@ -75,7 +75,7 @@ def replaced_words(own: Text, sources: Sequence[Text]) -> Iterator[tuple[str, st
     strange = terms_of(own.tokens) - held - FUNCTION_WORDS
     if len(strange) == 1:
         yield from _replaced_modifiers(own, sources)
-    elif not own.tagged:
+    elif not own.korean:
         return  # English tells no nouns apart: there the rest of the sentence has to be that of the source
     slots: dict[tuple[str, str], set[str]] = {}
     for source in sources:
@@ -87,7 +87,7 @@ def replaced_words(own: Text, sources: Sequence[Text]) -> Iterator[tuple[str, st
         if others and word not in others and not any(other in own.text.casefold() for other in others):
             # A word that the source has elsewhere is in the wrong place only beside a number.
             elsewhere = any(word in text for text in texts)
-            if not elsewhere or (own.tagged and own.quantities and before):
+            if not elsewhere or (own.korean and own.quantities and before):
                 yield word, min(others)
 
 
@@ -112,7 +112,7 @@ def _compounds(text: Text) -> Iterator[tuple[str, str]]:
 
 def _slots(text: Text) -> Iterator[tuple[str, str, str]]:
     """Yield the nouns of a text, in English its longer words, each with the word before and behind it."""
-    if text.tagged:
+    if text.korean:
         words = [("", "")]
         words += [
             (tag, text.text[start:end])

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from generator.checking.clauses import Bridge, Text, start_of_token, starting_in, terms_of
 from generator.checking.exchanged_roles import INTRANSITIVE, NOUN_BEFORE, PASSIVE
@@ -22,7 +21,7 @@ from generator.checking.opposites import (
     is_attribute,
 )
 from indexer.analysis.english import english_term
-from indexer.analysis.tokens import TaggedWord, Token
+from indexer.analysis.tokens import Token
 
 SIZES = frozenset({"amount", "length", "width", "depth", "heat", "strength"})
 # Of these more is better, and of those worse, so that both can be told by "improved".
@@ -55,7 +54,6 @@ OPENING = re.compile(r"\s*(?:(?:and|but|while|whereas|although|though|because|th
 NOUNS = ("NNG", "NNP", "XSN", "XPN", "SL", "SN", "NR")
 CASES = {"JKO", "JKS"}
 TOPICS = {"은", "는"}
-LONGEST_VERB = 16  # characters
 LONGEST = 4  # words of a theme
 SHORTLY_BEFORE = 30  # characters
 LEAST_SHARED = 3  # words of two clauses that say the opposite
@@ -72,11 +70,11 @@ class Theme:
 
 def themes(text: Text, said: Sequence[Direction]) -> Iterator[Theme]:
     """Yield the directions of a text with what they are said of, where that can be told."""
-    nouns = list(_korean_themes(text)) if text.tagged else []
+    nouns = list(_korean_themes(text)) if text.korean else []
     for direction in said:
         if not direction.sign or direction.hardly:
             continue
-        span = _english(text, direction) if direction.written.isascii() else _korean(text, direction, nouns)
+        span = _english(text, direction) if direction.written.isascii() else _korean(direction, nouns)
         if span is None:
             continue
         tokens = [
@@ -142,9 +140,9 @@ def _korean_themes(text: Text) -> Iterator[tuple[int, int, int]]:
             yield begin, stop, end
 
 
-def _korean(text: Text, said: Direction, nouns: Sequence[tuple[int, int, int]]) -> tuple[int, int] | None:
+def _korean(said: Direction, nouns: Sequence[tuple[int, int, int]]) -> tuple[int, int] | None:
     """Return the last noun with such a particle before a Korean verb that tells of no noun behind it."""
-    if _tells_of_a_noun(text.tagged, said):
+    if said.attribute:
         return None
     place = bisect_right(nouns, said.start, key=_end_of_particle) - 1
     if place < 0 or nouns[place][0] < said.clause.start:
@@ -154,18 +152,6 @@ def _korean(text: Text, said: Direction, nouns: Sequence[tuple[int, int, int]]) 
 
 def _end_of_particle(noun: tuple[int, int, int]) -> int:
     return noun[2]
-
-
-def _tells_of_a_noun(tagged: Sequence[TaggedWord], said: Direction) -> bool:
-    here = starting_in(
-        tagged, lambda word: word[1], said.start, min(said.start + LONGEST_VERB, said.clause.end)
-    )
-    for (tag, _, end), (_, start, _) in pairwise(here):
-        if "ETM" in tag or "ETN" in tag:
-            return True
-        if start > end:
-            return False
-    return bool(here) and "ETM" in here[-1][0]
 
 
 def contrary_themes(own: Sequence[Theme], said: Sequence[Theme], bridge: Bridge) -> Iterator[tuple[str, str]]:
@@ -205,4 +191,15 @@ def _verdict(own: Theme, other: Theme, bridge: Bridge) -> bool | None:
         if same or bridge.shared(mine.clause.tokens, terms_of(their.clause.tokens)) >= LEAST_SHARED:
             return same
         return None
-    return agrees(mine, their, bridge) if mine.axis == their.axis else None
+    if mine.standard is not None and their.standard is not None:
+        return agrees(mine, their, bridge) if mine.axis == their.axis else None
+    if not same and bridge.shared(mine.clause.tokens, terms_of(their.clause.tokens)) < LEAST_SHARED:
+        return None
+    # What only one of two compares with is not what the other speaks of.
+    if mine.standard is None:
+        rest = terms_of(their.clause.tokens) - (their.standard or frozenset())
+        moved = bridge.matched(mine.clause.tokens, set(their.standard or ()) - rest)
+    else:
+        standard = tuple(token for token in mine.clause.tokens if token[0] in mine.standard)
+        moved = bridge.matched(standard, terms_of(their.clause.tokens))
+    return None if moved else same

@@ -46,7 +46,7 @@ def bounds(text: Text) -> Iterator[Bound]:
                     for token in starting_in(clause.tokens, start_of_token, end, min(end + NEAR, clause.end))
                     if len(token[0]) > 1 and token[0] not in BOUND_WORDS
                 ]
-                begin = max(clause.start, quantity.start - NEAR) if text.tagged else quantity.start
+                begin = max(clause.start, quantity.start - NEAR) if text.korean else quantity.start
                 near = starting_in(clause.tokens, start_of_token, begin, quantity.start)[-1:]
                 yield Bound(quantity, least, (*near, *after[:COUNTED]))
 
@@ -74,6 +74,19 @@ BEHIND_BELOW = re.compile(
 )
 
 
+def borrowed_sides(
+    own: Sequence[tuple[Quantity, int]], said: Sequence[tuple[Quantity, int]], counted: Sequence[Quantity]
+) -> Iterator[tuple[str, str]]:
+    """Yield bounds for which the sources have another number, while they have this one for something else."""
+    bounding = [quantity for quantity, _ in said]
+    for mine, side in own:
+        if mine.unit is None or not mine.demanded or any(mine.same_as(each) for each in bounding):
+            continue
+        rivals = [each for each, there in said if there == side and each.unit == mine.unit and each.demanded]
+        if len(rivals) == 1 and any(mine.same_as(each) for each in counted):
+            yield mine.text, rivals[0].text
+
+
 def ranges(text: Text) -> Iterator[tuple[Quantity, int]]:
     """Yield the numbers of a text with the side of them that is meant: 1 above, -1 below."""
     for quantity in text.quantities:
@@ -90,6 +103,8 @@ def other_sides(
 ) -> Iterator[str]:
     """Yield numbers of which a sentence means what is above where its sources mean what is below."""
     for mine, side in own:
+        if any(mine.same_as(other) and side != there for other, there in own):
+            continue  # both sides are told
         sides = [other for quantity, other in said if mine.same_as(quantity)]
         if sides and side not in sides and sum(mine.same_as(other) for other in counted) == len(sides):
             yield mine.text

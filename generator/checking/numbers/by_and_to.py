@@ -23,6 +23,13 @@ ENDS_IN_TO = re.compile(
 LESS_BEHIND = re.compile(
     r"^ (?:lower|higher|fewer|less|more|shorter|longer|reduction|increase|decrease|drop|fall|decline|rise)\b"
 )
+# A saving of 5 %, the increase was only 9 %.
+NOUN_OF = re.compile(
+    rf"\b(?:saving|reduction|increase|decrease|rise|fall|drop|gain|decline|growth)s? "
+    rf"(?:was |were |of )(?:{_ADVERBS} )*$",
+    re.IGNORECASE,
+)
+LONGEST_NOUN = 40  # characters
 LONGEST_BETWEEN = 140  # characters from the English verb to its number
 KOREAN_TO = re.compile(r"\s?(?:수준|이하|미만|이상|가까이)?(?:으로|로|까지) (?:[가-힣]+ )?")
 KOREAN_BY = re.compile(r"(?:만큼|가량|정도|가|이|나)?\s?(?:더 |덜 )?")
@@ -53,7 +60,7 @@ def extents(text: Text, said: Sequence[Direction]) -> Iterator[Extent]:
             counter = COUNTERS.match(text.text, quantity.end) if quantity.unit is None else None
             if (quantity.unit is None and not counter) or quantity.unit == TIMES or _is_half(quantity):
                 continue
-            to = _korean(text.text, quantity, here) if text.tagged else _english(text.text, quantity, here)
+            to = _korean(text.text, quantity, here) if text.korean else _english(text.text, quantity, here)
             if to is not None:
                 yield Extent(quantity, to)
 
@@ -64,6 +71,8 @@ def _is_half(quantity: Quantity) -> bool:
 
 def _english(text: str, quantity: Quantity, said: Sequence[Direction]) -> bool | None:
     if LESS_BEHIND.match(text[quantity.start + len(quantity.text) :][:SHORTLY_BEHIND]):
+        return False
+    if NOUN_OF.search(text, max(0, quantity.start - LONGEST_NOUN), quantity.start):
         return False
     before = [each for each in said if 0 <= quantity.start - each.end <= LONGEST_BETWEEN]
     if not before:

@@ -21,6 +21,9 @@ LACKS = re.compile(
     re.IGNORECASE,
 )
 TOPIC = re.compile(r"[가-힣)][은는] ")  # what is measured, before what it is measured of
+MEASURE = 2  # words that name what is measured
+CHANGES = re.compile(r"에서|\bto\b")
+LONGEST_CHANGE = 40  # characters
 NEAREST = 4  # words beside the first number of a sentence
 LEAST_TAKEN = 2  # times as many words of another number as of its own
 
@@ -31,13 +34,16 @@ def own_label(text: Text, place: Labelled) -> tuple[Token, ...]:
         return place.tokens
     before = [token for token in place.tokens if token[2] < place.quantity.start]
     behind = [token for token in place.tokens if token[2] >= place.quantity.start]
-    if not text.tagged:
+    if not text.korean:
         return tuple(behind[:NEAREST] or before[-NEAREST:])
-    if before:
-        topics = list(TOPIC.finditer(text.text, before[0][2], before[-1][3]))
-        begin = topics[-1].end() if topics else 0
-        before = [token for token in before if token[2] >= begin] or before
-    return tuple(before[-NEAREST:])
+    if not before:
+        return ()
+    topics = list(TOPIC.finditer(text.text, before[0][2], place.quantity.start))
+    begin = topics[-1].end() if topics else 0
+    after = [token for token in before if token[2] >= begin]
+    if topics and not after:  # X의 수량은 5 t: what is measured stands between the label and the number
+        return tuple(before[-2 * NEAREST : -MEASURE])
+    return tuple((after or before)[-NEAREST:])
 
 
 def of_other_labels(
@@ -59,7 +65,7 @@ def of_other_labels(
             for place in there
             if quantity.same_as(place.quantity)
         ]
-        if not _measures(quantity) or not same:
+        if not measures(quantity) or not same:
             continue
         rivals = [_rival(mine, text, place, there, counted, known, bridge) for text, place, there in same]
         if all(rivals) and rivals[0]:
@@ -80,19 +86,33 @@ def _rival(
     for other in there:
         if (
             other.sentence != place.sentence
-            or not _measures(other.quantity)
+            or not measures(other.quantity)
             or not alike(other.quantity, place.quantity)
+            or other.quantity.unit != place.quantity.unit
+            or _of_one_change(text, place.quantity, other.quantity)
+            or any(condition.same_as(each) for condition in own.conditions for each in place.conditions)
             or any(each.same_as(other.quantity) for each in counted)
         ):
             continue
         theirs = terms_of(own_label(text, other))
         kept, taken = mine - theirs - other.words, theirs - mine - place.words
-        if not kept or not taken or (known is not None and not _telling(kept) <= known):
+        if not kept or not taken:
             continue
         here = len(bridge.matched(own.tokens, kept))
-        if len(bridge.matched(own.tokens, taken)) > LEAST_TAKEN * here:
+        elsewhere = len(bridge.matched(own.tokens, taken))
+        if known is not None and not (
+            _telling(kept) <= known or (elsewhere > LEAST_TAKEN and _telling(kept) & known)
+        ):
+            continue
+        if elsewhere > LEAST_TAKEN * here:
             return other.quantity
     return None
+
+
+def _of_one_change(text: Text, first: Quantity, second: Quantity) -> bool:
+    """Tell whether two numbers are what was and what became: 228에서 1,400 ℃의 316까지."""
+    begin, end = sorted((first.end, second.end))
+    return end - begin <= LONGEST_CHANGE and bool(CHANGES.search(text.text, begin, end))
 
 
 def _telling(words: Set[str]) -> set[str]:
@@ -100,7 +120,7 @@ def _telling(words: Set[str]) -> set[str]:
     return {word for word in words if word.isascii() or len(word) > 1}
 
 
-def _measures(quantity: Quantity) -> bool:
+def measures(quantity: Quantity) -> bool:
     """Tell whether a number measures something: no count, no share in words, no time that something took."""
     if not quantity.demanded or quantity.multiple:
         return False
@@ -122,7 +142,7 @@ def of_other_conditions(
             for place in places
             if mine.quantity.same_as(place.quantity)
         ]
-        if not same or not _measures(mine.quantity):
+        if not same or not measures(mine.quantity):
             continue
         for condition in mine.conditions:
             kind = _kind(condition, own_text)
@@ -168,7 +188,7 @@ def turned_labels(
     `changed`: numbers of a change, "from 29 % without lines to 18 %", stand beside what changed them.
     """
     for mine in own:
-        if not _measures(mine.quantity) or mine.quantity in changed:
+        if not measures(mine.quantity) or mine.quantity in changed:
             continue
         lacks = _lacks(own_text, mine)
         found = [
@@ -187,7 +207,7 @@ def _turned(lacks: bool, text: Text, place: Labelled, there: Sequence[Labelled])
     for other in there:
         if (
             other.sentence == place.sentence
-            and _measures(other.quantity)
+            and measures(other.quantity)
             and alike(other.quantity, place.quantity)
             and _lacks(text, other) == lacks
         ):

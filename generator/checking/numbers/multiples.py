@@ -13,7 +13,7 @@ from functools import partial
 from itertools import chain, combinations
 
 from generator.checking.clauses import Text
-from generator.checking.numbers.numerals import TIMES
+from generator.checking.numbers.numerals import TIMES, WORD_VALUES
 from generator.checking.numbers.quantities import Quantity
 
 RATIO_MARGIN, MARGIN = Decimal("0.08"), Decimal("0.05")  # of a ratio of two numbers; of a number
@@ -28,10 +28,15 @@ SHORTLY_BEFORE, SHORTLY_BEHIND = 12, 10  # characters
 MOST_IN_A_SENTENCE = 12  # numbers whose ratios are taken
 HUNDRED = Decimal(100)
 CHANGES = re.compile(r"doubl|halv|tripl|quadrupl|[가-힣\d ]{1,4}으?로 (?:늘|줄|증가|감소|커|작|높|낮|올|떨)")
-PART_OF_WHOLE = re.compile(r"(?<![\d.,])(\d{1,6}) (?:out )?of (?:the )?(\d{1,6})(?![\d.,]*\d|\s?%)")
+_SMALL = "two|three|four|five|six|seven|eight|nine|ten"
+PART_OF_WHOLE = re.compile(
+    rf"(?<![\d.,])\b(\d{{1,6}}|{_SMALL}) (?:out )?of (?:the )?(\d{{1,6}}|{_SMALL})\b(?![\d.,]*\d|\s?%)"
+)
 COUNTER = re.compile(r"\s?[가-힣]")  # the first syllable of what is counted: 80마리
 DIFFERS = re.compile(
-    r"\bthan\b|\b\w+er (?:with|in|for)\b|\bdiffer|보다|차이|\b(?:by|gap of)\b", re.IGNORECASE
+    r"\bthan\b|\b\w+er (?:with|in|for)\b|\bdiffer|보다|차이|\b(?:by|gap of)\b"
+    r"|(?:낮아졌|높아졌|줄었|줄어들었|늘었|늘어났|감소하|증가하|상승하|하락하|올랐|떨어졌|짧아졌|길어졌)",
+    re.IGNORECASE,
 )
 SUBTRACTED = {"share in points": "share"}  # what is subtracted: of 5 % and 3 % that is 2 percentage points
 
@@ -138,11 +143,15 @@ def is_share_of_counts(quantity: Quantity, texts: Iterable[str]) -> bool:
     exponent = quantity.value.as_tuple().exponent
     places = Decimal(1).scaleb(exponent) if isinstance(exponent, int) else Decimal(1)
     return any(
-        abs(Decimal(part) / Decimal(whole) * HUNDRED - quantity.value) <= places / 2
+        abs(_count(part) / _count(whole) * HUNDRED - quantity.value) <= places / 2
         for text in texts
         for part, whole in PART_OF_WHOLE.findall(text)
-        if int(whole)
+        if _count(whole)
     )
+
+
+def _count(written: str) -> Decimal:
+    return Decimal(written) if written.isdigit() else Decimal(WORD_VALUES[written])
 
 
 Difference = tuple[str, Decimal]  # the dimension of two numbers, and by how much they differ

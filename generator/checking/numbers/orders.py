@@ -7,9 +7,10 @@ from generator.checking.exchanged_roles import Comparison
 from generator.checking.numbers.belonging import alike
 from generator.checking.numbers.directions import AMOUNTS, Change
 from generator.checking.numbers.exchanged import Labelled
-from generator.checking.numbers.labels import own_label
+from generator.checking.numbers.labels import measures, own_label
 from generator.checking.numbers.quantities import Quantity
 from generator.checking.opposites import MOST_PAIRS
+from generator.checking.ranks import Rank
 from generator.checking.themes import POLARITY
 
 
@@ -41,7 +42,7 @@ def wrong_orders(
     if len(own) * len(pairs) > MOST_PAIRS:
         return
     for mine in own:
-        if not mine.axes & (AMOUNTS | {"quality"}) or mine.multiples:
+        if not mine.axes & (AMOUNTS | {"quality", "keeping"}) or mine.multiples:
             continue
         found = [(one, other) for text, one, other in pairs if _sides(mine, text, one, other, bridge)]
         wrong = [
@@ -54,12 +55,59 @@ def wrong_orders(
             yield mine.written, f"{one.quantity.text}, {other.quantity.text}"
 
 
+def wrong_ranks(
+    own: Sequence[Rank],
+    sources: Sequence[tuple[Text, Sequence[Labelled]]],
+    counted: Sequence[Quantity],
+    bridge: Bridge,
+) -> Iterator[tuple[str, str]]:
+    """Yield superlatives with the label of a number that is not the first or last of its sentence."""
+    for mine in own:
+        best: tuple[int, Quantity, Quantity] | None = None
+        for text, places in sources:
+            for group in _alike(places):
+                labels = [terms_of(own_label(text, place)) for place in group]
+                found = [
+                    len(bridge.matched(mine.near, label - set().union(*labels[:place], *labels[place + 1 :])))
+                    for place, label in enumerate(labels)
+                ]
+                score, place = max((count, place) for place, count in enumerate(found))
+                if not score or sorted(found)[-2] >= score:
+                    continue
+                if any(each.same_as(there.quantity) for each in counted for there in group):
+                    continue
+                words = set().union(*(there.words for there in group))
+                shared = bridge.shared(mine.near, words)
+                first = (max if mine.sign > 0 else min)(group, key=lambda there: there.quantity.value)
+                if shared > score and (best is None or shared > best[0]):
+                    best = shared, group[place].quantity, first.quantity
+        if best and best[1] != best[2]:
+            yield mine.written, best[2].text
+
+
+def _alike(places: Sequence[Labelled]) -> Iterator[list[Labelled]]:
+    """Yield the measured numbers of each sentence that count the same, where there are several."""
+    groups: dict[tuple[int, object], list[Labelled]] = {}
+    for place in places:
+        if measures(place.quantity):
+            groups.setdefault((place.sentence, place.quantity.unit), []).append(place)
+    yield from (group for group in groups.values() if len(group) > 1)
+
+
 def _sides(own: Comparison, text: Text, one: Labelled, other: Labelled, bridge: Bridge) -> bool:
     """Tell whether one number has the first side of a comparison as its label, the other one the second."""
-    ours, theirs = terms_of(own_label(text, one)), terms_of(own_label(text, other))
-    first, second = ours - theirs, theirs - ours
-    more, than = bridge.matched(own.more, first | second), bridge.matched(own.than, first | second)
-    return len(more & first) > len(more & second) and len(than & second) > len(than & first)
+    both = terms_of(own.more) & terms_of(own.than)
+    sides = [tuple(token for token in side if token[0] not in both) for side in (own.more, own.than)]
+    labels = (
+        (terms_of(own_label(text, one)), terms_of(own_label(text, other))),
+        (set(one.words), set(other.words)),
+    )
+    for ours, theirs in labels:
+        first, second = ours - theirs, theirs - ours
+        more, than = (bridge.matched(side, first | second) for side in sides)
+        if len(more & first) > len(more & second) and len(than & second) > len(than & first):
+            return True
+    return False
 
 
 def _value(own: Comparison, one: Labelled, other: Labelled) -> int:
