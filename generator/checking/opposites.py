@@ -158,7 +158,10 @@ def directions(text: Text) -> list[Direction]:
             first, last = bisect_left(content, place), bisect_right(content, place)
             before = [clause.tokens[each] for each in content[max(0, first - WINDOW) : first]]
             attribute = is_attribute(token, text.text)
-            if attribute or (token[0].isascii() and WITHOUT.search(text.text, clause.start, token[2])):
+            if attribute or (
+                token[0].isascii()
+                and WITHOUT.search(text.text, max(clause.start, token[2] - SHORTLY_BEFORE), token[2])
+            ):
                 before = []
             after = [clause.tokens[each] for each in content[last : last + behind]]
             near, beside = (*before, *after), (*before[-2:], *after[:1])

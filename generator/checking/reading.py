@@ -12,6 +12,7 @@ from generator.checking.findings import Found, findings
 from generator.checking.numbers.belonging import Placed, placed
 from generator.checking.numbers.bounds import Bound, bounds, ranges
 from generator.checking.numbers.by_and_to import Extent, extents
+from generator.checking.numbers.counted import Count, counts
 from generator.checking.numbers.directions import Change, directed
 from generator.checking.numbers.exchanged import Labelled, labelled
 from generator.checking.numbers.multiples import Difference, Multiples, differences_of, multiples_of
@@ -44,6 +45,7 @@ class Reading:
     themes: tuple[Theme, ...]
     findings: tuple[Found, ...]
     ranks: tuple[Rank, ...]
+    counts: tuple[Count, ...]
     glossary: Glossary
 
     @cached_property
@@ -88,5 +90,6 @@ def read(text: str, analyzer: Analyzer, glossary: Glossary) -> Reading:
         tuple(themes(parts, said)),
         tuple(findings(parts, said)),
         tuple(ranks(parts)),
+        tuple(counts(parts)),
         glossary,
     )

@@ -17,9 +17,10 @@ from generator.checking.negating_prefixes import turned_prefixes
 from generator.checking.numbers.belonging import MOST_QUANTITIES, of_another
 from generator.checking.numbers.bounds import borrowed_sides, other_bounds, other_sides
 from generator.checking.numbers.by_and_to import confused_extents
+from generator.checking.numbers.counted import exchanged_counts
 from generator.checking.numbers.counters import counted_otherwise
 from generator.checking.numbers.directions import turned_changes
-from generator.checking.numbers.exchanged import exchanged_numbers, lent_numbers
+from generator.checking.numbers.exchanged import Labelled, exchanged_numbers, lent_numbers
 from generator.checking.numbers.labels import of_other_conditions, of_other_labels, turned_labels
 from generator.checking.numbers.multiples import (
     NEAR_A_MULTIPLE,
@@ -38,7 +39,7 @@ from generator.checking.reading import Reading
 from generator.checking.replaced_actors import replaced_actors
 from generator.checking.reversed_changes import begun_at_end, reversed_changes
 from generator.checking.rivals import rival_terms
-from generator.checking.subjects import missing_terms, replaced_words, rival_names
+from generator.checking.subjects import missing_terms, names_elsewhere, replaced_words, rival_names
 from generator.checking.substances import drugs, substances
 from generator.checking.themes import contrary_themes
 from generator.checking.universals import unsaid_universals
@@ -75,6 +76,16 @@ class Compared:
     def texts(self) -> list[Text]:
         """The texts of the sources."""
         return [source.text for source in self.sources]
+
+    @property
+    def counted(self) -> list[Quantity]:
+        """The numbers of the sources."""
+        return [quantity for text in self.texts for quantity in text.quantities]
+
+    @property
+    def labelled(self) -> list[tuple[Text, tuple[Labelled, ...]]]:
+        """The numbers of each source with their labels."""
+        return [(source.text, source.labelled) for source in self.sources]
 
     @cached_property
     def missing_numbers(self) -> tuple[tuple[Quantity, bool], ...]:
@@ -132,42 +143,40 @@ def _units(it: Compared) -> Iterator[str]:
 
 
 def _other_numbers(it: Compared) -> Iterator[str]:
+    own, bridge = it.own, it.bridge
     said = [bound for source in it.sources for bound in source.bounds]
-    for pair in other_bounds(it.own.bounds, said, it.bridge):
-        yield _pair(pair)
     sides = [side for source in it.sources for side in source.ranges]
-    counted = [quantity for text in it.texts for quantity in text.quantities]
-    yield from other_sides(it.own.ranges, sides, counted)
-    for pair in borrowed_sides(it.own.ranges, sides, counted):
-        yield _pair(pair)
+    counts = [count for source in it.sources for count in source.counts]
+    yield from map(_pair, other_bounds(own.bounds, said, bridge))
+    yield from other_sides(own.ranges, sides, it.counted)
+    yield from map(_pair, borrowed_sides(own.ranges, sides, it.counted))
+    if not it.across:
+        yield from map(_pair, exchanged_counts(own.counts, counts, bridge))
     # A source with too many numbers may give them to the right words: then nothing is said of the others.
-    if any(len(each.text.quantities) > MOST_QUANTITIES for each in (it.own, *it.sources)):
+    if any(len(each.text.quantities) > MOST_QUANTITIES for each in (own, *it.sources)):
         return
-    own, places = it.own, [source.places for source in it.sources]
-    labelled = [(source.text, source.labelled) for source in it.sources]
-    for pair in of_another(own.places, places, own.text.quantities, it.bridge, across=it.across):
-        yield _pair(pair)
-    known = {word for source in it.sources for theirs, _ in source.translations for word in theirs}
-    for pair in of_other_labels(
-        own.labelled, labelled, own.text.quantities, known if it.across else None, it.bridge
-    ):
-        yield _pair(pair)
-    for pair in of_other_conditions(own.text, own.labelled, labelled):
-        yield _pair(pair)
-    for pair in turned_labels(
-        own.text, own.labelled, labelled, [each for change in own.changes for each in change]
-    ):
-        yield _pair(pair)
+    places = [source.places for source in it.sources]
+    yield from map(_pair, of_another(own.places, places, own.text.quantities, bridge, across=it.across))
+    yield from map(_pair, _other_labels(it))
     if it.across:
-        yield from missing_terms(own.labelled, it.held, it.bridge)
+        yield from missing_terms(own.labelled, it.held, bridge)
     else:
-        for pair in lent_numbers(own.text, own.labelled, labelled, it.bridge):
-            yield _pair(pair)
-        for pair in replaced_words(own.text, it.texts):
-            yield _pair(pair)
+        yield from map(_pair, lent_numbers(own.text, own.labelled, it.labelled, bridge))
+        yield from map(_pair, replaced_words(own.text, it.texts))
+    yield from map(_pair, names_elsewhere(own.text, own.labelled, it.labelled, same_name))
     named = drugs if it.across else substances
-    for pair in rival_names(own.text, own.labelled, labelled, same_name, named):
-        yield _pair(pair)
+    yield from map(_pair, rival_names(own.text, own.labelled, it.labelled, same_name, named))
+
+
+def _other_labels(it: Compared) -> Iterator[tuple[str, str]]:
+    own, labelled = it.own, it.labelled
+    known = None
+    if it.across:
+        known = {word for source in it.sources for words, _ in source.translations for word in words}
+    yield from of_other_labels(own.labelled, labelled, own.text.quantities, known, it.bridge)
+    yield from of_other_conditions(own.text, own.labelled, labelled)
+    changed = [each for change in own.changes for each in change]
+    yield from turned_labels(own.text, own.labelled, labelled, changed)
 
 
 def _exchanged(it: Compared) -> Iterator[str]:
@@ -197,8 +206,7 @@ def _turned(it: Compared) -> Iterator[str]:
     yield from reversed_changes(it.own.changes, [each for source in it.sources for each in source.changes])
     ends = [each.quantity for each in it.own.extents if each.to]
     changed = [each for source in it.sources for each in source.changes]
-    counted = [each for text in it.texts for each in text.quantities]
-    yield from begun_at_end(ends, it.own.changes, changed, counted)
+    yield from begun_at_end(ends, it.own.changes, changed, it.counted)
     said = [each for source in it.sources for each in source.extents]
     differences = [source.differences for source in it.sources]
     multiples = joined([each for source in it.sources for each in source.multiples.values()])
@@ -215,14 +223,9 @@ def _opposites(it: Compared) -> Iterator[str]:
     ):
         yield _pair(pair)
     ranked = [rank for source in it.sources for rank in source.ranks]
-    counted = [quantity for text in it.texts for quantity in text.quantities]
-    for pair in other_ranks(it.own.ranks, ranked, counted, it.bridge):
-        yield _pair(pair)
-    labelled = [(source.text, source.labelled) for source in it.sources]
-    for pair in wrong_ranks(it.own.ranks, labelled, it.own.text.quantities, it.bridge):
-        yield _pair(pair)
-    for pair in rival_terms(it.own.text, it.texts, it.bridge):
-        yield _pair(pair)
+    yield from map(_pair, other_ranks(it.own.ranks, ranked, it.counted, it.bridge))
+    yield from map(_pair, wrong_ranks(it.own.ranks, it.labelled, it.own.text.quantities, it.bridge))
+    yield from map(_pair, rival_terms(it.own.text, it.texts, it.bridge))
     if not it.across:
         for pair in turned_prefixes(it.own.text, it.texts):
             yield _pair(pair)

@@ -54,6 +54,7 @@ OPENING = re.compile(r"\s*(?:(?:and|but|while|whereas|although|though|because|th
 NOUNS = ("NNG", "NNP", "XSN", "XPN", "SL", "SN", "NR")
 CASES = {"JKO", "JKS"}
 TOPICS = {"은", "는"}
+LONGEST_SUBJECT = 120  # characters of a clause before its verb
 LONGEST = 4  # words of a theme
 SHORTLY_BEFORE = 30  # characters
 LEAST_SHARED = 3  # words of two clauses that say the opposite
@@ -106,6 +107,7 @@ def _english(text: Text, said: Direction) -> tuple[int, int] | None:
 
 
 def _phrase_behind(text: str, start: int, end: int) -> tuple[int, int]:
+    end = min(end, start + LONGEST_SUBJECT)
     stops = (PREPOSITION.search(text, start, end), AUXILIARY.search(text, start, end))
     return start, min((stop.start() for stop in stops if stop), default=end)
 

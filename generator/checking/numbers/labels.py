@@ -11,7 +11,7 @@ from generator.checking.clauses import Bridge, Text, terms_of
 from generator.checking.numbers.belonging import alike
 from generator.checking.numbers.exchanged import PERIODS, Labelled
 from generator.checking.numbers.multiples import COUNTER
-from generator.checking.numbers.quantities import Quantity
+from generator.checking.numbers.quantities import LISTED, Quantity
 from indexer.analysis.tokens import Token
 
 # A group that is named by what it lacks.
@@ -25,7 +25,7 @@ MEASURE = 2  # words that name what is measured
 CHANGES = re.compile(r"에서|\bto\b")
 LONGEST_CHANGE = 40  # characters
 NEAREST = 4  # words beside the first number of a sentence
-LEAST_TAKEN = 2  # times as many words of another number as of its own
+LEAST_TAKEN = 1
 
 
 def own_label(text: Text, place: Labelled) -> tuple[Token, ...]:
@@ -110,8 +110,10 @@ def _rival(
 
 
 def _of_one_change(text: Text, first: Quantity, second: Quantity) -> bool:
-    """Tell whether two numbers are what was and what became: 228에서 1,400 ℃의 316까지."""
-    begin, end = sorted((first.end, second.end))
+    """Tell whether two numbers are of one list, or what was and what became: 228에서 1,400 ℃의 316까지."""
+    begin, end = (first.end, second.start) if first.start < second.start else (second.end, first.start)
+    if LISTED.fullmatch(text.text, begin, end):
+        return True
     return end - begin <= LONGEST_CHANGE and bool(CHANGES.search(text.text, begin, end))
 
 

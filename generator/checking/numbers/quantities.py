@@ -25,6 +25,9 @@ NEGATIVE = re.compile(
 )
 # Three times as high, but not three times a week.
 TIMES_AS = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
+OF_THE_NAMED = re.compile(
+    r"\bthe (?:following|next|remaining|other|last|latter|former) $"
+)  # the other two months
 FACTOR = re.compile(r"\bfactor of\s$", re.IGNORECASE)
 SHORTLY_BEFORE = 20  # characters
 ABOUT_MARGIN = Decimal("0.05")
@@ -103,7 +106,7 @@ def quantities(text: str) -> list[Quantity]:
             unit = TIMES
         about = bool(ABOUT.search(before) or BEHIND_ABOUT.match(text[end : end + SHORTLY_BEFORE]))
         # 1 g당 is "per gram", "1" and "a" are the same. A year of two words is as exact as 2 years.
-        demanded = (said or bool(unit and not own_unit)) and value != 1
+        demanded = (said or bool(unit and not own_unit)) and value != 1 and not OF_THE_NAMED.search(before)
         in_words = multiple or (unit == TIMES and not text[start].isdigit())
         shown = text[start : behind.end(1) if behind and unit else end]
         found.append(
