@@ -113,7 +113,13 @@ def false_findings(
     """Yield clauses that tell an effect of what the sources name only where they found none."""
     if len(own) * sum(map(len, sources)) > MOST_PAIRS:
         return
-    counts = Counter(word for said in sources for place in said for word in place.words)
+    counts = Counter(
+        word
+        for said in sources
+        for place in said
+        if place.nothing or place.something or place.quantities
+        for word in place.words
+    )
     elsewhere = [place for said in sources for place in said if not place.nothing]
     for mine in own:
         if not mine.something or mine.uncertain or EXCEPT.search(mine.written):
@@ -139,7 +145,7 @@ def _only_there(
 ) -> bool:
     """Tell whether a clause names what the sources name in this place alone, and something else of it."""
     twice = terms_of(place.condition.tokens) if place.condition else ()
-    alone = {word for word in place.words if counts[word] == (2 if word in twice else 1)}
+    alone = {word for word in place.words if counts[word] <= (2 if word in twice else 1)}
     numbers = [
         quantity
         for quantity in own.quantities

@@ -20,8 +20,8 @@ ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부
 ONLY_AS = {"lift": ("lifts", "lifted", "lifting"), "크": ("커", "컸", "클"), "덜": ("덜었", "덜어", "더는")}
 BOUND = re.compile(r" than \d")  # more than 50 is a number, as is less than half
 BOUND_IN_WORDS = re.compile(
-    r" than (?:about |around )?(?:half|twice|double|one|two|three|four|five|six|seven|eight|nine|ten"
-    r"|an? (?:third|quarter|fifth|tenth|half))\b"
+    r" than (?:about |around )?(?:half|halv|twice|doubl|tripl|quadrupl|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten|an? (?:third|quarter|fifth|tenth|half))"
 )
 BOUNDING = frozenset("more less fewer".split())
 # Up and down say a direction with a verb of motion: pushed up, went down.
@@ -287,8 +287,11 @@ def contradictions(
     own: Sequence[Direction],
     sources: Sequence[tuple[Text, Sequence[Direction]]],
     bridge: Bridge,
+    of_others: Set[tuple[int, int]] = frozenset(),
 ) -> Iterator[tuple[str, str]]:
     """Yield words of a sentence and those of the sources that turn them round.
+
+    `of_others`: pairs of directions, by their id, that are said of different things.
 
     A word of an axis contradicts where the place of the sources that shares most with it has the other
     end of the axis, or denies it, and no place that shares nearly as much agrees. A comparison is read
@@ -312,7 +315,9 @@ def contradictions(
                 continue
         ranked = []
         for other, near_words, clause_words, sentence_words in said:
-            if not _comparable(direction, other) or (id(direction) in mixed and other.phrase in named):
+            if not _comparable(direction, other, of_others) or (
+                id(direction) in mixed and other.phrase in named
+            ):
                 continue
             if not (near := bridge.shared(direction.near, clause_words if direction.barely else near_words)):
                 continue
@@ -343,9 +348,11 @@ def contradictions(
             yield direction.written, other.written
 
 
-def _comparable(own: Direction, other: Direction) -> bool:
+def _comparable(own: Direction, other: Direction, of_others: Set[tuple[int, int]]) -> bool:
     """Tell whether two directions are of one axis; what tells of a noun is a condition, not a finding."""
-    return own.axis == other.axis and (own.attribute or not other.attribute)
+    if own.axis != other.axis or (id(own), id(other)) in of_others:
+        return False
+    return own.attribute or not other.attribute
 
 
 def _plainly(direction: Direction) -> Direction:

@@ -26,6 +26,7 @@ from generator.checking.numbers.multiples import (
     NEAR_A_MULTIPLE,
     Multiples,
     is_difference,
+    is_more_by,
     is_said,
     is_share_of_counts,
     joined,
@@ -41,7 +42,7 @@ from generator.checking.reversed_changes import begun_at_end, reversed_changes
 from generator.checking.rivals import rival_terms
 from generator.checking.subjects import missing_terms, names_elsewhere, replaced_words, rival_names
 from generator.checking.substances import drugs, substances
-from generator.checking.themes import contrary_themes
+from generator.checking.themes import about_others, contrary_themes, outdone_by_standard
 from generator.checking.universals import unsaid_universals
 from indexer.analysis.tokens import Token
 
@@ -112,6 +113,7 @@ def _missing_numbers(it: Compared) -> Iterator[tuple[Quantity, bool]]:
                     text.text,
                     multiples_near(() if it.across else text.tokens_around(quantity.start)),
                 )
+            found = found or any(is_more_by(quantity, other) for other in said)
             found = found or is_share_of_counts(quantity, (source.text for source in it.texts))
         if not found:
             same = any(quantity.value == other.value for other in said)
@@ -216,8 +218,10 @@ def _turned(it: Compared) -> Iterator[str]:
 
 def _opposites(it: Compared) -> Iterator[str]:
     said = [(source.text, source.directions) for source in it.sources]
-    for pair in contradictions(it.own.text, it.own.directions, said, it.bridge):
-        yield _pair(pair)
+    themes = [theme for source in it.sources for theme in source.themes]
+    others = about_others(it.own.themes, themes, it.bridge)
+    yield from map(_pair, contradictions(it.own.text, it.own.directions, said, it.bridge, others))
+    yield from map(_pair, outdone_by_standard(it.own.themes, themes, it.bridge))
     for pair in contrary_themes(
         it.own.themes, [each for source in it.sources for each in source.themes], it.bridge
     ):

@@ -51,6 +51,7 @@ AUXILIARY = re.compile(
     re.IGNORECASE,
 )
 OPENING = re.compile(r"\s*(?:(?:and|but|while|whereas|although|though|because|the|a|an)\s+)*", re.IGNORECASE)
+ADVERB = re.compile(r"\w{3,}ly|instead|again|further|too|even|still|together", re.IGNORECASE)
 NOUNS = ("NNG", "NNP", "XSN", "XPN", "SL", "SN", "NR")
 CASES = {"JKO", "JKS"}
 TOPICS = {"은", "는"}
@@ -81,7 +82,10 @@ def themes(text: Text, said: Sequence[Direction]) -> Iterator[Theme]:
         tokens = [
             token
             for token in starting_in(text.tokens, start_of_token, *span)
-            if token[0] not in FUNCTION_WORDS and token[0] not in AXIS_WORDS and not token[0].isdigit()
+            if token[0] not in FUNCTION_WORDS
+            and token[0] not in AXIS_WORDS
+            and not token[0].isdigit()
+            and not ADVERB.fullmatch(text.text, token[2], token[3])
         ]
         if tokens:
             yield Theme(direction, tuple(tokens[-LONGEST:]), tokens[-1])
@@ -114,10 +118,9 @@ def _phrase_behind(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _subject(text: str, begin: int, end: int) -> tuple[int, int] | None:
     """Return the phrase before a verb up to its first preposition: "the share" of "the share of cases"."""
-    words = re.compile(
-        r"\s*(?:(?:and|but|while|whereas|although|though|because|the|a|an)\s+)*", re.IGNORECASE
-    )
-    if opening := words.match(text, begin, end):
+    if end - begin > LONGEST_SUBJECT:
+        return None
+    if opening := OPENING.match(text, begin, end):
         begin = opening.end()
     stop = PREPOSITION.search(text, begin, end)
     verb = AUXILIARY.search(text, begin, end)
@@ -165,6 +168,50 @@ def contrary_themes(own: Sequence[Theme], said: Sequence[Theme], bridge: Bridge)
         verdicts = [_verdict(mine, other, bridge) for other in same]
         if same and not any(verdict is not False for verdict in verdicts):
             yield mine.direction.written, same[0].direction.written
+
+
+def about_others(own: Sequence[Theme], said: Sequence[Theme], bridge: Bridge) -> set[tuple[int, int]]:
+    """Return the pairs of directions, by their id, that are said of different things."""
+    if len(own) * len(said) > MOST_PAIRS:
+        return set()
+    return {
+        (id(mine.direction), id(other.direction))
+        for mine in own
+        for other in said
+        if not bridge.shared(mine.tokens, terms_of(other.tokens))
+        and not bridge.shared(mine.tokens, terms_of(other.direction.near))
+    }
+
+
+def outdone_by_standard(
+    own: Sequence[Theme], said: Sequence[Theme], bridge: Bridge
+) -> Iterator[tuple[str, str]]:
+    """Yield words of "A is better than B" where the sources say of B alone that it is."""
+    if len(own) * len(said) > MOST_PAIRS:
+        return
+    for mine in own:
+        direction = mine.direction
+        if not direction.standard or direction.denied:
+            continue
+        standard = tuple(token for token in direction.clause.tokens if token[0] in direction.standard)
+        same = [
+            other
+            for other in said
+            if other.direction.axis == direction.axis
+            and other.direction.sign == direction.sign
+            and not other.direction.denied
+            and bridge.shared(direction.clause.tokens, terms_of(other.direction.clause.tokens))
+            >= LEAST_SHARED
+        ]
+        turned = [
+            other
+            for other in same
+            if other.direction.standard is None
+            and bridge.matched(standard, terms_of(other.tokens))
+            and not bridge.matched(mine.tokens, terms_of(other.direction.clause.tokens))
+        ]
+        if turned and len(turned) == len(same):
+            yield direction.written, turned[0].direction.written
 
 
 def _of_one(own: Theme, other: Theme, bridge: Bridge) -> bool:

@@ -58,7 +58,12 @@ def extents(text: Text, said: Sequence[Direction]) -> Iterator[Extent]:
         counted = text.quantities_in(clause.start, clause.end)
         for quantity in counted if len(here) * len(counted) <= MOST_PAIRS else ():
             counter = COUNTERS.match(text.text, quantity.end) if quantity.unit is None else None
-            if (quantity.unit is None and not counter) or quantity.unit == TIMES or _is_half(quantity):
+            measure = quantity.value != quantity.value.to_integral_value()
+            if (
+                (quantity.unit is None and not counter and not measure)
+                or quantity.unit == TIMES
+                or _is_half(quantity)
+            ):
                 continue
             to = _korean(text.text, quantity, here) if text.korean else _english(text.text, quantity, here)
             if to is not None:

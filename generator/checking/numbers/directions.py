@@ -34,7 +34,7 @@ def directed(text: Text, said: Sequence[Direction]) -> Iterator[Change]:
     """
     by_clause: dict[int, list[Direction]] = {}
     for direction in said:
-        if direction.sign and direction.axis in AMOUNTS:
+        if direction.sign and direction.axis in {*AMOUNTS, "quality"}:
             by_clause.setdefault(direction.clause.start, []).append(direction)
     for clause in text.clauses:
         here = by_clause.get(clause.start, [])
@@ -46,11 +46,12 @@ def directed(text: Text, said: Sequence[Direction]) -> Iterator[Change]:
 
 
 def _governing(quantity: Quantity, said: Sequence[Direction]) -> Direction | None:
+    """Return the direction of an amount that governs a number; one of quality may stand between the two."""
     for each in said:
-        if 0 <= each.start - quantity.end <= ADJACENT:
+        if 0 <= each.start - quantity.end <= ADJACENT and each.axis in AMOUNTS:
             return each
     before = [each for each in said if each.written.isascii() and 0 <= quantity.start - each.end <= FARTHEST]
-    return before[-1] if before else None
+    return before[-1] if before and before[-1].axis in AMOUNTS else None
 
 
 def _more_or_less(text: Text, clause: Clause, quantity: Quantity) -> Direction | None:

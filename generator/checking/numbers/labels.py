@@ -25,6 +25,7 @@ MEASURE = 2  # words that name what is measured
 CHANGES = re.compile(r"에서|\bto\b")
 LONGEST_CHANGE = 40  # characters
 NEAREST = 4  # words beside the first number of a sentence
+LEAST_ACROSS = 2  # words of another number, where not all of its own have a translation
 LEAST_TAKEN = 1
 
 
@@ -101,7 +102,7 @@ def _rival(
         here = len(bridge.matched(own.tokens, kept))
         elsewhere = len(bridge.matched(own.tokens, taken))
         if known is not None and not (
-            _telling(kept) <= known or (elsewhere > LEAST_TAKEN and _telling(kept) & known)
+            _telling(kept) <= known or (elsewhere > LEAST_ACROSS and _telling(kept) & known)
         ):
             continue
         if elsewhere > LEAST_TAKEN * here:
@@ -148,8 +149,11 @@ def of_other_conditions(
             continue
         for condition in mine.conditions:
             kind = _kind(condition, own_text)
-            if not kind or not any(
-                condition.same_as(other) for text, _ in sources for other in text.quantities
+            kinds = [_kind(each, own_text) for each in mine.conditions]
+            if (
+                not kind
+                or kinds.count(kind) > 1
+                or not any(condition.same_as(other) for text, _ in sources for other in text.quantities)
             ):
                 continue
             rivals = [_other_condition(condition, kind, mine, text, place) for text, place in same]
@@ -190,7 +194,7 @@ def turned_labels(
     `changed`: numbers of a change, "from 29 % without lines to 18 %", stand beside what changed them.
     """
     for mine in own:
-        if not measures(mine.quantity) or mine.quantity in changed:
+        if not _labels(mine.quantity, own_text) or mine.quantity in changed:
             continue
         lacks = _lacks(own_text, mine)
         found = [
@@ -203,13 +207,20 @@ def turned_labels(
             yield mine.quantity.text, found[0].text
 
 
+def _labels(quantity: Quantity, text: Text) -> bool:
+    """Tell whether a number is that of a group: a measure, in English also a count."""
+    return measures(quantity) or (
+        not text.korean and quantity.unit is None and quantity.demanded and not quantity.multiple
+    )
+
+
 def _turned(lacks: bool, text: Text, place: Labelled, there: Sequence[Labelled]) -> Quantity | None:
     if _lacks(text, place) == lacks:
         return None
     for other in there:
         if (
             other.sentence == place.sentence
-            and measures(other.quantity)
+            and _labels(other.quantity, text)
             and alike(other.quantity, place.quantity)
             and _lacks(text, other) == lacks
         ):

@@ -136,6 +136,13 @@ def _pairs(text: str, counted: Sequence[Quantity]) -> Iterator[tuple[Decimal, De
         yield from combinations(values[:MOST_IN_A_SENTENCE], 2)
 
 
+def is_more_by(quantity: Quantity, other: Quantity) -> bool:
+    """Whether a share is what a factor adds: 30 % for "1.3 times"."""
+    if not quantity.unit or quantity.unit.dimension != "share" or other.unit != TIMES:
+        return False
+    return (other.value - 1) * HUNDRED == quantity.value
+
+
 def is_share_of_counts(quantity: Quantity, texts: Iterable[str]) -> bool:
     """Whether a share is that of a count in another one, as a source gives them: 94 % for "47 of 50"."""
     if not quantity.unit or quantity.unit.dimension != "share":

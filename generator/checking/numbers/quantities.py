@@ -105,6 +105,12 @@ def quantities(text: str) -> list[Quantity]:
         if not unit and FACTOR.search(before):
             unit = TIMES
         about = bool(ABOUT.search(before) or BEHIND_ABOUT.match(text[end : end + SHORTLY_BEFORE]))
+        if whole:  # its number stands at the preposition
+            begin = max(0, text.lower().rfind(whole, 0, end + len(whole)))
+            about = bool(
+                ABOUT.search(text[max(0, begin - SHORTLY_BEFORE) : begin])
+                or BEHIND_ABOUT.match(text[begin + len(whole) :][:SHORTLY_BEFORE])
+            )
         # 1 g당 is "per gram", "1" and "a" are the same. A year of two words is as exact as 2 years.
         demanded = (said or bool(unit and not own_unit)) and value != 1 and not OF_THE_NAMED.search(before)
         in_words = multiple or (unit == TIMES and not text[start].isdigit())
