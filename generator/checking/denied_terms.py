@@ -1,4 +1,4 @@
-"""Words that the sources have only where they deny them: "with a GPS" for "no GPS is used"."""
+"""Words that the sources only deny: "with a GPS" for "no GPS is used"."""
 
 import re
 from collections.abc import Iterator, Sequence

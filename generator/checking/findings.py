@@ -1,4 +1,4 @@
-"""What was found and what was not: an effect told of what the sources found none of, and the other way round.
+"""Findings: an effect where the sources found none, and none where they found one.
 
 "Pay lowered the wish to leave" for "pay was not related to the wish to leave".
 """

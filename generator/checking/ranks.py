@@ -1,4 +1,4 @@
-"""What comes first or last: "lowest at 10 s" for "lowest at 7 s", "gained least" for "gained most"."""
+"""Superlatives: "lowest at 10 s" for "lowest at 7 s", "gained least" for "gained most"."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -54,12 +54,12 @@ def reversed_changes(own: Sequence[Change], said: Sequence[Change]) -> Iterator[
 def begun_at_end(
     own: Sequence[Quantity], changes: Sequence[Change], said: Sequence[Change], counted: Sequence[Quantity]
 ) -> Iterator[str]:
-    """Yield numbers that a sentence tells as the end of a change that begins with them in the sources.
+    """Yield numbers at the end of a change of a sentence that are its start in the sources.
 
     Args:
         own, changes: the numbers that a change of the sentence goes to, and its changes with both numbers.
         said: the changes of the sources.
-        counted: their numbers; one that stands there twice may be an end too.
+        counted: their numbers; a number that is in them twice may be an end too.
     """
     both = {each for change in changes for each in change}
     for mine in own:

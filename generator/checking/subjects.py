@@ -104,7 +104,7 @@ def names_elsewhere(
 
 
 def _proper(text: str, start: int, end: int) -> list[str]:
-    """Return the names of a part of a text, but for the first word of a sentence."""
+    """Return the names of a part of a text, except for the first word of a sentence."""
     return [
         match[0]
         for match in NAME.finditer(text, start, end)
@@ -149,7 +149,7 @@ def replaced_words(own: Text, sources: Sequence[Text]) -> Iterator[tuple[str, st
 
 
 def _beside_a_number(text: Text, word: str) -> bool:
-    """Tell whether a clause has both a word and a number."""
+    """Return whether a clause has both a word and a number."""
     return any(
         word in text.words_of(clause) and text.quantities_in(clause.start, clause.end)
         for clause in text.clauses

@@ -1,6 +1,6 @@
-"""What a word of direction is said of: "the swelling dropped", "raised the yield", 전력 사용을 줄였다.
+"""Themes of words of direction: "the swelling" in "the swelling dropped", 전력 사용 in 전력 사용을 줄였다.
 
-"Increased the swelling" contradicts "the swelling dropped", whatever else the two clauses say.
+"Increased the swelling" contradicts "the swelling dropped". Other words of the two clauses do not count.
 """
 
 import re
@@ -24,7 +24,7 @@ from indexer.analysis.english import english_term
 from indexer.analysis.tokens import Token
 
 SIZES = frozenset({"amount", "length", "width", "depth", "heat", "strength"})
-# Of these more is better, and of those worse, so that both can be told by "improved".
+# More of the first is better, more of the second is worse: "improved" says both.
 GOOD = """
     accuracy precision recall performance score sensitivity specificity quality efficiency survival yield
     retention adherence compliance satisfaction achievement skill reliability stability sleep function success
@@ -71,7 +71,7 @@ class Theme:
 
 
 def themes(text: Text, said: Sequence[Direction]) -> Iterator[Theme]:
-    """Yield the directions of a text with what they are said of, where that can be told."""
+    """Yield the directions of a text that have a theme."""
     nouns = list(_korean_themes(text)) if text.korean else []
     for direction in said:
         if not direction.sign or direction.hardly:
@@ -146,7 +146,7 @@ def _korean_themes(text: Text) -> Iterator[tuple[int, int, int]]:
 
 
 def _korean(said: Direction, nouns: Sequence[tuple[int, int, int]]) -> tuple[int, int] | None:
-    """Return the last noun with such a particle before a Korean verb that tells of no noun behind it."""
+    """Return the last noun with such a particle before a Korean verb; none before an attribute."""
     if said.attribute:
         return None
     place = bisect_right(nouns, said.start, key=_end_of_particle) - 1
@@ -233,7 +233,7 @@ def _sign(own: Theme, other: Theme) -> int:
 
 
 def _verdict(own: Theme, other: Theme, bridge: Bridge) -> bool | None:
-    """Tell whether two themes are said to go the same way; None where that cannot be told."""
+    """Return whether two themes go the same way; None if that is open."""
     mine, their = own.direction, other.direction
     same = (mine.sign * _sign(own, other) == their.sign) == (mine.denied == their.denied)
     if mine.standard is None and their.standard is None:

@@ -18,7 +18,7 @@ MOST = re.compile(
 )
 BEHIND_LEAST = re.compile(r"\s?[가-힣]{0,3}\s?이상| or more\b")
 BEHIND_MOST = re.compile(r"\s?[가-힣]{0,3}\s?이하| or (?:fewer|less)\b")
-SHORTLY_BEFORE, SHORTLY_BEHIND, NEAR = 20, 12, 40  # characters
+SHORTLY_BEFORE, SHORTLY_BEHIND, FAR_BEHIND, NEAR = 20, 12, 24, 40  # characters
 COUNTED = 2  # words behind a number that may name what it counts
 MOST_PAIRS = 10_000
 
@@ -94,7 +94,7 @@ def ranges(text: Text) -> Iterator[tuple[Quantity, int]]:
     for quantity in text.quantities:
         before = text.text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
         end = quantity.start + len(quantity.text)
-        behind = text.text[end : end + SHORTLY_BEHIND]
+        behind = text.text[end : end + FAR_BEHIND]
         above = bool(ABOVE.search(before) or BEHIND_ABOVE.match(behind))
         if above != bool(BELOW.search(before) or BEHIND_BELOW.match(behind)):
             yield quantity, 1 if above else -1

@@ -1,4 +1,4 @@
-"""What a count counts: "41,000 registers" for "41,000 persons across 27 registers"."""
+"""Counts of things: "41,000 registers" for "41,000 persons across 27 registers"."""
 
 import re
 from collections.abc import Iterator, Sequence

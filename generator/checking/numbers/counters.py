@@ -1,4 +1,4 @@
-"""What Korean counters count: "410 hours" for 410회."""
+"""Korean counters against units: "410 hours" for 410회."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The label of a number: its group, condition or sign of a group, against those that the sources give it.
+"""Labels of numbers: the group or the condition of a number, compared with those in the sources.
 
 "94% of the cobalt" for "91% of the cobalt and 94% of the lithium"; "11.8% of non-users" for "11.8% of users";
 "10% at -30 ℃" for "10% at -50 ℃".
