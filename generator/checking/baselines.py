@@ -45,7 +45,7 @@ def baselines(
             if len({each.sign for each in here}) != 1:
                 continue
             start, end = first.end, second.start
-            if text.tagged:
+            if text.korean:
                 topics = list(TOPIC.finditer(text.text, clause.start, first.start))
                 start, end = (topics[-1].end() if topics else first.start), first.start
             beside = [
@@ -55,7 +55,7 @@ def baselines(
                 and token[0] not in AXIS_WORDS
                 and not text.in_quantity(token)
             ]
-            words = beside[-LABEL:] if text.tagged else beside[:LABEL]
+            words = beside[-LABEL:] if text.korean else beside[:LABEL]
             label = frozenset(words)
             elsewhere = (each for each in said if each.axis in AMOUNTS and each.clause is not clause)
             if not any(len(label & terms_of(each.clause.tokens)) >= LEAST_OF_A_LABEL for each in elsewhere):

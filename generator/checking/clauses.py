@@ -17,9 +17,11 @@ from indexer.glossary.storage import Glossary
 
 # Where a clause ends, but for Korean verbs, whose endings are told by the analysis.
 BREAK = re.compile(
-    r"[,;:—]\s|\s[–-]\s|\b(?:while|whereas|but|although|though|yet|because|unless|however|until|when|where)\b",
+    r"(?<![\d%℃])[,]\s|,\s(?![\d-])|[;:—]\s|\s[–-]\s|\b(?:while|whereas|but|although|though|yet|because|unless|however|until|when|where)\b",
     re.IGNORECASE,
 )
+LATIN = re.compile("[A-Za-z]")
+PRONOUN = re.compile(r"\s*(?:(?:It|They|This|These|That|Those)\b|(?:이는|이들은|이것은|그것은|이로써) )")
 KOREAN_ENDINGS = ("고", "며", "나", "만", "데", "면서", "면", "자", "므로", "니")
 AUXILIARY = ("있", "싶", "나서", "보니")
 Item = TypeVar("Item")
@@ -53,6 +55,11 @@ class Text:
     quantities: tuple[Quantity, ...]
     tagged: tuple[TaggedWord, ...] = ()  # of a text with Hangul
 
+    @cached_property
+    def korean(self) -> bool:
+        """Whether the text is Korean, rather than English with a few terms in Hangul."""
+        return bool(self.tagged) and 2 * len(HANGUL.findall(self.text)) > len(LATIN.findall(self.text))
+
     def words_of(self, clause: Clause) -> str:
         """Return the clause as written."""
         return self.text[clause.start : clause.end]
@@ -73,10 +80,18 @@ class Text:
 
     @cached_property
     def sentences(self) -> dict[int, tuple[int, int, set[str]]]:
-        """The sentences by their number: begin, end and terms."""
+        """The sentences by their number: begin, end and terms.
+
+        A sentence that begins with a pronoun is about the one before it, whose terms it has too.
+        """
         found: dict[int, tuple[int, int, set[str]]] = {}
         for clause in self.clauses:
-            begin, _, words = found.get(clause.sentence, (clause.start, 0, set()))
+            if clause.sentence in found:
+                begin, _, words = found[clause.sentence]
+            else:
+                begin, words = clause.start, set()
+                if PRONOUN.match(self.text, begin) and clause.sentence - 1 in found:
+                    words = found[clause.sentence - 1][2]
             found[clause.sentence] = begin, clause.end, words | terms_of(clause.tokens)
         return found
 
@@ -187,6 +202,16 @@ class Bridge:
             for span, others in self._others.items()
             if within is None or within.start <= span[0] < within.end
         ]
+
+    def matched(self, tokens: Sequence[Token], held: AbstractSet[str]) -> set[str]:
+        """Return those of the terms in `held` that these tokens stand for, in either language."""
+        found = {token[0] for token in tokens if token[0] in held and not token[0].isdigit()}
+        if tokens:
+            begin, end = tokens[0][2], tokens[-1][3]
+            for (start, stop), others in self._others.items():
+                if begin <= start and stop <= end:
+                    found.update(*(other for other in others if held >= other))
+        return found
 
     def shared(self, tokens: Sequence[Token], held: AbstractSet[str]) -> int:
         """Count the terms of these tokens that stand among `held`, in either language."""

@@ -18,7 +18,16 @@ from indexer.analysis.tokens import Token
 
 _AT = r"(?:for|in|with|of|at|among|on)\b"
 AS_FOR = re.compile(rf"\bas \w+ {_AT}[^,;.]{{1,60}}?\bas {_AT}", re.IGNORECASE)
+# Verbs that compare their subject with their object, and where more is better.
+OUTDOES = re.compile(
+    r"\b(?:outperform|outdo|outdid|surpass|outrank|outpac|outstrip|beat|excel)\w*\s", re.IGNORECASE
+)
+KOREAN_OUTDOES = re.compile(
+    r"([가-힣\w\s-]{2,30}?)[을를] (?:[가-힣]+ )?(?:능가|앞[서섰질]|웃도|웃돌|뛰어넘|이겼)"
+)
 ENDS_IN_PARTICLE = re.compile(r"[은는이가을를의에로도](?:서|서는|는)?$")
+BETTER = re.compile(r"더 (?:잘|많이|크게|오래|자주|효과적|우수|정확)|우수|뛰어")
+TOPIC = re.compile(r"[가-힣)\w][은는이가] ")
 STANDARD_WORDS = 3  # words before 보다, and content words behind "than"
 # Verbs whose subject does something to their object.
 VERBS = frozenset(
@@ -74,12 +83,44 @@ def comparisons(text: Text, said: Sequence[Direction]) -> Iterator[Comparison]:
             compares = _compares(clause, said, than, place)
             counted = text.quantities_in(clause.start, clause.end)
             multiples = tuple(each for each in counted if each.unit == TIMES)
-            if compares or multiples:
-                sign = (compares.sign * (-1 if compares.denied else 1)) if compares else 1
-                axes = frozenset({compares.axis} if compares else ())
+            better = None if compares else BETTER.search(text.text, place, clause.end)
+            if compares or multiples or better:
+                sign = _sign(compares, said) if compares else 1
+                axes = frozenset({compares.axis} if compares else {"quality"} if better else ())
                 more = [token for token in more if not compares or token[2] != compares.start]
                 written = text.words_of(clause).strip()
                 yield Comparison(_content(more), _content(than), sign, axes, multiples, written)
+        yield from _outdone(text, clause)
+
+
+def _sign(compares: Direction, said: Sequence[Direction]) -> int:
+    """Return which side is more; of "fell more than" the verb tells."""
+    sign = -compares.sign if compares.denied else compares.sign
+    verb = next(
+        (each for each in said if each.clause is compares.clause and each.end + 1 == compares.start), None
+    )
+    if verb and compares.written.isascii() and verb.axis == compares.axis:
+        return sign * verb.sign
+    return sign
+
+
+def _outdone(text: Text, clause: Clause) -> Iterator[Comparison]:
+    """Yield a comparison by a verb: "A outperformed B", A는 B를 앞섰다."""
+    written = text.words_of(clause).strip()
+    if match := OUTDOES.search(text.text, clause.start, clause.end):
+        if PASSIVE.search(text.text[max(clause.start, match.start() - SHORTLY_BEFORE) : match.start()]):
+            return
+        more = starting_in(clause.tokens, start_of_token, clause.start, match.start())
+        than = starting_in(clause.tokens, start_of_token, match.end(), clause.end)[:STANDARD_WORDS]
+    elif match := KOREAN_OUTDOES.search(text.text, clause.start, clause.end):
+        topic = TOPIC.search(text.text, clause.start, match.end(1))
+        start = topic.end() if topic else match.start(1)
+        more = starting_in(clause.tokens, start_of_token, clause.start, start)
+        than = starting_in(clause.tokens, start_of_token, start, match.end(1))[-STANDARD_WORDS:]
+    else:
+        return
+    if more and than:
+        yield Comparison(_content(more), _content(than), 1, frozenset({"quality"}), (), written)
 
 
 def _compares(
@@ -157,7 +198,7 @@ def _kept(own: Comparison, other: Comparison, bridge: Bridge) -> bool:
 
 def actions(text: Text) -> Iterator[Action]:
     """Yield the verbs of a text with their actor and object."""
-    yield from _korean_actions(text) if text.tagged else _english_actions(text)
+    yield from _korean_actions(text) if text.korean else _english_actions(text)
 
 
 def _english_actions(text: Text) -> Iterator[Action]:

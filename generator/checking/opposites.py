@@ -12,13 +12,18 @@ from itertools import pairwise
 from generator.checking.clauses import Bridge, Clause, Text, terms_of
 from generator.checking.names import opens_sentence
 from indexer.analysis.english import english_term
-from indexer.analysis.tokens import Token
+from indexer.analysis.tokens import TaggedWord, Token
 
 # Words of one syllable that are other words too, and what must follow them.
 ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부", "길": "어었게고며"}
 # Words of an axis in these forms alone: 커지다 and 크다, but not the adverb 크게; 덜 어내다.
 ONLY_AS = {"lift": ("lifts", "lifted", "lifting"), "크": ("커", "컸", "클"), "덜": ("덜었", "덜어", "더는")}
-BOUND = re.compile(r" than \d")  # more than 50 is a number
+BOUND = re.compile(r" than \d")  # more than 50 is a number, as is less than half
+BOUND_IN_WORDS = re.compile(
+    r" than (?:about |around )?(?:half|halv|twice|doubl|tripl|quadrupl|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten|an? (?:third|quarter|fifth|tenth|half))"
+)
+BOUNDING = frozenset("more less fewer".split())
 # Up and down say a direction with a verb of motion: pushed up, went down.
 PARTICLE_VERB = re.compile(
     r"\b(?:go|goes|going|gone|went|push\w*|dr[io]v\w*|bring|brings|brought|mov\w*|com\w+|came|edg\w*|forc\w*|creep\w*|crept"
@@ -45,7 +50,8 @@ TOPICAL = frozenset(word for word, (axis, _) in AXIS_WORDS.items() if axis in {"
 NOT = re.compile(
     r"\b(?:not(?! only\b)|no(?! (?:less|fewer|more) than\b)|never|without|cannot|neither|nor|none|unable)\b"
     r"|\bfail(?:s|ed)? to\b|n't\b"
-    r"|(?<!못지)않|(?<!다름)(?<!틀림)(?<!끊임)(?<!관계)(?<!상관)없|못하|(?<![가-힣])(?:못|안) "
+    r"|(?<!못지)않|(?<!다름)(?<!틀림)(?<!끊임)(?<!관계)(?<!상관)없|못하"
+    r"|(?<![가-힣])(?:못|안) (?!되는|된|미치|미친)"
     r"|아니(?!라|하)|(?<!뿐 )(?<!뿐만 )아니라",
     re.IGNORECASE,
 )
@@ -88,6 +94,7 @@ BE = re.compile(
 ENDS_A_PHRASE = re.compile(
     r"\W*$|[,;.)]| (?:than|in|at|for|with|by|on|after|among|and|when|if|of|to)\b", re.IGNORECASE
 )
+DETERMINERS = frozenset("a an any the significant significantly further".split())
 FUNCTION_WORDS = frozenset(
     "from than when where which who their its they we our he she has had have did do does was were been "
     "one on wherea but and against versu although though yet also both each onli after befor between among "
@@ -95,6 +102,8 @@ FUNCTION_WORDS = frozenset(
     "것 때 수 등 뒤 지 이 있 되 하 나타나 보이".split()
 )
 SHORTLY_BEFORE = 30  # characters
+LONGEST_VERB = 5  # tagged parts
+WITHOUT = re.compile(r"\bwithout (?:(?:an?|any|the) )?$")
 WINDOW = 4  # tokens before a word of an axis, and in English behind it
 BEHIND = 1  # in Korean: 늘어난 매출
 NEARLY_AS_GOOD = 0.75
@@ -119,6 +128,7 @@ class Direction:
     start: int = 0  # where the word stands in its text
     end: int = 0
     barely: bool = False
+    attribute: bool = False  # of a noun behind it: higher doses, 높은 집단
 
 
 # A direction and the terms near it, of its clause and of its sentence, without those of directions.
@@ -128,6 +138,7 @@ _Place = tuple[Direction, set[str], set[str], set[str]]
 def directions(text: Text) -> list[Direction]:
     """Return what a text says of directions, in its order."""
     found = []
+    verbs = {start: place for place, (_, start, _) in enumerate(text.tagged)}
     for clause in text.clauses:
         words = text.words_of(clause)
         hardly, standard = bool(HARDLY.search(words)), standard_of(text, clause)
@@ -146,18 +157,34 @@ def directions(text: Text) -> list[Direction]:
             behind = WINDOW if token[0].isascii() else BEHIND
             first, last = bisect_left(content, place), bisect_right(content, place)
             before = [clause.tokens[each] for each in content[max(0, first - WINDOW) : first]]
-            if _is_attribute(token, text.text):
+            attribute = is_attribute(token, text.text)
+            if attribute or (
+                token[0].isascii()
+                and WITHOUT.search(text.text, max(clause.start, token[2] - SHORTLY_BEFORE), token[2])
+            ):
                 before = []
             after = [clause.tokens[each] for each in content[last : last + behind]]
             near, beside = (*before, *after), (*before[-2:], *after[:1])
             written = text.text[token[2] : token[3]]
             denied = _is_denied(token, clause, text.text)
+            attribute = attribute or tells_of_a_noun(text.tagged, verbs.get(token[2]))
             following = next((other[0] for other in clause.tokens[place + 1 :] if other[0] != "쪽"), None)
             phrase = (token[0], following) if following else None
             where, barely = (token[2], token[3]), _is_barely(token, clause, text.text, denied=denied)
             found.append(
                 Direction(
-                    *sign, written, near, clause, denied, hardly, standard, phrase, beside, *where, barely
+                    *sign,
+                    written,
+                    near,
+                    clause,
+                    denied,
+                    hardly,
+                    standard,
+                    phrase,
+                    beside,
+                    *where,
+                    barely,
+                    attribute,
                 )
             )
     return found
@@ -167,7 +194,19 @@ def _is_content(token: Token) -> bool:
     return token[0] not in AXIS_WORDS and token[0] not in FUNCTION_WORDS and not token[0].isdigit()
 
 
-def _is_attribute(token: Token, text: str) -> bool:
+def tells_of_a_noun(tagged: Sequence[TaggedWord], place: int | None) -> bool:
+    """Tell whether the Korean verb at a place of the tagged words has the form that stands before a noun."""
+    if place is None:
+        return False
+    for number in range(place, min(place + LONGEST_VERB, len(tagged))):
+        if "ETM" in tagged[number][0]:
+            return True
+        if number + 1 < len(tagged) and tagged[number + 1][1] > tagged[number][2]:
+            return False
+    return False
+
+
+def is_attribute(token: Token, text: str) -> bool:
     """Tell whether an English comparative stands before its noun: "fewer events", not "was higher in"."""
     if text[token[2] : token[3]].lower() not in COMPARATIVES:
         return False
@@ -180,8 +219,12 @@ def _is_denied(token: Token, clause: Clause, text: str) -> bool:
     if token[0].isascii():
         before = text[clause.start : token[2]].split()[-4:]
         denied = NOT.search(" ".join(before))
-        # "Without lamps fell" denies the lamps.
-        return denied is not None and (denied[0].lower() not in {"without", "no"} or denied[0] in before[-2:])
+        if denied is None:
+            return False
+        # "Without lamps fell" denies the lamps, but "without a fall", "without reducing" the change.
+        if denied[0].lower() == "without":
+            return before[-1] == denied[0] or (before[-2:-1] == [denied[0]] and before[-1] in DETERMINERS)
+        return denied[0].lower() != "no" or denied[0] in before[-2:]
     return bool(NOT.search(text[token[3] : min(token[3] + 7, clause.end)]))
 
 
@@ -225,11 +268,13 @@ def standard_of(text: Text, clause: Clause) -> frozenset[str] | None:
 def _is_direction(token: Token, text: str) -> bool:
     """Tell whether a word says a direction: not the first part of a name such as East Sea."""
     written = text[token[2] : token[3]]
+    if written == "double" and text.startswith(" the ", token[3]):
+        return False
     if written in {"up", "down"}:
         return bool(PARTICLE_VERB.search(text[max(0, token[2] - SHORTLY_BEFORE) : token[2]]))
     if written[0].isupper() and not opens_sentence(text, token[2]):
         return False
-    if BOUND.match(text, token[3]):
+    if BOUND.match(text, token[3]) or (written in BOUNDING and BOUND_IN_WORDS.match(text, token[3])):
         return False
     if token[0] in ONLY_AS and not written.startswith(ONLY_AS[token[0]]):
         return False
@@ -242,8 +287,11 @@ def contradictions(
     own: Sequence[Direction],
     sources: Sequence[tuple[Text, Sequence[Direction]]],
     bridge: Bridge,
+    of_others: Set[tuple[int, int]] = frozenset(),
 ) -> Iterator[tuple[str, str]]:
     """Yield words of a sentence and those of the sources that turn them round.
+
+    `of_others`: pairs of directions, by their id, that are said of different things.
 
     A word of an axis contradicts where the place of the sources that shares most with it has the other
     end of the axis, or denies it, and no place that shares nearly as much agrees. A comparison is read
@@ -267,7 +315,9 @@ def contradictions(
                 continue
         ranked = []
         for other, near_words, clause_words, sentence_words in said:
-            if other.axis != direction.axis or (id(direction) in mixed and other.phrase in named):
+            if not _comparable(direction, other, of_others) or (
+                id(direction) in mixed and other.phrase in named
+            ):
                 continue
             if not (near := bridge.shared(direction.near, clause_words if direction.barely else near_words)):
                 continue
@@ -296,6 +346,13 @@ def contradictions(
         sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
         if of_it and sure and shared >= LEAST_SHARED:
             yield direction.written, other.written
+
+
+def _comparable(own: Direction, other: Direction, of_others: Set[tuple[int, int]]) -> bool:
+    """Tell whether two directions are of one axis; what tells of a noun is a condition, not a finding."""
+    if own.axis != other.axis or (id(own), id(other)) in of_others:
+        return False
+    return own.attribute or not other.attribute
 
 
 def _plainly(direction: Direction) -> Direction:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from generator.checking.clauses import Bridge, Text, terms_of
+from generator.checking.names import opens_sentence
 from generator.checking.numbers.exchanged import Labelled
+from generator.checking.numbers.labels import measures
 from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
 from indexer.analysis.english import english_term
 
@@ -55,6 +57,61 @@ def rival_names(
                 yield name, rivals[0][0]
 
 
+NAME = re.compile(r"(?<![A-Za-z0-9-])(?:[A-Z][a-z]{3,}|[A-Z]{2,}[A-Za-z0-9]+)(?![a-z])")
+
+
+def names_elsewhere(
+    sentence: Text,
+    own: Sequence[Labelled],
+    sources: Sequence[tuple[Text, Sequence[Labelled]]],
+    same: Same,
+) -> Iterator[tuple[str, str]]:
+    """Yield names beside a number that the sources have only in clauses without it, beside other names."""
+    for place in own:
+        if not place.tokens or not measures(place.quantity):
+            continue
+        start, end = place.tokens[0][2], max(place.tokens[-1][3], place.quantity.end)
+        mine = _proper(sentence.text, start, end)
+        clauses = [
+            [
+                source.words_of(clause)
+                for clause in source.clauses
+                if clause.start <= there.quantity.start < clause.end
+            ]
+            for source, places in sources
+            for there in places
+            if place.quantity.same_as(there.quantity)
+        ]
+        around = [text for texts in clauses for text in texts]
+        for name in mine if around else ():
+            rivals = [
+                [
+                    other
+                    for other in _proper(text, 0, len(text))
+                    if other.isupper() == name.isupper() and not any(same(other, each) for each in mine)
+                ]
+                for text in around
+            ]
+            shared = any(
+                other.isupper() == name.isupper() and same(other, each)
+                for text in around
+                for other in _proper(text, 0, len(text))
+                for each in _proper(sentence.text, 0, len(sentence.text))
+            )
+            elsewhere = any(re.search(rf"\b{re.escape(name)}", source.text) for source, _ in sources)
+            if elsewhere and all(rivals) and not shared:
+                yield name, rivals[0][0]
+
+
+def _proper(text: str, start: int, end: int) -> list[str]:
+    """Return the names of a part of a text, except for the first word of a sentence."""
+    return [
+        match[0]
+        for match in NAME.finditer(text, start, end)
+        if match[0].isupper() or not opens_sentence(text, match.start())
+    ]
+
+
 def _names(text: Text, place: Labelled, named: Callable[[str], list[str]]) -> list[str]:
     if not place.tokens:
         return []
@@ -75,7 +132,7 @@ def replaced_words(own: Text, sources: Sequence[Text]) -> Iterator[tuple[str, st
     strange = terms_of(own.tokens) - held - FUNCTION_WORDS
     if len(strange) == 1:
         yield from _replaced_modifiers(own, sources)
-    elif not own.tagged:
+    elif not own.korean:
         return  # English tells no nouns apart: there the rest of the sentence has to be that of the source
     slots: dict[tuple[str, str], set[str]] = {}
     for source in sources:
@@ -87,8 +144,16 @@ def replaced_words(own: Text, sources: Sequence[Text]) -> Iterator[tuple[str, st
         if others and word not in others and not any(other in own.text.casefold() for other in others):
             # A word that the source has elsewhere is in the wrong place only beside a number.
             elsewhere = any(word in text for text in texts)
-            if not elsewhere or (own.tagged and own.quantities and before):
+            if not elsewhere or (own.korean and before and _beside_a_number(own, word)):
                 yield word, min(others)
+
+
+def _beside_a_number(text: Text, word: str) -> bool:
+    """Return whether a clause has both a word and a number."""
+    return any(
+        word in text.words_of(clause) and text.quantities_in(clause.start, clause.end)
+        for clause in text.clauses
+    )
 
 
 def _replaced_modifiers(own: Text, sources: Sequence[Text]) -> Iterator[tuple[str, str]]:
@@ -112,19 +177,32 @@ def _compounds(text: Text) -> Iterator[tuple[str, str]]:
 
 def _slots(text: Text) -> Iterator[tuple[str, str, str]]:
     """Yield the nouns of a text, in English its longer words, each with the word before and behind it."""
-    if text.tagged:
-        words = [("", "")]
-        words += [
-            (tag, text.text[start:end])
-            for tag, start, end in text.tagged
-            if tag[:2] in CONTENT and tag != "VX"
-        ]
+    if text.korean:
+        words = [("", ""), *_joined_nouns(text)]
     else:
         found = [".", *ENGLISH_WORD.findall(text.text.casefold())]
         words = [("NNG" if _may_be_noun(word) else "", word) for word in found]
     for ((_, before), (tag, word)), (_, (_, behind)) in pairwise(pairwise(words)):
         if tag in NOUNS and len(word) >= LEAST_SYLLABLES:
             yield before, word, behind
+
+
+def _joined_nouns(text: Text) -> Iterator[tuple[str, str]]:
+    """Yield the content words of a Korean text with their tags, nouns written together as one."""
+    begin = stop = -1
+    for tag, start, end in text.tagged:
+        if tag in NOUNS and start == stop:
+            stop = end
+            continue
+        if begin >= 0:
+            yield "NNG", text.text[begin:stop]
+        begin = stop = -1
+        if tag in NOUNS:
+            begin, stop = start, end
+        elif tag[:2] in CONTENT and tag != "VX":
+            yield tag, text.text[start:end]
+    if begin >= 0:
+        yield "NNG", text.text[begin:stop]
 
 
 def _may_be_noun(word: str) -> bool:

@@ -21,6 +21,7 @@ EDGE = re.compile(
     re.IGNORECASE,
 )
 LINK = re.compile(r"[^\d,;.]{0,12}(?:에서|에서는|\bto\b)[^\d,;.]{0,12}")
+LINK_WITH_CONDITION = re.compile(r"[^;.]{0,12}(?:에서|\bto\b)[^;]{0,30}")  # 228에서 1,400 ℃의 316까지
 RESPECTIVELY = re.compile(r"\brespectively\b|각각|순으로|차례로", re.IGNORECASE)
 LEAST_OF_ANOTHER = 2
 MOST_QUANTITIES = 60  # of a text; in a longer table nothing stands beside its words
@@ -50,6 +51,10 @@ def placed(text: Text) -> list[Placed]:
     partners: dict[int, set[Quantity]] = defaultdict(set)  # by where their partner starts
     for first, second in pairwise(counted):
         if _linked(text.text[first.end : second.start]):
+            partners[first.start].add(second)
+            partners[second.start].add(first)
+    for first, _, second in zip(counted, counted[1:], counted[2:], strict=False):
+        if alike(first, second) and LINK_WITH_CONDITION.fullmatch(text.text[first.end : second.start]):
             partners[first.start].add(second)
             partners[second.start].add(first)
     edges = [match.start() for match in EDGE.finditer(text.text)]
@@ -187,4 +192,10 @@ def alike(first: Quantity, second: Quantity) -> bool:
         return False
     if first.unit and second.unit:
         return first.unit.dimension == second.unit.dimension
-    return first.unit == second.unit
+    if first.unit or second.unit:
+        return False
+    return _is_whole(first) == _is_whole(second)  # a count is no measure
+
+
+def _is_whole(quantity: Quantity) -> bool:
+    return quantity.value == quantity.value.to_integral_value()

@@ -23,9 +23,19 @@ ENDS_IN_TO = re.compile(
 LESS_BEHIND = re.compile(
     r"^ (?:lower|higher|fewer|less|more|shorter|longer|reduction|increase|decrease|drop|fall|decline|rise)\b"
 )
+# A saving of 5 %, the increase was only 9 %.
+NOUN_OF = re.compile(
+    rf"\b(?:saving|reduction|increase|decrease|rise|fall|drop|gain|decline|growth)s? "
+    rf"(?:was |were |of )(?:{_ADVERBS} )*$",
+    re.IGNORECASE,
+)
+LONGEST_NOUN = 40  # characters
 LONGEST_BETWEEN = 140  # characters from the English verb to its number
 KOREAN_TO = re.compile(r"\s?(?:수준|이하|미만|이상|가까이)?(?:으로|로|까지) (?:[가-힣]+ )?")
 KOREAN_BY = re.compile(r"(?:만큼|가량|정도|가|이|나)?\s?(?:더 |덜 )?")
+COUNTERS = re.compile(
+    r"\s?(?:회|건|명|개|곳|번|편|대|마리|그루|호|쌍|종|척|권|채|가구|군데)(?=[로만으까가이 ])"
+)
 HALF = Decimal(50)  # by half is to half
 
 
@@ -47,9 +57,15 @@ def extents(text: Text, said: Sequence[Direction]) -> Iterator[Extent]:
         here = by_clause.get(clause.start, [])
         counted = text.quantities_in(clause.start, clause.end)
         for quantity in counted if len(here) * len(counted) <= MOST_PAIRS else ():
-            if quantity.unit is None or quantity.unit == TIMES or _is_half(quantity):
+            counter = COUNTERS.match(text.text, quantity.end) if quantity.unit is None else None
+            measure = quantity.value != quantity.value.to_integral_value()
+            if (
+                (quantity.unit is None and not counter and not measure)
+                or quantity.unit == TIMES
+                or _is_half(quantity)
+            ):
                 continue
-            to = _korean(text.text, quantity, here) if text.tagged else _english(text.text, quantity, here)
+            to = _korean(text.text, quantity, here) if text.korean else _english(text.text, quantity, here)
             if to is not None:
                 yield Extent(quantity, to)
 
@@ -61,6 +77,8 @@ def _is_half(quantity: Quantity) -> bool:
 def _english(text: str, quantity: Quantity, said: Sequence[Direction]) -> bool | None:
     if LESS_BEHIND.match(text[quantity.start + len(quantity.text) :][:SHORTLY_BEHIND]):
         return False
+    if NOUN_OF.search(text, max(0, quantity.start - LONGEST_NOUN), quantity.start):
+        return False
     before = [each for each in said if 0 <= quantity.start - each.end <= LONGEST_BETWEEN]
     if not before:
         return None
@@ -70,6 +88,8 @@ def _english(text: str, quantity: Quantity, said: Sequence[Direction]) -> bool |
 
 def _korean(text: str, quantity: Quantity, said: Sequence[Direction]) -> bool | None:
     end = quantity.start + len(quantity.text)
+    if quantity.unit is None and (counter := COUNTERS.match(text, end)):
+        end = counter.end()
     starts = {each.start for each in said}
     if (to := KOREAN_TO.match(text, end)) and not starts.isdisjoint({to.end(), text.find(" ", end) + 1}):
         return True

@@ -34,7 +34,7 @@ def directed(text: Text, said: Sequence[Direction]) -> Iterator[Change]:
     """
     by_clause: dict[int, list[Direction]] = {}
     for direction in said:
-        if direction.sign and direction.axis in AMOUNTS:
+        if direction.sign and direction.axis in {*AMOUNTS, "quality"}:
             by_clause.setdefault(direction.clause.start, []).append(direction)
     for clause in text.clauses:
         here = by_clause.get(clause.start, [])
@@ -46,11 +46,12 @@ def directed(text: Text, said: Sequence[Direction]) -> Iterator[Change]:
 
 
 def _governing(quantity: Quantity, said: Sequence[Direction]) -> Direction | None:
+    """Return the direction of an amount that governs a number; one of quality may stand between the two."""
     for each in said:
-        if 0 <= each.start - quantity.end <= ADJACENT:
+        if 0 <= each.start - quantity.end <= ADJACENT and each.axis in AMOUNTS:
             return each
     before = [each for each in said if each.written.isascii() and 0 <= quantity.start - each.end <= FARTHEST]
-    return before[-1] if before else None
+    return before[-1] if before and before[-1].axis in AMOUNTS else None
 
 
 def _more_or_less(text: Text, clause: Clause, quantity: Quantity) -> Direction | None:
@@ -84,5 +85,7 @@ def _turned(own: Direction, other: Direction, bridge: Bridge) -> bool:
     of_standard = tuple(token for token in own.clause.tokens if token[0] in (own.standard or ()))
     rest = tuple(token for token in own.clause.tokens if token not in of_standard)
     theirs = other.standard or frozenset()
-    moved = bridge.shared(of_standard, terms_of(other.clause.tokens) - theirs) or bridge.shared(rest, theirs)
-    return not moved
+    words = terms_of(other.clause.tokens)
+    # Words of both sides, as of "tailored therapy" and "standard therapy", tell nothing.
+    ours = bridge.matched(of_standard, words - theirs) - bridge.matched(rest, words)
+    return not (ours or bridge.matched(rest, theirs) - bridge.matched(of_standard, theirs))

@@ -66,7 +66,7 @@ def _of_sentence(
         start = edges[max([rival for rival in rivals if rival < place], default=0)]
         stop = edges[place]
         own = tuple(token for token in tokens if start <= token[2] < stop)
-        if text.tagged:  # Korean labels stand before their number, what is said of all behind the last one
+        if text.korean:  # Korean labels stand before their number, what is said of all behind the last one
             own = tuple(token for token in own if token[2] < quantity.start) or own
         conditions = tuple(
             other

@@ -13,10 +13,11 @@ from functools import partial
 from itertools import chain, combinations
 
 from generator.checking.clauses import Text
-from generator.checking.numbers.numerals import TIMES
+from generator.checking.numbers.numerals import TIMES, WORD_VALUES
 from generator.checking.numbers.quantities import Quantity
 
 RATIO_MARGIN, MARGIN = Decimal("0.08"), Decimal("0.05")  # of a ratio of two numbers; of a number
+ABOUT_MARGIN = Decimal("0.12")  # "about a fifth" is 18 %
 NEAR_A_MULTIPLE = 0.5  # of what the best sentence of the sources shares with the clause of a multiple
 MORE_BY_HALF = Decimal("1.5")  # what is "more than half" or "over three times"
 MORE = re.compile(r"\b(?:more than|over|above|exceed\w*)\s$", re.IGNORECASE)
@@ -27,9 +28,15 @@ SHORTLY_BEFORE, SHORTLY_BEHIND = 12, 10  # characters
 MOST_IN_A_SENTENCE = 12  # numbers whose ratios are taken
 HUNDRED = Decimal(100)
 CHANGES = re.compile(r"doubl|halv|tripl|quadrupl|[가-힣\d ]{1,4}으?로 (?:늘|줄|증가|감소|커|작|높|낮|올|떨)")
+_SMALL = "two|three|four|five|six|seven|eight|nine|ten"
+PART_OF_WHOLE = re.compile(
+    rf"(?<![\d.,])\b(\d{{1,6}}|{_SMALL}) (?:out )?of (?:the )?(\d{{1,6}}|{_SMALL})\b(?![\d.,]*\d|\s?%)"
+)
 COUNTER = re.compile(r"\s?[가-힣]")  # the first syllable of what is counted: 80마리
 DIFFERS = re.compile(
-    r"\bthan\b|\b\w+er (?:with|in|for)\b|\bdiffer|보다|차이|\b(?:by|gap of)\b", re.IGNORECASE
+    r"\bthan\b|\b\w+er (?:with|in|for)\b|\bdiffer|보다|차이|\b(?:by|gap of)\b"
+    r"|(?:낮아졌|높아졌|줄었|줄어들었|늘었|늘어났|감소하|증가하|상승하|하락하|올랐|떨어졌|짧아졌|길어졌)",
+    re.IGNORECASE,
 )
 SUBTRACTED = {"share in points": "share"}  # what is subtracted: of 5 % and 3 % that is 2 percentage points
 
@@ -80,8 +87,10 @@ def is_said(quantity: Quantity, text: str, multiples: Multiples) -> bool:
     wanted = quantity.value if times else quantity.value / HUNDRED
     if not wanted:
         return False
-    low, high = wanted * (least - MARGIN), wanted * (most + MARGIN)
-    lowest, highest = wanted * (least - RATIO_MARGIN), wanted * (most + RATIO_MARGIN)
+    margin = ABOUT_MARGIN if quantity.about else MARGIN
+    low, high = wanted * (least - margin), wanted * (most + margin)
+    margin = max(margin, RATIO_MARGIN)
+    lowest, highest = wanted * (least - margin), wanted * (most + margin)
     in_words, ratios = partial(_any_between, multiples.in_words), partial(_any_between, multiples.ratios)
     # "A is twice B" is "B is half of A"; but what doubled was not halved.
     turns = not CHANGES.match(text[quantity.start : quantity.end + SHORTLY_BEHIND].lower())
@@ -125,6 +134,31 @@ def _pairs(text: str, counted: Sequence[Quantity]) -> Iterator[tuple[Decimal, De
             by_kind[counter[0] if counter else ""].append(quantity.value)
     for values in by_kind.values():
         yield from combinations(values[:MOST_IN_A_SENTENCE], 2)
+
+
+def is_more_by(quantity: Quantity, other: Quantity) -> bool:
+    """Whether a share is what a factor adds: 30 % for "1.3 times"."""
+    if not quantity.unit or quantity.unit.dimension != "share" or other.unit != TIMES:
+        return False
+    return (other.value - 1) * HUNDRED == quantity.value
+
+
+def is_share_of_counts(quantity: Quantity, texts: Iterable[str]) -> bool:
+    """Whether a share is that of a count in another one, as a source gives them: 94 % for "47 of 50"."""
+    if not quantity.unit or quantity.unit.dimension != "share":
+        return False
+    exponent = quantity.value.as_tuple().exponent
+    places = Decimal(1).scaleb(exponent) if isinstance(exponent, int) else Decimal(1)
+    return any(
+        abs(_count(part) / _count(whole) * HUNDRED - quantity.value) <= places / 2
+        for text in texts
+        for part, whole in PART_OF_WHOLE.findall(text)
+        if _count(whole)
+    )
+
+
+def _count(written: str) -> Decimal:
+    return Decimal(written) if written.isdigit() else Decimal(WORD_VALUES[written])
 
 
 Difference = tuple[str, Decimal]  # the dimension of two numbers, and by how much they differ

@@ -25,9 +25,13 @@ NEGATIVE = re.compile(
 )
 # Three times as high, but not three times a week.
 TIMES_AS = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
+OF_THE_NAMED = re.compile(
+    r"\bthe (?:following|next|remaining|other|last|latter|former) $"
+)  # the other two months
 FACTOR = re.compile(r"\bfactor of\s$", re.IGNORECASE)
 SHORTLY_BEFORE = 20  # characters
 ABOUT_MARGIN = Decimal("0.05")
+WEEK, DAYS_OF_A_MONTH, MONTH_MARGIN = 604_800, Decimal("30.4"), Decimal("0.09")  # 12 weeks are about 3 months
 A_YEAR, FIRST_YEAR, LAST_YEAR = 12, 1000, 2100  # in months; of the calendar
 
 
@@ -59,11 +63,23 @@ class Quantity:
             return False
         if self.unit and other.unit:
             if self.unit.dimension != other.unit.dimension:
-                return False
+                return self._months_as(other) or other._months_as(self)  # noqa: SLF001
             if self.unit.factor == other.unit.factor:  # a product is rounded
                 return self._close(self.value, other.value)
             return self._close(self.value * self.unit.factor, other.value * other.unit.factor)
         return self._close(self.value, other.value)
+
+    def _months_as(self, other: "Quantity") -> bool:
+        """Return whether months are told as weeks, which they are a little longer than."""
+        if not (self.unit and other.unit) or (self.unit.dimension, other.unit.dimension) != (
+            "month",
+            "second",
+        ):
+            return False
+        if other.unit.factor != WEEK:
+            return False
+        own, weeks = self.value * self.unit.factor * DAYS_OF_A_MONTH, other.value * 7
+        return abs(own - weeks) <= MONTH_MARGIN * own
 
     def _close(self, own: Decimal, other: Decimal) -> bool:
         return own == other or (self.about and abs(own - other) <= ABOUT_MARGIN * abs(other))
@@ -89,8 +105,14 @@ def quantities(text: str) -> list[Quantity]:
         if not unit and FACTOR.search(before):
             unit = TIMES
         about = bool(ABOUT.search(before) or BEHIND_ABOUT.match(text[end : end + SHORTLY_BEFORE]))
+        if whole:  # its number stands at the preposition
+            begin = max(0, text.lower().rfind(whole, 0, end + len(whole)))
+            about = bool(
+                ABOUT.search(text[max(0, begin - SHORTLY_BEFORE) : begin])
+                or BEHIND_ABOUT.match(text[begin + len(whole) :][:SHORTLY_BEFORE])
+            )
         # 1 g당 is "per gram", "1" and "a" are the same. A year of two words is as exact as 2 years.
-        demanded = (said or bool(unit and not own_unit)) and value != 1
+        demanded = (said or bool(unit and not own_unit)) and value != 1 and not OF_THE_NAMED.search(before)
         in_words = multiple or (unit == TIMES and not text[start].isdigit())
         shown = text[start : behind.end(1) if behind and unit else end]
         found.append(
@@ -118,9 +140,12 @@ def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]
     for place in range(len(listed) - 2, -1, -1):
         here, following = listed[place], listed[place + 1]
         between = text[here.end : following.start]
+        behind_unit = text[here.start + len(here.text) : following.start]
         # "ratio 0.71, 95% CI" is no list of shares.
         listed_share = following.unit and following.unit.dimension == "share" and "," in between
         a_year = CALENDAR.search(text[max(0, here.start - SHORTLY_BEFORE) : here.end])
+        if here.about and not following.about and LISTED.fullmatch(behind_unit):
+            listed[place + 1] = following = replace(following, about=True)
         if not here.unit and following.unit and not a_year and not listed_share and LISTED.fullmatch(between):
             listed[place] = replace(here, unit=following.unit)
     return listed

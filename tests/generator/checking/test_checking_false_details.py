@@ -147,6 +147,76 @@ FALSE_OF_TEXT = [
     ("Ponds release methane in summer at night.", "We release methane in summer at night from open ponds."),
     ("잡초 발생이 30%로 줄었다.", "피복 재배를 하자 잡초 발생이 30% 줄었다."),
     ("수확량이 12%만큼 늘었다.", "관수한 밭에서는 수확량이 12%로 늘었다."),
+    # What a direction is said of
+    (
+        "Watering at night increased the leaf temperature.",
+        "Leaf temperature dropped under the nets when the plants were watered at night.",
+    ),
+    ("그늘막은 잎 온도를 높였다.", "그늘막을 치자 잎 온도는 낮아졌다."),
+    (
+        "그늘막을 친 뒤 잎 온도는 2.4 ℃ 높아졌다.",
+        "잎 온도는 그늘막을 치기 전의 평균보다 친 뒤에 2.4 ℃ 낮았다.",
+    ),
+    # An effect where none was found, and none where there was one
+    (
+        "Wages raised the loyalty of the drivers.",
+        "Rest rooms raised the loyalty of the drivers. Wages were not related to their loyalty.",
+    ),
+    (
+        "Distance was the main reason for late arrivals.",
+        "Fog was the strongest reason for late arrivals. Distance hardly mattered.",
+    ),
+    (
+        "임금이 높을수록 운전자의 이직이 적었다.",
+        "휴게실이 있으면 운전자의 이직이 적었다. 임금은 운전자의 이직과 관련이 없었다.",
+    ),
+    # Labels of numbers
+    ("The resin held 84% of the nickel.", "The resin held 71% of the nickel and 84% of the zinc."),
+    (
+        "Fever occurred in 6.2% of non-vaccinated pigs.",
+        "Fever occurred in 6.2% of vaccinated and 17.5% of non-vaccinated pigs.",
+    ),
+    (
+        "시험구 40개를 더했을 때 오차가 0.15였다.",
+        "시험구 20개를 더했을 때 오차는 0.15였다. 40개를 더하면 0.22로 커졌다.",
+    ),
+    (
+        "The flood reached 2.9 m in Torvik.",
+        "In Malden and Oslund the flood reached 2.6 and 2.9 m, while Torvik stayed dry.",
+    ),
+    (
+        "Eight hundred villages were visited to interview 27 farmers.",
+        "We interviewed 800 farmers in 27 villages.",
+    ),
+    # Orders of numbers
+    (
+        "Clay outperformed sand at this depth.",
+        "At this depth the accuracy of the probe was 0.31 in loam, against 0.19 for clay and 0.24 for sand.",
+    ),
+    ("철제 관은 구리 관보다 더 긴 시간이 걸렸다.", "가열에 걸린 시간은 구리 관 180초, 철제 관 95초였다."),
+    # Ranks, sides and ends of numbers
+    ("Older drivers gained least from the course.", "Older drivers gained most from the course in winter."),
+    (
+        "The gain was largest for farms of more than three fields.",
+        "The gain was largest for farms of three fields or fewer.",
+    ),
+    ("오류 비율은 9.8%로 낮아졌다.", "오류 비율은 4학년 9.8%에서 6학년 14.6%로 늘었다."),
+    # Words that are only denied, and terms that exclude each other
+    ("The robot was steered with a compass.", "The robot was steered by lamps. No compass is used."),
+    (
+        "Summer floods came from melting snow in the valley.",
+        "Winter floods came from melting snow in the valley. Summer floods came from storms.",
+    ),
+    # Across languages
+    (
+        "임금은 운전자의 만족과 관련이 있었다.",
+        "Rest rooms raised the satisfaction of drivers. Wages were not related to their satisfaction.",
+    ),
+    (
+        "Colleagues weakened the stress of nurses.",
+        "상사의 지지는 간호사의 스트레스를 줄였다. 동료는 간호사의 스트레스에 효과가 없었다.",
+    ),
+    ("Older nurses gained least from the training.", "훈련의 이득은 나이 든 간호사에게서 가장 컸다."),
 ]
 TRUE_OF_TEXT = [
     ("Two dozen hens were vaccinated.", "In spring 24 hens were vaccinated on two farms."),
@@ -186,6 +256,39 @@ TRUE_OF_TEXT = [
     ("No hen was left unvaccinated.", "No hen was left unvaccinated on the two farms."),
     ("No farm was left without vaccine.", "None of the farms was left without vaccine in spring."),
     ("At least three farms need vaccine.", "At least three farms need vaccine, and at least two need hens."),
+    (
+        "Watering at night lowered the leaf temperature.",
+        "Leaf temperature dropped under the nets when the plants were watered at night.",
+    ),
+    (
+        "Leaf temperature dropped while humidity rose.",
+        "Under the nets humidity rose and leaf temperature dropped by 2 °C.",
+    ),
+    (
+        "Rest rooms, unlike wages, raised the loyalty of the drivers.",
+        "Rest rooms raised the loyalty of the drivers. Wages were not related to their loyalty.",
+    ),
+    ("The resin held 84% of the zinc.", "The resin held 71% of the nickel and 84% of the zinc."),
+    (
+        "Fever occurred in 6.2% of vaccinated pigs.",
+        "Fever occurred in 6.2% of vaccinated and 17.5% of non-vaccinated pigs.",
+    ),
+    (
+        "Sand outperformed clay at this depth.",
+        "At this depth the accuracy of the probe was 0.31 in loam, against 0.19 for clay and 0.24 for sand.",
+    ),
+    ("철제 관은 구리 관보다 시간이 덜 걸렸다.", "가열에 걸린 시간은 구리 관 180초, 철제 관 95초였다."),
+    ("The probe worked in 94% of the trials.", "The probe worked in 47 of 50 trials."),
+    ("Floods became 30% more frequent.", "Floods became 1.3 times as frequent after the dam was built."),
+    ("The herd was watched for three months.", "The herd was watched for 12 weeks."),
+    (
+        "About 92% and 94% of the pigs recovered.",
+        "Of the pigs 92.3% recovered with capsules and 93.5% with injections.",
+    ),
+    ("Yield fell about a fifth.", "Yield fell by 18% in dry years."),
+    ("오류 비율은 14.6%로 높아졌다.", "오류 비율은 4학년 9.8%에서 6학년 14.6%로 늘었다."),
+    ("The robot was steered without a compass.", "The robot was steered by lamps. No compass is used."),
+    ("Older nurses gained most from the training.", "훈련의 이득은 나이 든 간호사에게서 가장 컸다."),
 ]
 KOREAN = "가힣"
 

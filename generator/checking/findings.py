@@ -1,0 +1,181 @@
+"""Findings: an effect where the sources found none, and none where they found one.
+
+"Pay lowered the wish to leave" for "pay was not related to the wish to leave".
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from generator.checking.clauses import Bridge, Clause, Text, terms_of
+from generator.checking.numbers.quantities import Quantity
+from generator.checking.opposites import (
+    AXIS_WORDS,
+    FUNCTION_WORDS,
+    HARDLY,
+    MOST_PAIRS,
+    NOT,
+    NOTHING_FOUND,
+    SLIGHTLY,
+    Direction,
+)
+from indexer.analysis.english import english_term
+from indexer.analysis.tokens import Token
+
+# What ended or hardly was is not there either.
+NOTHING_LEFT = re.compile(
+    r"\b(?:effect|differ|gain|benefit|advantage|respon|associat|relat|improve)\w*[^,;.]{0,20}\b(?:disappear|vanish|fad)(?:ed|es)?\b"
+    r"|\bno longer (?:found|seen|present|significant|there)\b"
+    r"|(?:\b(?:no|not|never|neither|nor)\b|n't\b)[^,;.]{0,30}\b(?:relat|correlat|link|affect|influenc|matter|depend|predict"
+    r"|respond|help)\w*"
+    r"|\b(?:hardly|barely|scarcely) (?:matter|respond|chang|affect|differ|influenc|improv)\w*"
+    r"|(?:효과|차이|이득|영향|관계|관련)[가-힣]{0,3} (?:[가-힣]+ )?(?:사라(?:졌|지|진)|없어(?:졌|지))",
+    re.IGNORECASE,
+)
+EFFECT = re.compile(
+    r"\b(?:affect|influenc|improv|associat|relat|correlat|link|caus|benefit|weaken|strengthen|moderat|mediat|respond"
+    r"|depend|mov(?:ed|es)\b|due to|because of|matter|important|driv|predict|explain)\w*"
+    r"|\b(?:main|chief|key|strongest) |\bdiffer(?:ed|s)?\b|\bsignificant(?:ly)?\b"
+    r"|영향|관련(?=[이성])|효과가|효과를|때문|차이를|차이가|원인|연관|작용|좌우|반응|민감|중요|요인|이유|달라졌|유의하",
+    re.IGNORECASE,
+)
+EXCEPT = re.compile(
+    r"\b(?:except|unlike|other than|rather than|apart from)\b|제외|달리|말고|외에", re.IGNORECASE
+)
+GENERIC = FUNCTION_WORDS | AXIS_WORDS.keys() | {
+    english_term(word) or word
+    for word in """
+    change changed differ difference differences effect effects significant significantly group groups show
+    shows showed seen found clear clearly statistically statistical result results study studies no not none
+    only related relation relationship association between whether there more less other any still remained
+    unchanged hardly barely scarcely matter mattered matters respond responded important importance
+    차이 효과 변화 유의 관계 영향 통계 집단 뚜렷 관련 결과 경우 연구 두 세 군 환자 나타나 않 없 달라지 사이
+    전후 때 수 것 적
+    """.split()
+}  # fmt: skip
+BODY = "\n\n"  # between a title and its abstract
+LEAST_SHARED, LEAST_SHARE = 3, 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A clause of a text, with what it says of findings."""
+
+    clause: Clause
+    written: str
+    nothing: bool
+    uncertain: bool  # hardly, slightly
+    something: bool  # says a direction or an effect and denies none
+    words: frozenset[str]
+    quantities: tuple[Quantity, ...]
+    compared: frozenset[str]  # what something is compared with
+    condition: Clause | None  # the clause before it, whose words it has
+
+
+def findings(text: Text, said: Sequence[Direction]) -> Iterator[Found]:
+    """Yield what the clauses of a text found; a title finds nothing."""
+    title = text.text.find(BODY)
+    by_clause: dict[int, list[Direction]] = defaultdict(list)
+    for each in said:
+        by_clause[each.clause.start].append(each)
+    before: Clause | None = None
+    for clause in text.clauses:
+        if clause.end <= title:
+            continue
+        written = text.words_of(clause)
+        here = by_clause[clause.start]
+        rest = NOTHING_LEFT.sub("", written)
+        nothing = bool(NOTHING_FOUND.search(written) or NOTHING_LEFT.search(written))
+        told = any(each.sign and not each.denied for each in here) or bool(EFFECT.search(written))
+        words = terms_of(clause.tokens) - GENERIC
+        condition = None
+        if nothing and not words and before and before.sentence == clause.sentence:
+            words, condition = terms_of(before.tokens) - GENERIC, before  # X를 통제하면 유의하지 않았다
+        before = clause
+        yield Found(
+            clause,
+            written.strip(),
+            nothing,
+            bool(HARDLY.search(rest) or SLIGHTLY.search(rest)),
+            told and not nothing and not NOT.search(written),
+            frozenset(words),
+            tuple(text.quantities_in(clause.start, clause.end)),
+            frozenset(chain.from_iterable(each.standard or () for each in here)),
+            condition,
+        )
+
+
+def false_findings(
+    own: Sequence[Found], sources: Sequence[Sequence[Found]], bridge: Bridge
+) -> Iterator[tuple[str, str]]:
+    """Yield clauses that tell an effect of what the sources name only where they found none."""
+    if len(own) * sum(map(len, sources)) > MOST_PAIRS:
+        return
+    counts = Counter(
+        word
+        for said in sources
+        for place in said
+        if place.nothing or place.something or place.quantities
+        for word in place.words
+    )
+    elsewhere = [place for said in sources for place in said if not place.nothing]
+    for mine in own:
+        if not mine.something or mine.uncertain or EXCEPT.search(mine.written):
+            continue
+        tokens = tuple(token for token in mine.clause.tokens if token[0] not in mine.compared)
+        for place in chain.from_iterable(sources):
+            if (
+                place.nothing
+                and not place.uncertain
+                and _only_there(tokens, mine, place, counts, elsewhere, bridge)
+            ):
+                yield mine.written, place.written
+                break
+
+
+def _only_there(
+    tokens: Sequence[Token],
+    own: Found,
+    place: Found,
+    counts: Counter[str],
+    elsewhere: Sequence[Found],
+    bridge: Bridge,
+) -> bool:
+    """Tell whether a clause names what the sources name in this place alone, and something else of it."""
+    twice = terms_of(place.condition.tokens) if place.condition else ()
+    alone = {word for word in place.words if counts[word] <= (2 if word in twice else 1)}
+    numbers = [
+        quantity
+        for quantity in own.quantities
+        if any(quantity.same_as(other) for other in place.quantities)
+        and not any(quantity.same_as(other) for there in elsewhere for other in there.quantities)
+    ]
+    matched = bridge.matched(tokens, place.words)
+    if not matched & alone and not numbers:
+        return False
+    return len(matched) + len(numbers) >= min(LEAST_SHARED - 1, len(place.words))
+
+
+def missed_findings(
+    own: Sequence[Found], sources: Sequence[Sequence[Found]], bridge: Bridge
+) -> Iterator[tuple[str, str]]:
+    """Yield clauses that found nothing where the sources have found a direction, and nowhere else nothing."""
+    places = list(chain.from_iterable(sources))
+    if len(own) * len(places) > MOST_PAIRS:
+        return
+    for mine in own:
+        if not NOTHING_FOUND.search(mine.written) or len(mine.words) < LEAST_SHARED:
+            continue
+        tokens = tuple(token for token in mine.clause.tokens if token[0] not in GENERIC)
+        if any(
+            (place.nothing or place.uncertain or NOT.search(place.written))
+            and bridge.matched(tokens, place.words)
+            for place in places
+        ):
+            continue
+        shared = [(bridge.shared(tokens, place.words), place) for place in places if place.something]
+        best, place = max(shared, key=lambda each: each[0], default=(0, None))
+        if place and best >= max(LEAST_SHARED, LEAST_SHARE * len(mine.words)):
+            yield mine.written, place.written
