@@ -87,7 +87,7 @@ def test_of_very_many_ten_are_listed(two_homes):
 def test_a_corpus_goes_into_the_only_index_which_is_told(two_homes, tmp_path):
     done = shrag("index", tmp_path / "a.jsonl", "--json", home=two_homes[0])
     assert done.returncode == 0
-    assert "into index 'sample'" in done.stderr
+    assert "using index 'sample'" in done.stderr
     assert (json.loads(done.stdout)["version"], json.loads(done.stdout)["papers"]) == (2, 121)
 
 

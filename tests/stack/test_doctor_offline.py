@@ -96,7 +96,7 @@ def test_indexing_searching_and_answering_open_no_connection(tmp_path, question)
         )
         with open_index(settings.indexer, "sample") as index:
             answered = run(answer_question(index, make_request(settings, question), settings))
-    assert len(answered.evidence) == 5
+    assert answered.evidence
     assert watch.attempts == []
 
 

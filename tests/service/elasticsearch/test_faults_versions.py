@@ -86,7 +86,7 @@ def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):
     with open_index(settings, NAME) as index:
         with open_store(settings, NAME) as store:
             store.delete()
-        with pytest.raises(IndexDamaged, match="is missing in the cluster"):
+        with pytest.raises(IndexDamaged, match="is gone from the cluster"):
             found(index, "quokka", "or")
 
 

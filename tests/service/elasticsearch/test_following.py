@@ -112,7 +112,7 @@ def test_who_stays_is_told_where_its_version_cannot_be_held_just_now(settings):
     blocked: dict[str, Any] = {"index": f"{settings.elasticsearch.prefix}.readers"}
     with open_index(settings, NAME), Cluster(settings.elasticsearch) as cluster:
         cluster.run(cluster.client.indices.put_settings(settings={"index.blocks.write": True}, **blocked))
-        with pytest.raises(EngineRefused, match="takes no writing"):
+        with pytest.raises(EngineRefused, match="is read-only"):
             open_index(settings, NAME)
         cluster.run(cluster.client.indices.put_settings(settings={"index.blocks.write": None}, **blocked))
 
