@@ -154,7 +154,7 @@ def _search(
     from generator.finding.finding import find_in_sources
     from generator.finding.so_far import SoFar, cancelled_by_sigterm
     from generator.pipeline import run
-    from generator.tracing.steps import StepEvent, described
+    from generator.tracing.steps import StepEvent, error_text
 
     so_far = SoFar()
 
@@ -178,7 +178,7 @@ def _search(
         ended, note = SystemExit(INTERRUPTED), "interrupted; what was found by then is given"
         nothing = so_far.state is None
     except Exception as error:  # noqa: BLE001 - it is raised behind what was found
-        ended, note = error, f"what was found until an error is given: {described(error)}"
+        ended, note = error, f"what was found until an error is given: {error_text(error)}"
         nothing = so_far.state is None or not so_far.state.papers
     if nothing:
         raise ended

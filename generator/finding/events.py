@@ -60,7 +60,7 @@ async def stream_finding(
         SourceFailed, InvalidCall: as `find_in_sources`.
     """
     progress = Progress(_Known(state=state), _after)
-    heard = progress.listening(listener)
+    heard = progress.listener(listener)
     work = find_in_sources(opened, request, settings, state=state, model=model, listener=heard)
     sent = _Known()
     async with followed(work, progress) as task:

@@ -31,7 +31,7 @@ async def find_in_steps(
 
     def told(state: FindingState) -> FindingState:
         state = replace(state, spent=resources.allowance.spent)
-        step.tell(state)
+        step.publish(state)
         return state
 
     if state.understanding is None:

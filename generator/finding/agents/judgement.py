@@ -100,7 +100,7 @@ async def judge(
 
         def tell(made: Mapping[str, Judgement]) -> None:
             spent = replace(allowance.spent, papers=allowance.spent.papers + len(made))
-            judging.tell(replace(with_judgements(state, made), spent=spent))
+            judging.publish(replace(with_judgements(state, made), spent=spent))
 
         made = {**again, **await _judged(state, fresh, request, resources, judging, tell)}
         allowance.settle(papers=len(made.keys() - again.keys()))
