@@ -74,17 +74,17 @@ async def stream_answer(
     Raises:
         RetrieverError, UnknownWay, GeneratorError: as `answer_question`.
     """
-    progress = Progress(_Known(), _after)
+    progress = Progress(_State(), _next_state)
     work = answer_question(index, request, settings, model=model, listener=progress.listener(listener))
-    sent = _Known()
+    sent = _State()
     async with followed(work, progress) as task:
         while not task.done():
             known = await progress.changed()
-            for event in _news(sent, known):
+            for event in _new_events(sent, known):
                 yield event
-            sent = known.behind(sent)
+            sent = known.as_sent_after(sent)
         asked = task.result()
-        for event in _news(sent, progress.known.at_the_end(asked), whole=True):
+        for event in _new_events(sent, progress.known.completed(asked), whole=True):
             yield event
         yield AnswerEvent("done", asked.as_record())
 
@@ -93,7 +93,7 @@ KeywordSource: TypeAlias = Literal["model", "statistics", "given"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _State:
     """State of an answer at one moment."""
 
     step: str = ""
@@ -105,7 +105,7 @@ class _Known:
     sentences: tuple[Sentence, ...] = ()
     again: tuple[str, str] = CHANGED  # reason and message of a `restart`, if one follows
 
-    def behind(self, sent: Self) -> Self:
+    def as_sent_after(self, sent: Self) -> Self:
         """Return the state as sent; sentences sent before stay while no new sentence contradicts them."""
         if _contradicts(sent.sentences, self.sentences):
             return self
@@ -121,7 +121,7 @@ class _Known:
             source = "given" if applied == "given" else "statistics"
         return replace(self, keywords=search.keywords, source=source)
 
-    def at_the_end(self, asked: AskResult) -> Self:
+    def completed(self, asked: AskResult) -> Self:
         """Return the state of the complete answer."""
         result = asked.result
         return replace(
@@ -132,13 +132,13 @@ class _Known:
         )
 
 
-def _after(known: _Known, event: StepEvent) -> _Known:
+def _next_state(known: _State, event: StepEvent) -> _State:
     """Apply an event of the way or of its direct steps; events of deeper steps do not change the answer."""
     step = event.step
     if len(step.path) > (event.made is None):
         return known
     if event.kind == "started":
-        return replace(known, step=step.name) if step.path else _Known()
+        return replace(known, step=step.name) if step.path else _State()
     if event.kind == "made":
         return _with_made(known, step, event.made)
     if event.kind == "finished" and step.fallback:
@@ -148,7 +148,7 @@ def _after(known: _Known, event: StepEvent) -> _Known:
     return known
 
 
-def _with_made(known: _Known, step: Step, made: object) -> _Known:
+def _with_made(known: _State, step: Step, made: object) -> _State:
     """Return the state with an intermediate result of the way."""
     if isinstance(made, AskRequest):
         return replace(known, question=made.question)
@@ -166,7 +166,7 @@ def _with_made(known: _Known, step: Step, made: object) -> _Known:
     return known
 
 
-def _news(sent: _Known, known: _Known, *, whole: bool = False) -> Iterator[AnswerEvent]:
+def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator[AnswerEvent]:
     """Yield the events that lead from `sent` to `known`; `whole`: no sentence will follow."""
     if known.step not in {"", sent.step}:
         yield AnswerEvent("step", {"name": known.step})

@@ -3,7 +3,7 @@
 import asyncio
 from functools import partial
 
-from generator.answers.answer import Answer, Sentence, SentencesSoFar, naming_unknown_words
+from generator.answers.answer import Answer, Sentence, SentencesSoFar, with_unknown_words
 from generator.answers.excluding import mark_excluded
 from generator.answers.extractive import quoted_answer
 from generator.answers.judging import judged
@@ -48,7 +48,7 @@ async def answer_step(
             answer = await judged(parent, written, passages, resources)
             # A supported sentence may still be about an excluded subject.
             answer = await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
-            return naming_unknown_words(answer, result.unknown_words)
+            return with_unknown_words(answer, result.unknown_words)
     with parent.step("quotation", evidence=passage_ids) as quotation:
         quoted = await quoted_answer(
             result,
@@ -58,6 +58,6 @@ async def answer_step(
             form.most_quoted,
             findings=form.quotes_findings,
         )
-        quoted = naming_unknown_words(quoted, result.unknown_words)
+        quoted = with_unknown_words(quoted, result.unknown_words)
         quotation.output = quoted.as_record()
     return quoted

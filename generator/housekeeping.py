@@ -63,8 +63,8 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
     if not messages or messages[-1].role == "assistant":
         return None
     system = "\n".join(message.text for message in messages[:-1] if message.role == "system")
-    request = _ends_of(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
-    instructions, carried = _taken_apart(request)
+    request = _cut_middle(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
+    instructions, carried = _split_request(request)
     key = ASKED_KEY.search(instructions)
     if key and SAYS_JSON.search(instructions):
         signs, name = 1 + len(carried[:1]) + bool(HEADING.search(instructions)), key[1].lower()
@@ -81,12 +81,12 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
     return Housekeeping(name, as_json=bool(key), instructions=request, conversation=carried or earlier)
 
 
-def _ends_of(text: str, longest: int) -> str:
+def _cut_middle(text: str, longest: int) -> str:
     """Cut the middle of a long text; the instruction is at one of the ends."""
     return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"
 
 
-def _taken_apart(request: str) -> tuple[str, tuple[Turn, ...]]:
+def _split_request(request: str) -> tuple[str, tuple[Turn, ...]]:
     """Split a request into instructions and the conversation between tags or after the instructions."""
     begin, end = request.find(OPENING), request.rfind(CLOSING)
     if 0 <= begin < end:
@@ -153,7 +153,7 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
 async def _from_model(
     asked: Housekeeping, model: LanguageModel, on_text: OnText | None = None
 ) -> FromModel[Any]:
-    messages = [{"role": "user", "content": _ends_of(asked.instructions, MOST_CHARACTERS)}]
+    messages = [{"role": "user", "content": _cut_middle(asked.instructions, MOST_CHARACTERS)}]
     reply = await model.complete_json(messages, SHAPES[asked.key], name="housekeeping", on_text=on_text)
     return FromModel(getattr(reply.value, asked.key), reply, prompt_version=0)
 

@@ -152,12 +152,12 @@ class LanguageModelSettings(BaseModel):
 
     @field_validator("base_url")
     @classmethod
-    def _without_the_call(cls, value: str | None) -> str | None:
+    def _strip_call_path(cls, value: str | None) -> str | None:
         return value and value.removesuffix("/chat/completions")
 
     @field_validator("extra_body")
     @classmethod
-    def _leaves_the_call_itself_alone(cls, value: dict[str, Any]) -> dict[str, Any]:
+    def _check_extra_body(cls, value: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(value.get("chat_template_kwargs", {}), dict):
             raise ValueError("chat_template_kwargs must be an object")  # noqa: TRY004 - pydantic's way
         if taken := sorted(OWN_FIELDS & value.keys()):
@@ -165,7 +165,7 @@ class LanguageModelSettings(BaseModel):
         return value
 
     @model_validator(mode="after")
-    def _some_keywords(self) -> Self:
+    def _check_keyword_limits(self) -> Self:
         if self.keywords_least > self.keywords_most:
             raise ValueError(
                 f"keywords_least is {self.keywords_least}, above keywords_most, which is {self.keywords_most}"
@@ -173,7 +173,7 @@ class LanguageModelSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _name_the_model(self) -> Self:
+    def _require_model(self) -> Self:
         if self.base_url and not self.model:
             raise ValueError(
                 "base_url is set and model is not: set SHRAG_LLM__MODEL to one that base_url/models lists"
@@ -181,7 +181,7 @@ class LanguageModelSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _key_and_certificates_go_with_the_address(self) -> Self:
+    def _check_key_and_certificates(self) -> Self:
         refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
         refuse_unused_certificates(self.base_url, self.ca_certs)
         return self

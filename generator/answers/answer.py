@@ -158,7 +158,7 @@ def no_answer(language: Language, written_by: str, sentences: Sequence[Sentence]
     return Answer(title, tuple(sentences), language, written_by, abstained=True, statement=statement)
 
 
-def naming_unknown_words(answer: Answer, words: Sequence[str]) -> Answer:
+def with_unknown_words(answer: Answer, words: Sequence[str]) -> Answer:
     """Add the question's words that no paper contains to an abstention; other answers are unchanged."""
     return replace(answer, statement=abstention(answer.language, words)) if answer.abstained else answer
 

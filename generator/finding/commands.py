@@ -171,7 +171,7 @@ def _search(
 
     ended: BaseException
     try:
-        with so_far.kept_in(save_file):
+        with so_far.saved_in(save_file):
             return run(find()), None
     except (KeyboardInterrupt, CancelledError):
         echo("interrupted", err=True)

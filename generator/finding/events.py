@@ -59,24 +59,24 @@ async def stream_finding(
     Raises:
         SourceFailed, InvalidCall: as in `find_in_sources`.
     """
-    progress = Progress(_Known(state=state), _after)
+    progress = Progress(_State(state=state), _next_state)
     heard = progress.listener(listener)
     work = find_in_sources(opened, request, settings, state=state, model=model, listener=heard)
-    sent = _Known()
+    sent = _State()
     async with followed(work, progress) as task:
         while not task.done():
             known = await progress.changed()
-            for event in _news(sent, known, request):
+            for event in _new_events(sent, known, request):
                 yield event
             sent = known
         found = task.result()
-        for event in _news(sent, replace(progress.known, state=found.state), request):
+        for event in _new_events(sent, replace(progress.known, state=found.state), request):
             yield event
         yield FindingEvent("done", await asyncio.to_thread(found.as_tree_record))
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _State:
     """State at one moment."""
 
     step: Mapping[str, Any] | None = None
@@ -85,7 +85,7 @@ class _Known:
     state: FindingState | None = None
 
 
-def _after(known: _Known, event: StepEvent) -> _Known:
+def _next_state(known: _State, event: StepEvent) -> _State:
     step = event.step
     if isinstance(event.made, FindingState):
         return replace(known, state=event.made)
@@ -100,7 +100,7 @@ def _after(known: _Known, event: StepEvent) -> _Known:
     return replace(known, step=begun, layer=layer)
 
 
-def _news(sent: _Known, known: _Known, request: FindRequest) -> Iterator[FindingEvent]:
+def _new_events(sent: _State, known: _State, request: FindRequest) -> Iterator[FindingEvent]:
     """Yield the events that lead from `sent` to `known`."""
     if known.state is not None and known.state is not sent.state:
         yield from _of_state(sent.state or FindingState(request.question), known.state, request)

@@ -81,7 +81,7 @@ class FoundPapers:
         }
 
 
-def found_until_now(
+def partial_result(
     state: FindingState, request: FindRequest, this_year: int, notes: Sequence[str] = ()
 ) -> FoundPapers:
     """Return the partial result of an interrupted search, ordered without a model."""

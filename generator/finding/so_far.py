@@ -11,7 +11,7 @@ from pathlib import Path
 from base.files.output_files import is_stream
 from generator.finding.finding import notes_of, year_of
 from generator.finding.request import FindRequest
-from generator.finding.result import FoundPapers, found_until_now
+from generator.finding.result import FoundPapers, partial_result
 from generator.finding.state import FindingState
 from generator.request import Settings
 from generator.tracing.steps import Step, StepEvent
@@ -37,7 +37,7 @@ class SoFar:
                 self._file[0].submit(self._write, self._file[1])
 
     @contextmanager
-    def kept_in(self, path: Path | None) -> Iterator[None]:
+    def saved_in(self, path: Path | None) -> Iterator[None]:
         """Write each state to a file atomically, ignoring errors; a pipe gets no intermediate states."""
         if path is None or is_stream(path):
             yield
@@ -53,7 +53,7 @@ class SoFar:
         """Return the papers judged relevant so far, ordered without a model, with a note."""
         state = self.state or FindingState(request.question)
         step = self.step or Step("find-papers", request.as_record())
-        found = found_until_now(state, request, year_of(settings), (*notes_of(step), note))
+        found = partial_result(state, request, year_of(settings), (*notes_of(step), note))
         return replace(found, step=step, milliseconds=step.milliseconds or 0.0)
 
     def _write(self, path: Path) -> None:

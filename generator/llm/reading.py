@@ -50,12 +50,12 @@ class Reading:
         self._settings = settings
         self._on_growth = on_growth
         self._stage = stage
-        self._had_the_stage = stage.left >= NEARLY_ALL * stage.seconds
+        self._had_stage_time = stage.left >= NEARLY_ALL * stage.seconds
         self._whole = stage.or_sooner(settings.timeout_s, "timeout_s")
         self._started = now()
         self._heard = False  # whether body data arrived; an incomplete header counts as silence
         self.answer = Completion(model=settings.model or "")
-        self.limit = self._until_silent()
+        self.limit = self._silence_limit()
         self.timer: asyncio.Timeout | None = None
 
     async def read(self, response: "httpx.Response") -> None:
@@ -82,7 +82,7 @@ class Reading:
         """Yield the data as it arrives and restart the limit of silence."""
         async for piece in response.aiter_raw():
             self._heard = True
-            self._run_against(self._until_silent())
+            self._set_limit(self._silence_limit())
             yield piece
 
     async def _read_whole(self, response: "httpx.Response", pieces: AsyncIterable[bytes]) -> None:
@@ -102,7 +102,7 @@ class Reading:
         async with aclosing(read_events(pieces)) as events:
             async for event in events:
                 if event == DONE:
-                    self._has_all()
+                    self._stop_timer()
                     await _drain(events)
                     return
                 if self.answer.add(event, self._settings.api_key):
@@ -112,25 +112,25 @@ class Reading:
     def _grew(self) -> None:
         if self.answer.first_token_s is None:
             self.answer.first_token_s = now() - self._started
-            self._run_against(self._until_silent())
+            self._set_limit(self._silence_limit())
         if self._on_growth:
             try:
                 self._on_growth(self.answer.text, self.answer.pieces)
             except Exception as error:
                 raise ListenerFailed(error) from error
 
-    def _until_silent(self) -> Limit:
+    def _silence_limit(self) -> Limit:
         if not self._settings.stream:
             return self._whole
         waits = "first_token_s" if self.answer.first_token_s is None else "between_tokens_s"
         return self._whole.or_sooner(getattr(self._settings, waits), waits)
 
-    def _run_against(self, limit: Limit) -> None:
+    def _set_limit(self, limit: Limit) -> None:
         self.limit = limit
         if self.timer:
             self.timer.reschedule(limit.at)
 
-    def _has_all(self) -> None:
+    def _stop_timer(self) -> None:
         """Remove the time limit: the rest of the stream is not part of the answer."""
         if self.timer:
             self.timer.reschedule(None)
@@ -150,7 +150,7 @@ class Reading:
                     "Raise this limit for a slow server, or set SHRAG_LLM__STREAM=false if it cannot stream."
                 )
         # A request's limit starts with it; a stage's time may have passed in a queue, pause or other call.
-        of_server = self.limit is not self._stage or self._had_the_stage
+        of_server = self.limit is not self._stage or self._had_stage_time
         return ModelTooSlow(f"{self._url} {what}. {step}", of_server=of_server)
 
 

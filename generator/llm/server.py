@@ -42,12 +42,12 @@ class Server:
         self._endpoint = endpoint
         self._context: Context | None = None
         self._unknown_until = 0.0
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._tokenizer: Tokenizer | None = None
 
     async def open(self) -> None:
         """Load the local tokenizer if one is configured; raises TokenizerUnusable."""
-        self._one_at_a_time, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
+        self._lock, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
         if self._settings.tokenizer and not self._tokenizer:
             self._tokenizer = await asyncio.to_thread(load_tokenizer, self._settings.tokenizer)
 
@@ -55,7 +55,7 @@ class Server:
         """Return the context size of the model; requested once, and again some time after a failure."""
         if self._settings.context_tokens is not None:
             return Context(self._settings.context_tokens, "setting")
-        async with self._one_at_a_time:
+        async with self._lock:
             if self._context is None and now() < self._unknown_until:
                 return NOBODY  # a request just failed: do not repeat it for each waiting call
             if self._context is None:

@@ -38,7 +38,7 @@ class CallStore:
             CacheUnusable: it is missing, damaged, of another format, or cannot be read or written.
         """
         self._path = path
-        self._one_at_a_time = threading.Lock()
+        self._lock = threading.Lock()
         if not create and not path.is_file():
             raise CacheUnusable(
                 f"there is no recording {path}. Set SHRAG_CACHE__FILE to an existing recording, or make one "
@@ -87,7 +87,7 @@ class CallStore:
 
     def close(self) -> None:
         """Close the file."""
-        with self._one_at_a_time:
+        with self._lock:
             self._connection.close()
 
     def _outcome(self, key: str) -> str | None:
@@ -113,7 +113,7 @@ class CallStore:
     def _using_the_file(self) -> Iterator[None]:
         """Lock the file for one thread, and convert errors to CacheUnusable with the next step."""
         try:
-            with self._one_at_a_time:
+            with self._lock:
                 yield
         except (sqlite3.Error, OSError) as error:
             passing = isinstance(
