@@ -1,1 +1,1 @@
-"""All that a language model writes: keywords and answers, through an OpenAI-compatible endpoint."""
+"""Keywords, answers and paper finding with a language model behind an OpenAI-compatible endpoint."""

@@ -1,8 +1,7 @@
-"""An answer as it arrives: keywords, queries, evidence, each sentence with its check, and the whole.
+"""A streamed answer: events for keywords, queries, evidence, each checked sentence and the whole answer.
 
-What is known so far is one value, kept up to date; events are made from what of it the reader has not seen.
-So a slow reader costs no memory, and what was sent adds up to the answer: behind the last `restart` the
-sentences are those of `done`.
+The state of the answer is one value. Events are the difference between this state and what the reader has
+received, so a slow reader uses no memory. After the last `restart`, they add up to `done`.
 """
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -23,11 +22,10 @@ from retriever.stages.hits import SearchResult
 AnswerEventKind: TypeAlias = Literal[
     "step", "question", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"
 ]
-# Why the sentences sent so far are withdrawn: a word for programs, and a sentence.
-AGAIN = ("again", "the model's answer was cut off or could not be read, and is written again")
-CHANGED = ("changed", "the answer as a whole is another")
-# Of a result's record, what goes with its hits.
-BESIDE_THE_EVIDENCE = (
+# Why the sentences sent so far are withdrawn: a code for programs, and a message.
+AGAIN = ("again", "the model's answer was incomplete or invalid; the model writes it again")
+CHANGED = ("changed", "the final answer differs from the sentences sent so far")
+SEARCH_FIELDS_OF_EVIDENCE = (  # fields of the search record that an evidence event repeats
     "version",
     "filtered",
     "likelihood",
@@ -41,19 +39,19 @@ BESIDE_THE_EVIDENCE = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvent:
-    """What is new of an answer; `data` is JSON.
+    """One event of a streamed answer; `data` is JSON.
 
-    step      name of what has begun: question, keywords, search, answer, check, quotation
-    question  question: what is asked in place of one that needed the earlier turns
-    keywords  keywords, source: model, statistics or given; None where the method has none
+    step      name of the step that started: question, keywords, search, answer, check, quotation
+    question  question: the standalone question that replaces a follow-up question
+    keywords  keywords, source: model, statistics or given; None if the method uses no keywords
     queries   queries, each with name, query and hits
-    evidence  hits with text and paper, and what the search says of them
+    evidence  hits with text and paper, and other fields of the search record
     restart   reason (again, fallback, changed) and message: the sentences sent so far are withdrawn
     sentence  index, text, section, citations, check, reasons
-    check     index, check, reasons: what a judge says of a sentence that was sent
-    done      the record of the whole, as `ask --json`; the last
+    check     index, check, reasons: the judge's verdict on a sentence already sent
+    done      the complete record, as `ask --json`; always the last event
 
-    Keywords, queries and evidence come once for each search; later ones take the place of those before.
+    Each search sends keywords, queries and evidence once; they replace the events of an earlier search.
     """
 
     kind: AnswerEventKind
@@ -68,25 +66,25 @@ async def stream_answer(
     model: LanguageModel | None = None,
     listener: Listener | None = None,
 ) -> AsyncGenerator[AnswerEvent, None]:
-    """Answer as `answer_question` does, and yield what is new whenever something is; `done` comes last.
+    """Answer like `answer_question` and yield events as they occur; `done` is the last.
 
-    To be closed by whoever stops before the end (`contextlib.aclosing`): that ends the work, the model's too,
-    and waits until it has ended. So does cancelling whoever waits for an event. `listener` hears its steps.
+    A reader that stops early closes the generator (`contextlib.aclosing`) or cancels the waiting task. Both
+    cancel the work, including the model call, and wait until it ends. `listener` receives the step events.
 
     Raises:
         RetrieverError, UnknownWay, GeneratorError: as `answer_question`.
     """
-    progress = Progress(_Known(), _after)
-    work = answer_question(index, request, settings, model=model, listener=progress.listening(listener))
-    sent = _Known()
+    progress = Progress(_State(), _next_state)
+    work = answer_question(index, request, settings, model=model, listener=progress.listener(listener))
+    sent = _State()
     async with followed(work, progress) as task:
         while not task.done():
             known = await progress.changed()
-            for event in _news(sent, known):
+            for event in _new_events(sent, known):
                 yield event
-            sent = known.behind(sent)
+            sent = known.as_sent_after(sent)
         asked = task.result()
-        for event in _news(sent, progress.known.at_the_end(asked), whole=True):
+        for event in _new_events(sent, progress.known.completed(asked), whole=True):
             yield event
         yield AnswerEvent("done", asked.as_record())
 
@@ -95,26 +93,26 @@ KeywordSource: TypeAlias = Literal["model", "statistics", "given"]
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known of an answer at one moment."""
+class _State:
+    """State of an answer at one moment."""
 
     step: str = ""
-    question: str = ""  # asked in place of the reader's
+    question: str = ""  # replaces the reader's question
     keywords: tuple[Keyword, ...] | None = None  # None: not chosen yet
     source: KeywordSource | None = None
     search: SearchResult | None = None
-    notes: tuple[str, ...] = ()  # of the steps up to the search
+    notes: tuple[str, ...] = ()  # of the steps before and in the search
     sentences: tuple[Sentence, ...] = ()
-    again: tuple[str, str] = CHANGED  # why other sentences take the place of these, if they do
+    again: tuple[str, str] = CHANGED  # reason and message of a `restart`, if one follows
 
-    def behind(self, sent: Self) -> Self:
-        """Return it as what has been sent; sentences that nothing has contradicted yet still stand."""
+    def as_sent_after(self, sent: Self) -> Self:
+        """Return the state as sent; sentences sent before stay while no new sentence contradicts them."""
         if _contradicts(sent.sentences, self.sentences):
             return self
         return replace(self, sentences=self.sentences + sent.sentences[len(self.sentences) :])
 
     def with_keywords(self, search: SearchResult) -> Self:
-        """Return what is known with the keywords of a search, whose source it tells where they are others."""
+        """Return the state with the keywords of a search, and their source if the keywords changed."""
         if self.keywords == search.keywords:
             return self
         applied = search.applied.keyword_source if search.applied else None
@@ -123,8 +121,8 @@ class _Known:
             source = "given" if applied == "given" else "statistics"
         return replace(self, keywords=search.keywords, source=source)
 
-    def at_the_end(self, asked: AskResult) -> Self:
-        """Return what is known with the whole answer, whatever its way has told of it."""
+    def completed(self, asked: AskResult) -> Self:
+        """Return the state of the complete answer."""
         result = asked.result
         return replace(
             self.with_keywords(result),
@@ -134,13 +132,13 @@ class _Known:
         )
 
 
-def _after(known: _Known, event: StepEvent) -> _Known:
-    """Take what the way itself tells, and its own steps; what is done within these is no answer yet."""
+def _next_state(known: _State, event: StepEvent) -> _State:
+    """Apply an event of the way or of its direct steps; events of deeper steps do not change the answer."""
     step = event.step
     if len(step.path) > (event.made is None):
         return known
     if event.kind == "started":
-        return replace(known, step=step.name) if step.path else _Known()
+        return replace(known, step=step.name) if step.path else _State()
     if event.kind == "made":
         return _with_made(known, step, event.made)
     if event.kind == "finished" and step.fallback:
@@ -150,8 +148,8 @@ def _after(known: _Known, event: StepEvent) -> _Known:
     return known
 
 
-def _with_made(known: _Known, step: Step, made: object) -> _Known:
-    """Return what is known with what the way made."""
+def _with_made(known: _State, step: Step, made: object) -> _State:
+    """Return the state with an intermediate result of the way."""
     if isinstance(made, AskRequest):
         return replace(known, question=made.question)
     if isinstance(made, Stages):
@@ -168,8 +166,8 @@ def _with_made(known: _Known, step: Step, made: object) -> _Known:
     return known
 
 
-def _news(sent: _Known, known: _Known, *, whole: bool = False) -> Iterator[AnswerEvent]:
-    """Tell a reader who has been sent the one what is new in the other; `whole`: no sentence will follow."""
+def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator[AnswerEvent]:
+    """Yield the events that lead from `sent` to `known`; `whole`: no sentence will follow."""
     if known.step not in {"", sent.step}:
         yield AnswerEvent("step", {"name": known.step})
     if known.question not in {"", sent.question}:
@@ -180,9 +178,9 @@ def _news(sent: _Known, known: _Known, *, whole: bool = False) -> Iterator[Answe
     if known.search and (sent.search is None or known.search.hits is not sent.search.hits):
         record = known.search.as_record()
         yield AnswerEvent("queries", {"queries": record["queries"]})
-        beside = {name: record[name] for name in BESIDE_THE_EVIDENCE}
+        fields = {name: record[name] for name in SEARCH_FIELDS_OF_EVIDENCE}
         hits = evidence_records(known.search)
-        yield AnswerEvent("evidence", {"hits": hits, **beside, "notes": [*record["notes"], *known.notes]})
+        yield AnswerEvent("evidence", {"hits": hits, **fields, "notes": [*record["notes"], *known.notes]})
     before = sent.sentences
     if _contradicts(before, known.sentences) or (whole and len(before) > len(known.sentences)):
         reason, message = known.again
@@ -198,7 +196,7 @@ def _news(sent: _Known, known: _Known, *, whole: bool = False) -> Iterator[Answe
 
 
 def _contradicts(before: Sequence[Sentence], now: Sequence[Sentence]) -> bool:
-    """Tell whether sentences differ as far as both go, their checks aside."""
+    """Check whether two lists of sentences differ in their common length, ignoring checks."""
     return any(
         (old.text, old.section, old.citations) != (new.text, new.section, new.citations)
         for old, new in zip(before, now, strict=False)

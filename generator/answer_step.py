@@ -1,9 +1,9 @@
-"""An answer as a step: written by the model, or quoted."""
+"""The answer step: an answer written by the model, or quoted from the papers."""
 
 import asyncio
 from functools import partial
 
-from generator.answers.answer import Answer, Sentence, SentencesSoFar, naming_unknown_words
+from generator.answers.answer import Answer, Sentence, SentencesSoFar, with_unknown_words
 from generator.answers.excluding import mark_excluded
 from generator.answers.extractive import quoted_answer
 from generator.answers.judging import judged
@@ -18,12 +18,12 @@ from retriever.stages.hits import SearchResult
 async def answer_step(
     parent: Step, result: SearchResult, resources: Resources, form: AnswerForm = WHOLE_ANSWER
 ) -> Answer:
-    """Have the model answer from the hits of a search; where there is none, or it fails, quote them."""
+    """Answer from the hits of a search with the model; without a model, or if it fails, quote them."""
     index, model = resources.index, resources.model
     passage_ids = [hit.passage_id for hit in result.hits]
 
-    def tell(sentences: tuple[Sentence, ...]) -> None:
-        parent.tell(SentencesSoFar(sentences))
+    def publish(sentences: tuple[Sentence, ...]) -> None:
+        parent.publish(SentencesSoFar(sentences))
 
     if model and result.hits:
         written = await model_step(
@@ -36,7 +36,7 @@ async def answer_step(
                 model,
                 index,
                 constraints=result.constraints,
-                told=tell if parent.listener else None,
+                on_sentences=publish if parent.listener else None,
                 form=form,
             ),
             Answer.as_record,
@@ -46,9 +46,9 @@ async def answer_step(
         if written:
             passages = [hit.passage for hit in result.hits]
             answer = await judged(parent, written, passages, resources)
-            # What a judge has found supported may be about what was to be left out.
+            # A supported sentence may still be about an excluded subject.
             answer = await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
-            return naming_unknown_words(answer, result.unknown_words)
+            return with_unknown_words(answer, result.unknown_words)
     with parent.step("quotation", evidence=passage_ids) as quotation:
         quoted = await quoted_answer(
             result,
@@ -58,6 +58,6 @@ async def answer_step(
             form.most_quoted,
             findings=form.quotes_findings,
         )
-        quoted = naming_unknown_words(quoted, result.unknown_words)
+        quoted = with_unknown_words(quoted, result.unknown_words)
         quotation.output = quoted.as_record()
     return quoted

@@ -1,4 +1,4 @@
-"""The commands that answer: `ask` and `trace`."""
+"""Commands `ask` and `trace`."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -40,19 +40,19 @@ def _way_names() -> list[str]:
     click.option(
         "--evidence",
         type=click.IntRange(1, 100),
-        help="Papers that the answer rests on; default SHRAG_EVIDENCE, else 5.",
+        help="Papers used as evidence for the answer; default SHRAG_EVIDENCE, else 5.",
     ),
     click.option(
         "--hops",
         type=click.Choice(["auto", "always", "never"]),
-        help="Answer in several steps: auto = where the question's form asks for it; default SHRAG_ASK_HOPS, "
+        help="Answer in several steps: auto = if the form of the question needs it; default SHRAG_ASK_HOPS, "
         "else never.",
     ),
     click.option(
         "--way",
         metavar="WAY",
         shell_complete=completing(_way_names),
-        help="From which texts, in which steps: shrag (papers), or paper-qa-1 to -8 (passages); default "
+        help="Texts and steps of the answer: shrag (papers), or paper-qa-1 to -8 (passages); default "
         "SHRAG_ASK_WAY, else shrag.",
     ),
     click.option(
@@ -66,7 +66,7 @@ def _way_names() -> list[str]:
     click.option(
         "--method",
         type=click.Choice(method_names()),
-        help="How evidence is searched for, as in `search`; default SHRAG_ASK_METHOD, else shrag.",
+        help="Search method for the evidence, as in `search`; default SHRAG_ASK_METHOD, else shrag.",
     ),
     *plan_options,
 )
@@ -79,7 +79,7 @@ def _way_names() -> list[str]:
         "trace_file",
         type=PathParameter(),
         metavar="FILE",
-        help="Save all that happened as JSON, for `shrag trace show FILE`.",
+        help="Save all steps as JSON, for `shrag trace show FILE`.",
     ),
 )
 def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
@@ -103,10 +103,10 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     trace_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Answer QUESTION from the best papers found, every sentence cited and checked.
+    """Answer QUESTION from the best papers found; every sentence is cited and checked.
 
-    With a language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) it writes keywords and answer; without
-    one keywords come from statistics and the answer is quoted from the papers.
+    A language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) writes keywords and answer. Without a model,
+    keywords come from statistics and the answer is quoted from the papers.
     """
     from base.files.output_files import check_output
     from generator.console import live_progress, show_answer
@@ -158,7 +158,7 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         else:
             show_trace(asked.result)
             show_answer(asked)
-    finally:  # last, as a full disk costs no answer; nor does it cost the trace that nobody reads on
+    finally:  # after the output, so that a full disk loses no answer; also if the reader closed the output
         if trace_file:
             asked.trace.save(trace_file)
 
@@ -171,7 +171,7 @@ def trace() -> None:
 @trace.command()
 @click.argument("file", type=PathParameter(exists=True, dir_okay=False))
 def show(file: Path) -> None:
-    """Show what FILE, made with --trace, holds."""
+    """Show the trace in FILE, saved with --trace."""
     from generator.console import show_saved
     from generator.finding.console import show_found
     from generator.tracing.trace import Trace
@@ -187,13 +187,13 @@ def show(file: Path) -> None:
 @click.argument("first", type=PathParameter(exists=True, dir_okay=False))
 @click.argument("second", type=PathParameter(exists=True, dir_okay=False))
 def compare(first: Path, second: Path) -> None:
-    """List where two traces differ, times aside; exit 1 where they do."""
+    """List the differences of two traces, ignoring times; exit 1 if there are any."""
     from generator.tracing.trace import Trace, differences
 
     try:
         found = differences(Trace.load(first), Trace.load(second))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    echo_lines(found or ["no difference but for times"])
+    echo_lines(found or ["no differences, ignoring times"])
     if found:
         raise SystemExit(1)

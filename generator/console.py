@@ -1,4 +1,4 @@
-"""Answers and traces for a person at a terminal."""
+"""Answers and traces as terminal output."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ INDENT = "  "
 
 
 def answer_line(event: StepEvent, width: int) -> str:
-    """Say which step is under way, and what its model writes; nothing where that is no news."""
+    """Format the running step and the end of its model's text; "" for events that show nothing."""
     if event.kind not in {"started", "growth"}:
         return ""
     if not event.growth:
@@ -49,7 +49,7 @@ def answer_line(event: StepEvent, width: int) -> str:
 
 @contextmanager
 def live_progress(line_of: Callable[[StepEvent, int], str] = answer_line) -> Iterator[Listener | None]:
-    """Show on standard error, if that is a terminal, a line of each event that has one, of a width."""
+    """Show progress lines on standard error if it is a terminal; `line_of` takes an event and the width."""
     screen = error_console()
     if not screen.is_terminal:
         yield None
@@ -64,7 +64,7 @@ def live_progress(line_of: Callable[[StepEvent, int], str] = answer_line) -> Ite
 
 
 def show_answer(asked: AskResult) -> None:
-    """Print the evidence, its likelihood and the answer; after an abstaining answer the nearest papers."""
+    """Print evidence, likelihood and answer; for an abstention, the answer and then the nearest papers."""
     answer, result = asked.answer, asked.result
     if not answer.abstained:
         _show_papers("evidence", asked.evidence)
@@ -111,7 +111,7 @@ def _show_papers(heading: str, hits: Sequence[Hit]) -> None:
 
 
 def _show_sentence(sentence: Sentence, language: Language, numbers: Mapping[str, int]) -> None:
-    """Print a sentence with its papers and its check; a quoted one as an item of a list."""
+    """Print a sentence with its papers and its check; a quoted sentence becomes a list item."""
     papers = ", ".join(str(numbers.get(passage_id, passage_id)) for passage_id in sentence.citations)
     text = cited(sentence.text, papers)
     if sentence.check == "quoted":
@@ -129,7 +129,7 @@ def _show_reasons(reasons: Sequence[Reason]) -> None:
 
 
 def _show_how_written(answer: Answer) -> None:
-    """Print who wrote the answer, and the meaning of the marks in it."""
+    """Print the writer of the answer and a legend of the marks."""
     if answer.written_by != EXTRACTIVE:
         echo(f"written by {answer.written_by}", err=True)
     elif answer.sentences:
@@ -141,7 +141,7 @@ def _show_how_written(answer: Answer) -> None:
 
 
 def show_saved(trace: Trace) -> None:
-    """Print a saved trace: what was asked, the tree of steps, evidence and answer."""
+    """Print a saved trace: question, tree of steps, evidence and answer."""
     record = trace.record
     index, request, answer = record["index"], record["request"], record["answer"]
     language = language_of(request["question"])
@@ -171,15 +171,15 @@ def show_saved(trace: Trace) -> None:
 
 
 def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:
-    """Describe a step of a saved trace and those within it, each a line and what came out indented."""
+    """Format a step of a saved trace and its inner steps: one line each, outputs indented."""
     spent = step["milliseconds"]
-    parts = ["under way" if spent is None else f"{spent:.0f} ms"]
+    parts = ["running" if spent is None else f"{spent:.0f} ms"]
     if step.get("error"):
         parts.append(f"failed: {step['error']}")
     if step.get("fallback"):
         parts.append(f"instead: {step['fallback']}")
     if step.get("model_call"):
-        with suppress(KeyError, TypeError, AttributeError, ValueError):  # of a file that promises more
+        with suppress(KeyError, TypeError, AttributeError, ValueError):  # a file with missing keys
             parts += _call_parts(step["model_call"])
     lines = [f"{step['name']}: {'; '.join(parts)}"]
     if step["output"] is not None:
@@ -191,7 +191,7 @@ def step_lines(step: Mapping[str, Any], depth: int = 0) -> list[str]:
 
 
 def _output_lines(step: Mapping[str, Any]) -> list[str]:
-    """Describe what came out of a step; as JSON where its name promises more than there is."""
+    """Format the output of a step; as JSON if it lacks the keys that the step's name implies."""
     try:
         return OUTPUT_LINES.get(step["name"], _as_json)(step["output"])
     except (KeyError, TypeError, AttributeError, ValueError):
@@ -199,7 +199,7 @@ def _output_lines(step: Mapping[str, Any]) -> list[str]:
 
 
 def _call_parts(call: Mapping[str, Any]) -> list[str]:
-    """Describe a model's call: tokens, requests, times, and what was cut for it."""
+    """Format a model call: tokens, requests, times, and shortened passages."""
     parts = [call["model"]] if call.get("model") else []
     if call.get("prompt_tokens") is not None:
         parts.append(f"{call['prompt_tokens']} + {call.get('completion_tokens')} tokens")
@@ -239,7 +239,7 @@ def _answer_line(output: Any) -> list[str]:
     return [f"{output['title']} ({len(output['sentences'])} sentences)"]
 
 
-# How the outputs of these steps are shown; others as JSON.
+# Formatters of step outputs by step name; other outputs are shown as JSON.
 OUTPUT_LINES: dict[str, Callable[[Any], list[str]]] = {
     "keywords": _keyword_line,
     "search": _search_lines,

@@ -1,4 +1,4 @@
-"""The last question of a conversation made one that stands alone, so that it can be searched for."""
+"""Rewriting of the last question of a conversation as a standalone question."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,8 +18,8 @@ from indexer.corpora.papers import language_of
 from retriever.methods import method_named
 from retriever.requests.request import check_question
 
-LONGEST_QUESTION = 2_000  # characters; a longer one holds all that it asks about
-# Characters of the earlier turns that the model is shown, the newest first: of all, of a question, an answer.
+LONGEST_QUESTION = 2_000  # characters; a longer question is taken as standalone
+# Limits of the earlier turns in the prompt, in characters: in all, and for each question and answer.
 MOST_CHARACTERS = 6_000
 LONGEST_TURNS = {"user": 1_000, "assistant": 600}
 BY_RULES = "keywords of the earlier question"
@@ -28,20 +28,21 @@ UNCLEAR = f"{NOT_READ}; if the question continues them, name its subject"
 
 
 class StandaloneQuestion(BaseModel):
-    """What the model is asked for; `question` counts where it depends on the turns."""
+    """Reply schema; `question` is used only if `depends` is true."""
 
     depends: bool
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
 
 
 async def question_step(parent: Step, request: AskRequest, resources: Resources) -> AskRequest:
-    """Return the request with a question that needs no earlier turn, found in a step of its own.
+    """Return the request with a standalone question, written in a step of its own.
 
     The language model writes it. Without a model, or if it fails, a follow-up gets keywords of the earlier
-    question. A note says if the earlier turns are not used. Listeners of the parent get a changed request.
+    question. A note says if the earlier turns are not used. A changed request is published to the parent's
+    listener.
 
     Raises:
-        BadQuestion: it cannot be searched for.
+        BadQuestion: the question cannot be searched for.
         RetrieverError: a search fails.
     """
     if not request.turns:
@@ -67,12 +68,12 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
     if not question or question == request.question:
         return request
     request = replace(request, question=question)
-    parent.tell(request)
+    parent.publish(request)
     return request
 
 
 async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
-    """Return the question with the subject of an earlier one if it follows it; an expression is unchanged."""
+    """Return a follow-up question with the subject of an earlier one; other questions are unchanged."""
     question, index = request.question, resources.index
     if method_named(request.method).analyse is not None or not await may_follow(question, index):
         return question
@@ -86,10 +87,10 @@ async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> 
 async def standalone_question(
     turns: Sequence[Turn], question: str, model: LanguageModel, on_text: OnText | None = None
 ) -> FromModel[str]:
-    """Ask for what `question` asks behind `turns`, oldest first; one that stands alone is returned unchanged.
+    """Ask the model for a standalone form of `question`, which follows `turns` (oldest first).
 
     Raises:
-        ModelFailed: the call failed or brought no question.
+        ModelFailed: the call failed or returned no question.
     """
     prompt = load_prompt("question", language_of(question))
     content = prompt.render(turns=shown_turns(turns), question=question)

@@ -1,19 +1,19 @@
-"""What can go wrong between a question and its answer.
+"""Errors of answering.
 
 GeneratorError
 ├── ModelNotConfigured     no setting names a language model
-├── UnknownWay             no way from a question to its answer has that name
-├── ModelFailed            a call failed: keywords from statistics and quoted answers take its place
-│   ├── ModelUnreachable   no connection, or one that broke off
+├── UnknownWay             no way of answering has that name
+├── ModelFailed            a call failed; statistics and quotation replace it
+│   ├── ModelUnreachable   no connection, or a broken connection
 │   ├── ModelTooSlow       a time limit passed
 │   ├── ModelRefusedCall   the server or the model declined: `status` says how
 │   │   └── ContextExceeded   the prompt is longer than the server's context
-│   ├── ModelAnswerInvalid an answer that is not what was asked for, after one repair
-│   ├── ContextTooSmall    a prompt that fits no budget, however short its passages
-│   └── CircuitOpen        the server failed again and again: it is left alone for a while
-├── TokenizerUnusable      the tokenizer that a setting names is not there or cannot be read
+│   ├── ModelAnswerInvalid a reply that does not match the schema, after one repair
+│   ├── ContextTooSmall    the prompt exceeds the context even with one sentence per passage
+│   └── CircuitOpen        the server failed repeatedly; calls pause
+├── TokenizerUnusable      the configured tokenizer is missing or unreadable
 └── CacheUnusable          the file of recorded answers is damaged, or cannot be opened
-    └── CallNotRecorded    a replay asks for what its recording does not hold
+    └── CallNotRecorded    a replay needs a call that the recording does not contain
 """
 
 
@@ -26,69 +26,69 @@ class ModelNotConfigured(GeneratorError):
 
 
 class UnknownWay(GeneratorError):
-    """No way from a question to its answer has that name."""
+    """No way of answering has that name."""
 
 
 class ModelFailed(GeneratorError):
-    """A call failed for a reason that lies with server or model; the fallback answers, and says so.
+    """A model call failed; a fallback replaces it and a note says so.
 
-    `attempts` counts the requests that were sent before it was given up.
+    `attempts` counts the requests sent.
     """
 
     attempts = 1
-    of_server = False  # whether it says that the server is down, not that a call or an answer was wrong
+    of_server = False  # True: the server is down; False: the call or the answer was wrong
 
     def __str__(self) -> str:
         text = super().__str__()
-        return text if self.attempts <= 1 else f"{text} (asked {self.attempts} times)"
+        return text if self.attempts <= 1 else f"{text} (requested {self.attempts} times)"
 
 
 class ModelUnreachable(ModelFailed):
-    """The endpoint could not be connected to, or gave no whole answer."""
+    """No connection to the endpoint, or an incomplete answer."""
 
     of_server = True
 
 
 class ModelTooSlow(ModelFailed):
-    """A time limit passed: the server was silent, or did not come to the end of its answer.
+    """A time limit passed: the server was silent or its answer incomplete.
 
-    `of_server` is False where the server had only the rest of a stage to answer in, or was not asked.
+    `of_server` is False if the server had only the rest of a stage's time, or got no request.
     """
 
     def __init__(self, message: str, *, of_server: bool = True) -> None:
-        """Keep beside the message whether it speaks of the server."""
+        """Store whether the server is at fault."""
         self.of_server = of_server
         super().__init__(message)
 
 
 class ModelRefusedCall(ModelFailed):
-    """The server or the model declined; `status` is the HTTP status, 200 where the model itself did.
+    """The server or the model declined; `status` is the HTTP status, 200 if the model declined.
 
-    `retry_after_s` is what the server asked for, None where it said nothing.
+    `retry_after_s` is the delay in the server's Retry-After header, None without one.
     """
 
     def __init__(self, message: str, *, status: int) -> None:
-        """Keep the status beside the message."""
+        """Store the HTTP status."""
         self.status = status
-        self.of_server = status >= 500  # noqa: PLR2004 - the server's own errors, in HTTP
+        self.of_server = status >= 500  # noqa: PLR2004 - HTTP server errors
         self.retry_after_s: float | None = None
         super().__init__(message)
 
 
 class ContextExceeded(ModelRefusedCall):
-    """The server says that the prompt is too long; `context_tokens` is the size it names, if any."""
+    """The server reports a prompt longer than its context; `context_tokens` is the size it names, if any."""
 
     def __init__(self, message: str, *, status: int, context_tokens: int | None = None) -> None:
-        """Keep the size beside the message."""
+        """Store the context size."""
         self.context_tokens = context_tokens
         super().__init__(message, status=status)
 
 
 class ModelAnswerInvalid(ModelFailed):
-    """The reply does not fit what was asked for; `text` is the reply, for the trace."""
+    """The reply does not match the schema; `text` is the reply, for the trace."""
 
     def __init__(self, message: str, *, text: str = "", attempts: int = 1) -> None:
-        """Keep the answer beside the message, which says how often the model was asked."""
+        """Store the reply; the message already contains the number of requests."""
         self.text, self.attempts = text, attempts
         super().__init__(message)
 
@@ -103,13 +103,13 @@ class ContextTooSmall(ModelFailed):
 
 
 class CircuitOpen(ModelFailed):
-    """The server failed several times in a row and is not asked for a while."""
+    """The server failed several times in a row; no requests are sent for a while."""
 
     attempts = 0
 
 
 class TokenizerUnusable(GeneratorError):
-    """The tokenizer that a setting names is not there, or cannot be read."""
+    """The configured tokenizer is missing or unreadable."""
 
 
 class CacheUnusable(GeneratorError):
@@ -117,4 +117,4 @@ class CacheUnusable(GeneratorError):
 
 
 class CallNotRecorded(CacheUnusable):
-    """A replay asks for a call that its recording does not hold."""
+    """A replay needs a call that the recording does not contain."""

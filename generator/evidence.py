@@ -1,19 +1,19 @@
-"""The evidence of an answer ends where scores fall far below that of the best paper."""
+"""A cut of the evidence at scores far below the best paper's."""
 
 from dataclasses import replace
 
 from retriever.searching.confidence import THRESHOLD
 from retriever.stages.hits import SearchResult
 
-# Share of the best score. Of the plain questions for tuning it leaves out no paper that answers.
+# Share of the best score. On the plain tuning questions it drops no paper that answers the question.
 LEAST_SHARE = 0.3
 
 
 def without_low_scores(result: SearchResult) -> SearchResult:
-    """Return a search result without hits that score less than `LEAST_SHARE` of the best one.
+    """Return a search result without hits that score less than `LEAST_SHARE` of the best hit.
 
-    Only scores by words, of method `shrag`, are compared. A result below the threshold of answers keeps its
-    hits, as the nearest papers. `filtered` counts the hits left out.
+    It applies only to lexical scores of method `shrag`. A result below the answer threshold keeps its hits,
+    as the nearest papers. `filtered` counts the dropped hits.
     """
     applied, likelihood = result.applied, result.likelihood
     if likelihood is None or likelihood < THRESHOLD or not applied or applied.vectors or applied.reranker:

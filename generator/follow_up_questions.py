@@ -1,7 +1,7 @@
-"""A follow-up question made searchable without a language model.
+"""Completion of a follow-up question without a language model.
 
-"How much did yields fall?" after a question about rice paddies names no subject of its own. Keywords of the
-earlier question are added to it if the papers found for that question hold its words.
+"How much did yields fall?" after a question about rice paddies names no subject. Keywords of the earlier
+question are added to it if the papers found for the earlier question contain its words.
 """
 
 import re
@@ -17,10 +17,10 @@ from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit, SearchResult
 
-MOST_EARLIER = 3  # earlier questions that are read, the newest
+MOST_EARLIER = 3  # newest earlier questions that are used
 LONGEST_EARLIER = 1_000  # characters
-MOST_WORDS, MOST_POINTING = 3, 5  # subject words of a follow-up; of one that points to an earlier turn
-LEAST_HELD = 0.5  # share of its concepts in one passage that was found for the earlier question
+MOST_WORDS, MOST_POINTING = 3, 5  # subject words of a follow-up without and with a pronoun
+LEAST_HELD = 0.5  # share of its concepts that one passage found for the earlier question contains
 PASSAGES = 5  # of the search for the earlier question
 MOST_ADDED = 5  # keywords
 _LINKS = "and|but|or|so|then"
@@ -38,7 +38,7 @@ POINTING = re.compile(
     |^\W*({_KOREAN_LINKS})\s[^?]*(에는|에서는|으로는|로는|보다는)\W*$""",
     re.IGNORECASE | re.VERBOSE,
 )
-# Words that occur in a question about a new subject too: "So what is graphene?", "Does this drought end?".
+# Words that also occur in questions about a new subject: "So what is graphene?", "Does this drought end?".
 LINKING = re.compile(
     rf"""^\W*({_LINKS}|{_KOREAN_LINKS})\b
     |\b(it|this|that|these|those)\b
@@ -52,7 +52,7 @@ EXPLETIVE = r"""\bit\s+((\w+\s+){0,2}that\b
         |healthy|unhealthy|dangerous|harmful|useful|easy|hard|difficult|legal|common|normal|feasible
         |advisable|beneficial)\s+)
     (for\s+(\w+\s+){1,3})?to(?=\s+\w+\s+\w))"""
-# Words that name no subject: a leading "so", "this method", 이 방법의, an expletive.
+# Words that name no subject: a leading "so", "this method", 이 방법의, expletive "it".
 NO_SUBJECT = re.compile(
     rf"^\W*({_LINKS})\b|\b(this|these|those)\s+\w+|(?<!\S)(그런|이런|그|이)\s+\S+|(?P<it>{EXPLETIVE})",
     re.IGNORECASE | re.VERBOSE,
@@ -61,7 +61,7 @@ NO_SUBJECT = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Form:
-    """The subject words of a question as tokens, and whether a word before them points to an earlier turn."""
+    """Subject tokens of a question, and whether a word before them refers to an earlier turn."""
 
     words: frozenset[str]
     points: bool
@@ -91,14 +91,14 @@ def _form_of(question: str, index: SearchIndex) -> _Form:
 
 
 async def may_follow(question: str, index: SearchIndex) -> bool:
-    """Whether a question is so short that it may depend on an earlier one."""
+    """Check whether a question is so short that it may depend on an earlier one."""
     return (await index.threads.run(_form_of, question, index)).is_short
 
 
 async def with_earlier_subject(
     turns: Collection[Turn], question: str, index: SearchIndex, settings: RetrieverSettings
 ) -> str:
-    """Return a question with keywords of the earlier one that it follows, else unchanged.
+    """Return a follow-up question with keywords of the earlier question; other questions are unchanged.
 
     Raises:
         RetrieverError: the engine fails.
@@ -119,7 +119,7 @@ def _is_question(turn: Turn) -> bool:
 
 
 async def _joined(subject: str, question: str, index: SearchIndex, settings: RetrieverSettings) -> str:
-    """Return a question with the keywords of `subject` if it follows it, else unchanged."""
+    """Return `question` with keywords of `subject` if it is a follow-up of `subject`."""
     form = await index.threads.run(_form_of, question, index)
     asked = await index.threads.run(_asked_words, subject, index)
     if not form.is_short or not asked:
@@ -145,7 +145,7 @@ def _asked_words(question: str, index: SearchIndex) -> frozenset[str]:
 
 
 def _continues(own: SearchResult, words: Collection[str], hits: Collection[Hit], index: SearchIndex) -> bool:
-    """Whether a passage found for the earlier question holds enough of the subject of another question."""
+    """Check whether a passage found for the earlier question covers enough of the new question's subject."""
     concepts = [each for each in own.concepts if not set(each.tokens).isdisjoint(words)]
     for hit in hits:
         tagged = index.analyzer.tagged_tokens(f"{hit.passage.title}\n{hit.passage.text}")

@@ -1,9 +1,8 @@
-"""What chat programs ask for themselves: titles, tags, further questions. It is answered without a search.
+"""Requests of chat programs for titles, tags and further questions, answered without a search.
 
-Such a request carries the conversation, or follows it, and says in which form it wants what. It is known by
-several signs together, as the wording changes from version to version; a reader's question has one at most.
-Open WebUI asks below headings for JSON, with the conversation between tags; LibreChat and LobeChat ask for a
-title as text.
+Such a request contains or follows the conversation and names the output format. The wording changes between
+versions, so at least two signs identify it; a reader's question has one at most. Open WebUI requests JSON
+under headings, with the conversation between tags. LibreChat and LobeChat request a title as text.
 """
 
 import json
@@ -23,7 +22,7 @@ from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of
 
 FEWEST_SIGNS = 2
-# Of a request, that are read, and that the model is shown; the middle of a longer one is left out.
+# Characters of a request that are parsed, and that the model gets; the middle of a longer request is cut.
 MOST_READ, MOST_CHARACTERS = 40_000, 12_000
 LONGEST_TITLE, LONGEST_QUERY = 48, 300
 NO_TITLE = {"ko": "새 대화", "en": "New conversation"}
@@ -48,24 +47,24 @@ ALONE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
-    """A request of a chat program: what it asks for, by its JSON key, and the conversation that it is about.
+    """A request of a chat program: the requested item, by its JSON key, and the conversation.
 
-    `key` is title, tags, follow_ups, queries, text (to go on with what is typed) or prompt (of an image).
+    `key` is title, tags, follow_ups, queries, text (completion of typed text) or prompt (for an image).
     """
 
     key: str
     as_json: bool  # else a title as text
-    instructions: str  # with the conversation that they carry
+    instructions: str  # including any conversation in them
     conversation: tuple[Turn, ...]
 
 
 def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
-    """Recognise what a chat program asks for itself; None for a reader's question."""
+    """Recognise a housekeeping request of a chat program; None for a reader's question."""
     if not messages or messages[-1].role == "assistant":
         return None
     system = "\n".join(message.text for message in messages[:-1] if message.role == "system")
-    request = _ends_of(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
-    instructions, carried = _taken_apart(request)
+    request = _cut_middle(f"{system}\n\n{messages[-1].text}".strip(), MOST_READ)
+    instructions, carried = _split_request(request)
     key = ASKED_KEY.search(instructions)
     if key and SAYS_JSON.search(instructions):
         signs, name = 1 + len(carried[:1]) + bool(HEADING.search(instructions)), key[1].lower()
@@ -82,13 +81,13 @@ def find_housekeeping(messages: Sequence[Turn]) -> Housekeeping | None:
     return Housekeeping(name, as_json=bool(key), instructions=request, conversation=carried or earlier)
 
 
-def _ends_of(text: str, longest: int) -> str:
-    """Return text without its middle where it is longer: what is asked for stands at one of the ends."""
+def _cut_middle(text: str, longest: int) -> str:
+    """Cut the middle of a long text; the instruction is at one of the ends."""
     return text if len(text) <= longest else f"{text[: longest // 2]} … {text[-longest // 2 :]}"
 
 
-def _taken_apart(request: str) -> tuple[str, tuple[Turn, ...]]:
-    """Return the instructions, and the conversation that stands between tags or behind them."""
+def _split_request(request: str) -> tuple[str, tuple[Turn, ...]]:
+    """Split a request into instructions and the conversation between tags or after the instructions."""
     begin, end = request.find(OPENING), request.rfind(CLOSING)
     if 0 <= begin < end:
         behind = request[end + len(CLOSING) :]
@@ -99,7 +98,7 @@ def _taken_apart(request: str) -> tuple[str, tuple[Turn, ...]]:
 
 
 def _turns(text: str) -> tuple[Turn, ...]:
-    """Read a conversation written as lines that begin with who speaks."""
+    """Parse a conversation in which each turn starts with its speaker."""
     marks = list(SAID_BY.finditer(text))
     ends = [mark.start() for mark in marks[1:]] + [len(text)]
     return tuple(
@@ -124,7 +123,7 @@ def _shape(key: str, held: Any) -> type[BaseModel]:
     return create_model(key, **{key: (held, ...)})  # type: ignore[call-overload,no-any-return]
 
 
-# What each key holds, no longer than a chat program shows.
+# Reply schema of each key; the limits match what chat programs show.
 SHAPES = {
     key: _shape(key, held)
     for key, held in {
@@ -139,7 +138,7 @@ SHAPES = {
 
 
 async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> str:
-    """Answer in the form that is asked for: by the model, else from the conversation."""
+    """Answer in the requested format with the model; without it, from the words of the conversation."""
     value: Any = None
     if model:
         step = Step("housekeeping")
@@ -154,7 +153,7 @@ async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) 
 async def _from_model(
     asked: Housekeeping, model: LanguageModel, on_text: OnText | None = None
 ) -> FromModel[Any]:
-    messages = [{"role": "user", "content": _ends_of(asked.instructions, MOST_CHARACTERS)}]
+    messages = [{"role": "user", "content": _cut_middle(asked.instructions, MOST_CHARACTERS)}]
     reply = await model.complete_json(messages, SHAPES[asked.key], name="housekeeping", on_text=on_text)
     return FromModel(getattr(reply.value, asked.key), reply, prompt_version=0)
 

@@ -1,4 +1,4 @@
-"""Keywords from a language model: one call for both languages, the ten that matter most."""
+"""Keywords from a language model: one call for both languages, at most ten keywords."""
 
 import re
 import unicodedata
@@ -25,7 +25,7 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 
 
 class KeywordLists(BaseModel):
-    """Search terms of each language as the model returns them, most important first."""
+    """The model's search terms in each language, most important first."""
 
     korean: list[Text]
     english: list[Text]
@@ -46,12 +46,12 @@ async def keywords_from_model(
     *,
     most: int | None = KEYWORDS,
 ) -> FromModel[tuple[Keyword, ...]]:
-    """Ask for keywords of `question` in both languages, and merge them, the question's language first.
+    """Ask for keywords of `question` in both languages and merge them, the question's language first.
 
-    Given are at most `most`, weighing 1 / rank; with None all, for who ranks them otherwise.
+    At most `most` are returned, with weight 1 / rank; None returns all, for callers that rank them.
 
     Raises:
-        GeneratorError: the call failed, or brought no word that `analyzer` keeps.
+        GeneratorError: the call failed, or returned no word that `analyzer` keeps.
     """
     question = unicodedata.normalize("NFC", question).strip()
     language = language_of(question)
@@ -85,8 +85,8 @@ def keyword_records(keywords: Iterable[Keyword]) -> list[dict[str, Any]]:
 def by_language(lists: KeywordLists, most: int) -> tuple[list[str], list[str]]:
     """Return the Korean and the English keywords, each once, at most `most` in each language.
 
-    A keyword in the wrong list comes after those of its own; one in neither language is dropped.
-    Abbreviations and numbers stay where they are: papers in both languages use them.
+    A keyword in the wrong list moves to the end of the right one; one in neither language is dropped.
+    Abbreviations and numbers stay in their list: papers in both languages use them.
     """
     korean: dict[str, str] = {}
     english: dict[str, str] = {}
@@ -104,12 +104,12 @@ def by_language(lists: KeywordLists, most: int) -> tuple[list[str], list[str]]:
 
 
 def clean(text: str) -> str:
-    """Compose a keyword as the index does, and take off quotes and bullets."""
+    """Normalise a keyword to NFC, as in the index, and strip quotes and bullets."""
     return unicodedata.normalize("NFC", text).strip(MARKS_AROUND)
 
 
 def is_shared(text: str) -> bool:
-    """Return True for an abbreviation or a number without Hangul: mRNA, GPT-4, 2019."""
+    """Check for an abbreviation or a number without Hangul: mRNA, GPT-4, 2019."""
     if HANGUL.search(text) or len(text) > ABBREVIATION_CHARACTERS or re.search(r"\s|[a-z]{2}", text):
         return False
     return bool(LATIN.search(text)) or (text.isascii() and any(map(str.isdigit, text)))

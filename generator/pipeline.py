@@ -1,6 +1,6 @@
-"""From a question to its answer, the evidence and the trace.
+"""Answers with evidence and trace.
 
-Scripts and notebooks call `ask` and `find`; callers that keep an index open await `answer_question`.
+Scripts and notebooks call `ask` and `find`; callers with an open index await `answer_question`.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class AskResult:
-    """An answer, the search whose hits are its evidence, and the trace of how they came about."""
+    """An answer, the search whose hits are its evidence, and the trace of its steps."""
 
     answer: Answer
     result: SearchResult
@@ -45,11 +45,11 @@ class AskResult:
 
     @property
     def evidence(self) -> tuple[Hit, ...]:
-        """The papers that the answer rests on; the nearest ones, if it abstains."""
+        """The papers that support the answer; the nearest papers for an abstention."""
         return self.result.evidence
 
     def as_record(self) -> dict[str, Any]:
-        """Return the contract's JSON of `shrag ask --json`."""
+        """Return the JSON of `shrag ask --json`."""
         return self.result.as_record() | {
             "answer": self.answer.as_record(),
             "evidence": [hit.as_record() for hit in self.evidence],
@@ -66,13 +66,13 @@ async def answer_question(
 ) -> AskResult:
     """Answer by the request's way, with the language model if one is configured.
 
-    Where the model fails, statistics and quotation take its place, and the notes and the trace say so.
-    An open `model` serves many questions, at once too; without it one is opened for this question.
-    `listener` gets an event when a step begins or ends, and whenever the model has written more.
+    If the model fails, statistics and quotation replace it, and notes and trace say so.
+    An open `model` may serve many questions concurrently; without it one is opened for this question.
+    `listener` gets an event when a step starts or ends, and when the model has written more text.
 
     Raises:
-        RetrieverError: a question, method or filter that cannot be used, or an option that the way has not.
-        UnknownWay: no way of that name.
+        RetrieverError: an invalid question, method or filter, or an option that the way does not have.
+        UnknownWay: no way has that name.
     """
     return await index.ask(lambda version: _answer(version, request, settings, model, listener))
 
@@ -85,11 +85,11 @@ async def answer_from_sources(
     *,
     listener: Listener | None = None,
 ) -> AskResult:
-    """Answer as `answer_question` from what sources find, named as in `shrag.toml` or by a file each.
+    """Answer like `answer_question` from papers of sources, given as names in `shrag.toml` or as files.
 
     Raises:
-        UnknownSource, InvalidSource: no such source, or one that is declared wrongly.
-        SourceFailed: none of them answers.
+        UnknownSource, InvalidSource: no such source, or an invalid declaration.
+        SourceFailed: no source answers.
     """
     from retriever.sources.gathered import open_sources
 
@@ -128,7 +128,7 @@ async def _answer(
 
 
 def _times(step: Step) -> dict[str, float]:
-    """Sum up the milliseconds of the model's calls by their names, and those of all."""
+    """Sum the milliseconds of the model calls by step name; `total` is the whole answer."""
     times: dict[str, float] = {}
     for part in step.walk():
         if part.model_call is not None and part.milliseconds is not None:
@@ -182,7 +182,7 @@ def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
     return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.evidence]
 
 
-def ask(  # noqa: PLR0913 - what a question may be asked with
+def ask(  # noqa: PLR0913 - the options of `shrag ask`
     question: str,
     name: str = "",
     *,
@@ -195,9 +195,9 @@ def ask(  # noqa: PLR0913 - what a question may be asked with
     topic: str | None = None,
     hops: HopsMode | None = None,
 ) -> AskResult:
-    """Answer a question from the index of that name, or from sources; for scripts and notebooks.
+    """Answer a question from a named index or from sources; for scripts and notebooks.
 
-    What is not given is as the settings have it.
+    Options that are not given come from the settings.
 
     Raises:
         InvalidCall: both a name and sources are given.
@@ -224,7 +224,7 @@ def find(
     home: Path | None = None,
     filters: Filters | None = None,
 ) -> SearchResult:
-    """Search the index of that name, or sources; for scripts and notebooks. Raises as `ask`."""
+    """Search a named index or sources; for scripts and notebooks. Raises like `ask`."""
     check_places(name, sources)
     settings = Settings.from_environment()
     request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
@@ -235,13 +235,11 @@ def find(
 
 
 def check_places(name: str, sources: Sequence[str]) -> None:
-    """Refuse a call that names both an index and sources: one of them would not be asked."""
+    """Refuse a call that names both an index and sources."""
     if sources and isinstance(sources, str):
-        raise InvalidCall(f"sources is a list of names, and not a name: {sources[:100]!r}")
+        raise InvalidCall(f"sources must be a list of names, not one name: {sources[:100]!r}")
     if name and sources:
-        raise InvalidCall(
-            f"index {name[:100]!r} and sources exclude each other: one of them would not be asked"
-        )
+        raise InvalidCall(f"index {name[:100]!r} and sources exclude each other: give only one of them")
 
 
 async def _find_in_sources(
@@ -258,7 +256,7 @@ def _at(home: Path | None, settings: Settings) -> IndexerSettings:
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also where an event loop runs already, as in a notebook."""
+    """Run a coroutine, also if an event loop is already running, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

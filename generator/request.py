@@ -1,4 +1,4 @@
-"""The request, the settings of all stages, and the resources of a way."""
+"""Requests for an answer, settings of all stages, and resources of a way."""
 
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,15 +12,15 @@ from retriever.queries.boolean import Filters
 from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
-if TYPE_CHECKING:  # an answer without a model does not wait for it
+if TYPE_CHECKING:  # an answer without a model does not need it
     import httpx
 
-WAY = METHOD = "shrag"  # where nothing names another
+WAY = METHOD = "shrag"  # defaults
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was said in a conversation by `user` or `assistant`; what others say is not read."""
+    """A message of `user` or `assistant` in a conversation; other roles are ignored."""
 
     role: str
     text: str
@@ -28,23 +28,23 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """A question, the way to its answer, the search's method, and how many papers the answer rests on."""
+    """A question with the way, the search method and the options of its answer."""
 
     question: str
     way: str = WAY
     method: str = METHOD
     evidence: int = EVIDENCE
     filters: Filters = field(default_factory=Filters)
-    constraints: Constraints | None = None  # instead of those of the question
-    keywords: tuple[str, ...] | None = None  # instead of the model's, as a person typed and ordered them
+    constraints: Constraints | None = None  # replace the question's constraints
+    keywords: tuple[str, ...] | None = None  # replace the model's; typed and ordered by a person
     skip: tuple[str, ...] = ()  # names of queries that are not sent
-    topic: str | None = None  # the paper that the question is about, by its id or exact title
-    hops: HopsMode = "never"  # whether it is answered in several steps
+    topic: str | None = None  # the paper that the question is about: its id or exact title
+    hops: HopsMode = "never"  # whether to answer in several steps
     turns: tuple[Turn, ...] = ()  # of the conversation before the question, oldest first
-    low_scores: bool = False  # whether papers far below the best one are evidence, as a run needs
+    low_scores: bool = False  # whether papers far below the best one are evidence; runs need them
 
     def search(self) -> SearchRequest:
-        """Return the search whose hits the answer is to rest on."""
+        """Return the search request for the evidence."""
         return SearchRequest(
             self.question,
             method=self.method,
@@ -87,16 +87,16 @@ class Settings:
         return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
-        """Make the language model with its cache, to be opened by `async with`.
+        """Make the language model with its cache; open it with `async with`.
 
-        `transport` stands in for the network.
+        `transport` replaces the network in tests.
         """
         return LanguageModel(self.generator.llm, transport=transport, cache=self.generator.cache)
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What a way works with; the caller keeps it open, and many questions may share it."""
+    """Index, settings and model of a way; the caller keeps them open, and questions may share them."""
 
     index: SearchIndex
     settings: Settings

@@ -1,4 +1,4 @@
-"""A search as a step."""
+"""The search step."""
 
 from base.logs import get_logger
 from generator.evidence import without_low_scores
@@ -13,13 +13,13 @@ log = get_logger("search")
 async def search_step(
     parent: Step, context: SearchContext, stages: Stages | None = None, *, low_scores: bool = True
 ) -> SearchResult:
-    """Run the remaining stages of a search that `open_search` began; output as `shrag search --json`.
+    """Run the remaining stages of a search started by `open_search`; output as `shrag search --json`.
 
-    Whoever listens to the parent is told the stages when the keywords are chosen, and the result. Without
-    `low_scores` the evidence ends where scores fall far below the best one.
+    The parent's listener receives the stages once the keywords are chosen, and then the result. Without
+    `low_scores`, hits that score far below the best one are dropped.
 
     Raises:
-        RetrieverError: an expression or method that cannot be used.
+        RetrieverError: an invalid expression or method.
     """
     request = context.request
     inputs = {"question": request.question, "method": request.method, "k": context.shown}
@@ -27,7 +27,7 @@ async def search_step(
     given = None if keywords is None else [k if isinstance(k, str) else k.text for k in keywords]
     with parent.step("search", **inputs, keywords=given, skip=list(request.skip)) as step:
         chosen = await context.index.in_one_thread(lambda: run_stages(context, stages, upto="keywords"))
-        parent.tell(chosen)
+        parent.publish(chosen)
 
         async def searched() -> SearchResult:
             return await present(context, await run_stages(context, chosen))
@@ -36,6 +36,6 @@ async def search_step(
         if not low_scores:
             result = without_low_scores(result)
         step.output = result.as_record()
-    parent.tell(result)
+    parent.publish(result)
     log.info("search", method=result.method, hits=len(result.hits), milliseconds=step.output["milliseconds"])
     return result

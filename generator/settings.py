@@ -1,4 +1,4 @@
-"""How questions are answered, and by which model: `SHRAG_…` and `shrag.toml`, read by the front ends."""
+"""Settings of answers and their language model, from `SHRAG_…` and `shrag.toml`; front ends read them."""
 
 import json
 from pathlib import Path
@@ -26,7 +26,7 @@ from indexer.settings import (
     refuse_unused_certificates,
 )
 
-EVIDENCE = 5  # papers that an answer rests on (SHRAG, section 3.5)
+EVIDENCE = 5  # papers that support an answer (SHRAG, section 3.5)
 
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 
@@ -39,19 +39,19 @@ OWN_FIELDS = frozenset(
 
 
 def _from_json(value: Any) -> Any:
-    """Read a variable's JSON here, where a complaint names the variable."""
+    """Parse the JSON of a variable here, so that the error names the variable."""
     if not isinstance(value, str):
         return value
     try:
         return json.loads(value)
     except ValueError:
-        raise ValueError('must hold a JSON object, like {"top_k": 20}') from None
+        raise ValueError('must be a JSON object, like {"top_k": 20}') from None
 
 
 class LanguageModelSettings(BaseModel):
     """One OpenAI-compatible endpoint and one of its models."""
 
-    # A complaint never shows the value: it may be a key.
+    # Errors never show the value: it may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     base_url: BaseUrl | None = Field(
@@ -147,25 +147,25 @@ class LanguageModelSettings(BaseModel):
 
     @property
     def configured(self) -> bool:
-        """Tell whether there is a language model to call."""
+        """Whether a language model is configured."""
         return self.base_url is not None
 
     @field_validator("base_url")
     @classmethod
-    def _without_the_call(cls, value: str | None) -> str | None:
+    def _strip_call_path(cls, value: str | None) -> str | None:
         return value and value.removesuffix("/chat/completions")
 
     @field_validator("extra_body")
     @classmethod
-    def _leaves_the_call_itself_alone(cls, value: dict[str, Any]) -> dict[str, Any]:
+    def _check_extra_body(cls, value: dict[str, Any]) -> dict[str, Any]:
         if not isinstance(value.get("chat_template_kwargs", {}), dict):
             raise ValueError("chat_template_kwargs must be an object")  # noqa: TRY004 - pydantic's way
         if taken := sorted(OWN_FIELDS & value.keys()):
-            raise ValueError(f"must not hold {', '.join(taken)}: these come from elsewhere")
+            raise ValueError(f"must not contain {', '.join(taken)}: SHRAG sets these fields itself")
         return value
 
     @model_validator(mode="after")
-    def _some_keywords(self) -> Self:
+    def _check_keyword_limits(self) -> Self:
         if self.keywords_least > self.keywords_most:
             raise ValueError(
                 f"keywords_least is {self.keywords_least}, above keywords_most, which is {self.keywords_most}"
@@ -173,7 +173,7 @@ class LanguageModelSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _name_the_model(self) -> Self:
+    def _require_model(self) -> Self:
         if self.base_url and not self.model:
             raise ValueError(
                 "base_url is set and model is not: set SHRAG_LLM__MODEL to one that base_url/models lists"
@@ -181,14 +181,14 @@ class LanguageModelSettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _key_and_certificates_go_with_the_address(self) -> Self:
+    def _check_key_and_certificates(self) -> Self:
         refuse_plain_http(self.base_url, secret=bool(self.api_key), allowed=self.allow_plain_http)
         refuse_unused_certificates(self.base_url, self.ca_certs)
         return self
 
 
 def file_for_calls(value: object) -> object:
-    """Return the default file of recorded calls for an empty value; ValueError where there is no home."""
+    """Return the default file of recorded calls for an empty value; ValueError without a home folder."""
     if not isinstance(value, str | Path):
         return value
     if value != "":
@@ -200,7 +200,7 @@ CallsFile = Annotated[Path, BeforeValidator(file_for_calls)]
 
 
 class CacheSettings(BaseModel):
-    """Whether the model's answers are kept, and where."""
+    """Cache mode and file of the model's answers."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -218,7 +218,7 @@ class CacheSettings(BaseModel):
 
 
 class GeneratorSettings(LayeredSettings):
-    """Settings of the generator; built once at a front end and passed down."""
+    """Settings of the generator; front ends build them once and pass them down."""
 
     model_config = SettingsConfigDict(
         env_prefix="SHRAG_",

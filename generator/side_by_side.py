@@ -1,4 +1,4 @@
-"""Work side by side, none of which goes on when another fails."""
+"""Concurrent coroutines that are all cancelled when one fails."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -8,7 +8,7 @@ Made = TypeVar("Made")
 
 
 async def all_of(works: Iterable[Coroutine[Any, Any, Made]]) -> list[Made]:
-    """Return what each work gives, in order; where one fails, end the others and raise what it raised."""
+    """Run coroutines concurrently and return their results in order; the first error cancels the others."""
     tasks = [asyncio.create_task(work) for work in works]
     try:
         return list(await asyncio.gather(*tasks))

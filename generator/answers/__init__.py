@@ -1,1 +1,1 @@
-"""Answers: their form, quoted or written by a model, with citations checked."""
+"""Answers, quoted or written by a model, with checked citations."""

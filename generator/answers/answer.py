@@ -1,6 +1,6 @@
-"""An answer: a model's in four parts, passages that may help, or the statement that there is none.
+"""Answers: a model's text with title and three sections, quoted passages, or an abstention.
 
-Every sentence has its citations and the result of its check.
+Every sentence has citations and the result of its check.
 """
 
 from collections.abc import Sequence
@@ -56,10 +56,10 @@ class Sentence:
     section: Section
     citations: tuple[str, ...]
     check: Check
-    reasons: tuple[Reason, ...] = ()  # what speaks against it
+    reasons: tuple[Reason, ...] = ()  # evidence against the sentence
 
     def as_record(self) -> dict[str, Any]:
-        """Return the sentence as the contract's JSON; `reasons` where something speaks against it."""
+        """Return the sentence as JSON; `reasons` only if there are any."""
         record: dict[str, Any] = {
             "text": self.text,
             "section": self.section,
@@ -70,29 +70,29 @@ class Sentence:
 
 
 def reason_records(reasons: Sequence[Reason]) -> list[dict[str, str]]:
-    """Return reasons as the contract's JSON."""
+    """Return reasons as JSON."""
     return [{"sign": reason.sign, "words": reason.words} for reason in reasons]
 
 
 @dataclass(frozen=True, slots=True)
 class SentencesSoFar:
-    """The first sentences of an answer that is being written, or all of them before a judge has read it."""
+    """Sentences of an unfinished answer, or of a complete one before a judge has checked it."""
 
     sentences: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer in the question's language; with `abstained` it says that the evidence holds none."""
+    """An answer in the question's language; `abstained`: it states that the evidence contains no answer."""
 
     title: str
     sentences: tuple[Sentence, ...]
     language: Language
     written_by: str  # the model's name, or "extractive"
     abstained: bool
-    statement: str = ""  # of an abstaining answer
+    statement: str = ""  # of an abstention
     checked_by: str = RULES  # the model and its revision, or "rules"
-    title_check: Check | None = None  # of a title that a model wrote, by the rules
+    title_check: Check | None = None  # check by rules of a model's title
     title_reasons: tuple[Reason, ...] = ()
 
     def section(self, name: Section) -> str:
@@ -103,9 +103,9 @@ class Answer:
         return text
 
     def as_record(self) -> dict[str, Any]:
-        """Return the answer as the contract's JSON.
+        """Return the answer as JSON.
 
-        `title_check` and `title_reasons` where a model wrote the title; `checked_by` where one judged.
+        `title_check` and `title_reasons` are present for a model's title, `checked_by` if a model judged.
         """
         record: dict[str, Any] = {
             "title": self.title,
@@ -122,7 +122,7 @@ class Answer:
         return record if self.checked_by == RULES else record | {"checked_by": self.checked_by}
 
     def as_text(self) -> str:
-        """Write the answer: citations in square brackets, checks in round ones, quotations as a list."""
+        """Format the answer: citations in square brackets, checks in round ones, quotations as a list."""
         headings = HEADINGS[_of(self.language)]
         lines = [quoted(self.title) + self._check_word(self.title_check)]
         if self.statement:
@@ -147,31 +147,31 @@ class Answer:
 
 
 def quoting_answer(language: Language, sentences: Sequence[Sentence]) -> Answer:
-    """Make the answer that lists quoted sentences."""
+    """Return an answer that lists quoted sentences."""
     title = HEADINGS[_of(language)]["passages"]
     return Answer(title, tuple(sentences), language, EXTRACTIVE, abstained=False)
 
 
 def no_answer(language: Language, written_by: str, sentences: Sequence[Sentence] = ()) -> Answer:
-    """Make the answer that says that the evidence holds none."""
+    """Return an abstention."""
     title, statement = NO_ANSWER[_of(language)]
     return Answer(title, tuple(sentences), language, written_by, abstained=True, statement=statement)
 
 
-def naming_unknown_words(answer: Answer, words: Sequence[str]) -> Answer:
-    """Return an answer that, if it abstains, names the words of the question that no paper contains."""
+def with_unknown_words(answer: Answer, words: Sequence[str]) -> Answer:
+    """Add the question's words that no paper contains to an abstention; other answers are unchanged."""
     return replace(answer, statement=abstention(answer.language, words)) if answer.abstained else answer
 
 
 def abstention(language: Language, unknown_words: Sequence[str]) -> str:
-    """Return the statement of an abstaining answer, with the words that no paper contains."""
+    """Return the statement of an abstention, with the words that no paper contains."""
     statement = NO_ANSWER[_of(language)][1]
     note = unknown_words_note(language, unknown_words)
     return f"{statement} {note[0].upper()}{note[1:]}." if note else statement
 
 
 def likelihood_line(language: Language, likelihood: float | None) -> str:
-    """Return a line with the likelihood in percent; "" where there is none."""
+    """Format the likelihood in percent; "" without a likelihood."""
     return "" if likelihood is None else LIKELIHOOD[_of(language)].format(round(100 * likelihood))
 
 

@@ -1,7 +1,7 @@
-"""Does a cited passage say what a sentence says? Checked by what can be compared without a model.
+"""Check of a sentence against its cited passages, by rules and without a model.
 
-Numbers with their units, names, words of opposite meaning and negations, the sides of a comparison, and the
-share of the sentence's words that the passages hold; across languages by the glossary's pairs.
+It compares numbers with their units, names, words of opposite meaning and negations, the sides of a
+comparison, and the share of the sentence's words in the passages; across languages by the glossary's pairs.
 """
 
 import unicodedata
@@ -21,21 +21,21 @@ from indexer.files.schema import StoredPassage
 from indexer.glossary.transliteration import sounds_like
 from retriever.index import SearchIndex
 
-# quoted: the words of the paper itself, which are not checked.
+# quoted: the paper's own words, not checked.
 Check = Literal["supported", "unsupported", "not checkable", "excluded", "quoted"]
 
-# Share of a sentence's words that the cited passages must hold, within a language.
+# Least share of a sentence's words in the cited passages, within a language.
 LEAST_OVERLAP = 0.5
-# Share of a sentence's glossary terms that the cited passages must hold, across languages.
+# Least share of a sentence's glossary terms in the cited passages, across languages.
 LEAST_PAIRS = 0.5
-# Signs that go by the share of words: paraphrases raise them, and a judge may overrule them.
+# Signs from the share of words: paraphrases trigger them, and a judge may overrule them.
 UNSURE: frozenset[Sign] = frozenset({"clause", "words"})
 LONGEST_SENTENCE, LONGEST_PASSAGE = 2_000, 20_000  # characters that are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A sign that speaks against a sentence, and the words that it is about."""
+    """A sign of a mismatch between sentence and passages, and the words concerned."""
 
     sign: Sign
     words: str
@@ -43,7 +43,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The check of one sentence and what it went by."""
+    """The check of one sentence with its reasons and word overlap."""
 
     check: Check
     reasons: tuple[Reason, ...] = ()
@@ -51,7 +51,7 @@ class Finding:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What of the sentence the passages do not hold."""
+        """Words of the sentence that the passages do not support."""
         return tuple(reason.words for reason in self.reasons)
 
 
@@ -61,10 +61,10 @@ def check_sentence(
     index: SearchIndex,
     read: Callable[[str], Reading] | None = None,
 ) -> Finding:
-    """Check one sentence against the passages it cites; without any it is unsupported.
+    """Check one sentence against the passages it cites; without citations it is unsupported.
 
-    `read` remembers what was read of passages, where several sentences cite the same (`reader`). A sentence
-    longer than LONGEST_SENTENCE is "not checkable" at best, a passage is read up to LONGEST_PASSAGE.
+    `read` caches parsed passages for several sentences (`reader`). A sentence longer than LONGEST_SENTENCE is
+    never "supported". Passages are compared up to LONGEST_PASSAGE.
     """
     if not passages:
         return Finding("unsupported", (Reason("citation", "no citation"),))
@@ -101,7 +101,7 @@ def check_title(
 ) -> Finding:
     """Check the title of an answer against all passages that the answer cites.
 
-    A title is brief: that few of its words stand there says nothing. A question claims nothing.
+    The share of words does not count, because a title is brief. A question is not checkable.
     """
     if not passages or text.rstrip().endswith(("?", "？")):
         return Finding("not checkable")
@@ -113,15 +113,17 @@ def check_title(
 
 
 def reader(index: SearchIndex) -> Callable[[str], Reading]:
-    """Return a function that reads a text once, to be let go with the answer that is checked."""
+    """Return a parser of texts with a cache for one answer."""
     return lru_cache(lambda text: read_once(text, index.analyzer, index.glossary))
 
 
 def _within(sentence: Text, held: set[str], reasons: tuple[Reason, ...]) -> Finding:
     distinct = terms_of(sentence.tokens) - FUNCTION_WORDS
-    # Numbers and changes are compared by their own signs, in whatever words they are.
-    told = {token[0] for token in sentence.tokens if token[0] in AXIS_WORDS or sentence.in_quantity(token)}
-    distinct -= told - held
+    # Numbers and words of change have their own signs.
+    compared = {
+        token[0] for token in sentence.tokens if token[0] in AXIS_WORDS or sentence.in_quantity(token)
+    }
+    distinct -= compared - held
     if not distinct:
         return Finding("unsupported" if reasons else "not checkable", reasons)
     overlap = len(distinct & held) / len(distinct)
@@ -157,7 +159,7 @@ def _names(
         if not matches:
             return None
         here = any(held.issuperset(match.other_tokens) for match in matches)
-        # Of a name that is only written in other letters there is no other word.
+        # A name that is only transliterated has no other translation.
         return here or not all(sounds_like(match.pair.korean, match.pair.english) for match in matches)
 
     tagged = index.analyzer.tagged_words(sentence.text) if language == "ko" else []
@@ -171,6 +173,6 @@ def _same_language(first: Language, second: Language) -> bool:
 
 
 def cited(passage_ids: Iterable[str], evidence: Sequence[StoredPassage]) -> list[StoredPassage]:
-    """Return the passages of the evidence that are cited."""
+    """Return the cited passages of the evidence."""
     wanted = set(passage_ids)
     return [passage for passage in evidence if passage.passage_id in wanted]

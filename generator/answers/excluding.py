@@ -1,4 +1,4 @@
-"""What a question excludes, in its answer."""
+"""Exclusions of a question, applied to its answer."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from retriever.index import SearchIndex
 
 
 def exclusion_prompt(constraints: Constraints, language: Language) -> tuple[str, int | None]:
-    """Tell a model what to leave out, with the version of the prompt; nothing where nothing is to be."""
+    """Return the prompt part about exclusions and its version; ("", None) without exclusions."""
     if not constraints.exclusions:
         return "", None
     prompt = load_prompt("exclusions", language)
@@ -19,7 +19,7 @@ def exclusion_prompt(constraints: Constraints, language: Language) -> tuple[str,
 
 
 def mark_excluded(answer: Answer, constraints: Constraints, index: SearchIndex) -> Answer:
-    """Mark the sentences that hold what was to be left out; one without support stays unsupported."""
+    """Mark sentences about excluded subjects; unsupported sentences stay unsupported."""
     if not constraints.exclusions:
         return answer
     return replace(
@@ -28,7 +28,7 @@ def mark_excluded(answer: Answer, constraints: Constraints, index: SearchIndex) 
 
 
 def marked(sentence: Sentence, constraints: Constraints, index: SearchIndex) -> Sentence:
-    """Mark a sentence if it holds what was to be left out."""
+    """Mark a sentence as excluded if it is about an excluded subject."""
     if not constraints.exclusions:
         return sentence
     writing = Writing.of((token[0] for token in index.analyzer.analyze(sentence.text)), sentence.text)

@@ -1,7 +1,7 @@
-"""An answer without a model: sentences of the papers found, quoted, or the statement that there are none.
+"""Answers without a model: quoted sentences of the papers found, or an abstention.
 
-Quoted are findings of the papers that hold enough of the question. A question's concepts are matched as in
-the order of the hits: by their words, or by a counterpart in the other language.
+Findings are quoted from papers that cover enough of the question. Concepts of the question are matched as in
+the ranking: by their words, or by a counterpart in the other language.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,8 +27,8 @@ from retriever.stages.hits import SearchResult
 from retriever.views.concepts import question_concepts
 
 MOST_SENTENCES = 6
-# A paper is quoted if its score is at least this share of the best paper's, and if its passage holds at least
-# this share of the question's subject, by importance; a sentence, if it holds at least this share itself.
+# Least score of a quoted paper as a share of the best score; least share of the question's subject, by
+# importance, in its passage; and in the sentence.
 SCORE_SHARE, PASSAGE_SHARE, SENTENCE_SHARE = 0.5, 0.33, 0.1
 LEAST_LIKELIHOOD = 0.3  # that a sentence of an abstract states a finding
 # Two sentences are nearly the same if they share more than this part of the words of the shorter one.
@@ -40,7 +40,7 @@ class _Quotable:
     text: str
     passage: StoredPassage
     tokens: tuple[str, ...]
-    score: float  # likelihood of a finding or share of the subject, times its paper's share of the best score
+    score: float  # (likelihood of a finding or share of the subject) × the paper's share of the best score
 
 
 async def quoted_answer(
@@ -71,10 +71,10 @@ def extractive_answer(
 ) -> Answer:
     """Quote at most `most` sentences of the evidence; abstain below the threshold, or if no sentence fits.
 
-    Sentences in the question's language come first. Within a language they are in the order of the likelihood
-    that they state a finding. In texts without aim and method, and without `findings` in all texts, sentences
-    come first that hold most of the question. None holds an excluded word, repeats the question or is nearly
-    the same as a better one.
+    Sentences in the question's language come first. Within a language they are ordered by the likelihood that
+    they state a finding; in texts without aim and method, and in all texts without `findings`, by the share
+    of the question that they cover. Sentences that contain an excluded word, repeat the question or are
+    nearly the same as a better sentence are not quoted.
     """
     language = language_of(result.question)
     if result.likelihood is not None and result.likelihood < threshold:
@@ -109,7 +109,7 @@ def _choose(result: SearchResult, index: SearchIndex, most: int, *, findings: bo
 
 
 def _quotables(result: SearchResult, index: SearchIndex, *, findings: bool) -> Iterator[_Quotable]:
-    """Yield the sentences of the best papers that may be quoted, each with its share of the subject."""
+    """Yield the quotable sentences of the best papers with their scores."""
     concepts = _subject(result, index)
     patterns = patterns_of(concepts)
     best = max((hit.score for hit in result.hits), default=0.0)
@@ -130,16 +130,16 @@ def _quotables(result: SearchResult, index: SearchIndex, *, findings: bool) -> I
 
 
 def _sentence_scores(sentences: Sequence[str], shares: Sequence[float], *, findings: bool) -> list[float]:
-    """Return the likelihood of a finding, or where none is likely the share of the subject; 0 if too low."""
+    """Return likelihoods of a finding, or shares of the subject if no finding is likely; 0 if too low."""
     found = finding_likelihoods(sentences, shares) if findings else []
     likely = [likelihood if likelihood >= LEAST_LIKELIHOOD else 0.0 for likelihood in found]
     return likely if any(likely) else [share if share >= SENTENCE_SHARE else 0.0 for share in shares]
 
 
 def _subject(result: SearchResult, index: SearchIndex) -> Sequence[Concept]:
-    """Return the concepts of a question without its request and the words that ask.
+    """Return the concepts of a question without question words and words of request.
 
-    Where a result has no concepts, the tokens that were searched for stand in for them.
+    The search's tokens replace the concepts in results without concepts.
     """
     if not result.concepts:
         return [
@@ -151,7 +151,7 @@ def _subject(result: SearchResult, index: SearchIndex) -> Sequence[Concept]:
 
 
 def _same(sentence: _Quotable, better: _Quotable) -> bool:
-    """Return whether a sentence has nearly the words of a better one, and no other numbers."""
+    """Check whether a sentence has nearly the words of a better one and no other numbers."""
     own, others = frozenset(sentence.tokens), frozenset(better.tokens)
     numbers = {token for token in own if any(map(str.isdigit, token))}
     return numbers <= others and len(own & others) > SAME * min(len(own), len(others))

@@ -1,9 +1,9 @@
-"""The likelihood that a sentence of an abstract states a finding that answers a question.
+"""Likelihood that a sentence of an abstract states a finding that answers a question.
 
-Background, aim and method precede the main finding of an abstract, and side findings follow it. Findings have
-numbers, and words of change, difference or association. The likelihood is a logistic regression, fitted on
-the plain questions for tuning and the sample's questions. It is computed only for texts in which authors tell
-what they did or found, since an article of an encyclopedia has another structure.
+Background, aim and method precede the main finding of an abstract, and side findings follow it. Findings
+contain numbers, and words of change, difference or association. The likelihood is a logistic regression
+fitted on the plain tuning questions and the sample's questions. It applies only to texts in which authors
+report what they did or found, since an encyclopedia article has another structure.
 """
 
 import re
@@ -34,7 +34,7 @@ NUMBER = re.compile(r"\d")
 WE_FOUND = re.compile(
     r"\bwe\s(?:also\s)?(?:find|found|show|showed|conclude|concluded|observed?)\b", re.IGNORECASE
 )
-# What authors wanted or did.
+# Phrases of aim and method.
 AIMS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
         r"\bwe\s(?!(?:also\s)?(?:find|found|show|showed|conclude|concluded|observed?)\b)"
@@ -54,11 +54,11 @@ WEIGHTS = {"bias": 1.0, "share": 2.0, "result": 1.3, "aim": -2.8, "first": -3.5,
 
 
 def finding_likelihoods(sentences: Sequence[str], shares: Sequence[float]) -> list[float]:
-    """Return for each sentence the likelihood that it states a finding; nothing without signs of a study.
+    """Return the likelihood of each sentence that it states a finding; [] for texts that report no study.
 
     Args:
-        sentences: of one abstract, in their order.
-        shares: of the question's importance that each sentence holds.
+        sentences: of one abstract, in order.
+        shares: share of the question's importance that each sentence covers.
     """
     aims = [_matches(AIMS, sentence) for sentence in sentences]
     if not any(aims) and not any(map(WE_FOUND.search, sentences)):
@@ -80,7 +80,7 @@ def finding_likelihoods(sentences: Sequence[str], shares: Sequence[float]) -> li
 
 
 def _has_result(sentence: str) -> bool:
-    """Return True for "we found", a share or multiple, or a number beside a word of change or difference."""
+    """Check for "we found", a share or multiple, or a number with a word of change or difference."""
     if WE_FOUND.search(sentence) or MEASURED.search(sentence):
         return True
     return bool(NUMBER.search(sentence)) and _matches(RESULTS, sentence)

@@ -1,6 +1,6 @@
-"""Sentences of an answer judged by a model: one of entailment in this process, or the language model.
+"""Judging of an answer's sentences by a local entailment model or the language model.
 
-Where it fails, the check by rules that every answer has stays, and the step says so.
+If the judge fails, the checks by rules stay, and the step notes it.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from generator.model_calls.context import fit
 from generator.model_calls.model_step import FromModel, model_step
 from generator.prompts import load_prompt
 from generator.request import Resources
-from generator.tracing.steps import Step, described
+from generator.tracing.steps import Step, error_text
 from indexer.files.schema import StoredPassage
 
 FALLBACK = "check by rules"
@@ -34,7 +34,7 @@ Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(300)]
 
 
 class Judgement(BaseModel):
-    """Whether the passages that a sentence cites say it, and why not."""
+    """Verdict on one sentence and its reason."""
 
     sentence: int
     verdict: Literal["supported", "unsupported"]
@@ -42,7 +42,7 @@ class Judgement(BaseModel):
 
 
 class Judgements(BaseModel):
-    """What the language model is asked for."""
+    """Reply schema."""
 
     judgements: Annotated[list[Judgement], Field(max_length=20)]
 
@@ -50,10 +50,10 @@ class Judgements(BaseModel):
 async def judged(
     parent: Step, answer: Answer, evidence: Sequence[StoredPassage], resources: Resources
 ) -> Answer:
-    """Return the answer with the checks of the judge that the settings name; by default those that it has.
+    """Return the answer with the checks of the configured judge; by default the checks by rules.
 
-    A sentence that cites nothing stays unsupported, and one about what was excluded stays marked so. What the
-    rules compare for certain (numbers, names, directions) no judge overrules; it reads the other sentences.
+    Sentences without citations stay unsupported, and excluded sentences stay excluded. The judge does not
+    overrule mismatches that the rules establish with certainty (numbers, names, directions).
     """
     judge = resources.index.entailment.settings.judge
     places = [
@@ -91,14 +91,14 @@ async def _by_entailment(
     for place in places:
         sentence = answer.sentences[place]
         texts = [f"{passage.title}\n{passage.text}" for passage in cited(sentence.citations, evidence)]
-        for text in dict.fromkeys([*texts, "\n".join(texts)]):  # one of several may say all, or each its part
+        for text in dict.fromkeys([*texts, "\n".join(texts)]):  # one passage may support all, or each a part
             pairs.append((text, sentence.text))
             owners.append(place)
     with parent.step("check", sentences=len(places)) as step:
         try:
             found = await resources.index.entailment.judge(pairs)
         except ResourceError as error:
-            step.error, step.fallback = described(error), FALLBACK
+            step.error, step.fallback = error_text(error), FALLBACK
             step.notes.append(f"{FALLBACK}, the model failed: {error}")
             return answer
         if found is None:
@@ -124,7 +124,7 @@ async def _by_language_model(
     """Ask for a judgement of every sentence.
 
     Raises:
-        ModelFailed: the call failed, or left a sentence out.
+        ModelFailed: the call failed, or the reply omits a sentence.
     """
     del on_text  # judgements are not shown as they grow
     prompt = load_prompt("check", answer.language)
@@ -145,7 +145,7 @@ async def _by_language_model(
     by_number = {each.sentence: each for each in reply.value.judgements}
     if left_out := [number for number in range(1, len(places) + 1) if number not in by_number]:
         raise ModelAnswerInvalid(
-            f"{reply.model} at {model.endpoint} judged no sentence {left_out[0]}. Use another model.",
+            f"{reply.model} at {model.endpoint} did not judge sentence {left_out[0]}. Use another model.",
             text=reply.text,
         )
     checks: dict[int, tuple[Check, str]] = {

@@ -1,11 +1,11 @@
-"""Marks of Markdown that a model writes although the prompt forbids them (SHRAG, appendix A.2)."""
+"""Removal of Markdown that a model writes although the prompt forbids it (SHRAG, appendix A.2)."""
 
 import re
 
-# What opens an item of a list; a dash before a number is its sign.
+# Start of a list item; a dash before a number is a minus sign.
 LIST_SIGN = r"(?:[-–](?!\s*\d)|[—*•·▪◦‣●○□■◇◆▶▷※])"
 BULLET = re.compile(rf"\A(?:(?:{LIST_SIGN}|#{{1,6}})\s+)+(?=\S)")
-# A pair around words; an asterisk of a name or a formula (A*, C*-algebra, 3 * 4) is no such pair.
+# A pair of marks around words; asterisks in names and formulas (A*, C*-algebra, 3 * 4) do not match.
 EMPHASIS = re.compile(
     r"(?<![^\s(\[\"'“‘「『])(\*{1,3}|_{2,3})(?=[^\s*_])([^*]{1,300}?)(?<=[^\s*_])\1(?![A-Za-z0-9*_])"
 )

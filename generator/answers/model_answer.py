@@ -1,4 +1,4 @@
-"""An answer written by a language model from the evidence, each sentence checked against what it cites."""
+"""Answers written by a language model from the evidence, each sentence checked against its citations."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,14 +39,14 @@ Title = Annotated[
 
 
 class WrittenSentence(BaseModel):
-    """A sentence and the numbers of the passages it rests on."""
+    """A sentence and the numbers of the passages it cites."""
 
     text: Text
     citations: list[int]
 
 
 class WrittenAnswer(BaseModel):
-    """What the model is asked for."""
+    """Reply schema."""
 
     title: Title
     introduction: Annotated[list[WrittenSentence], Field(max_length=3)]
@@ -57,10 +57,10 @@ class WrittenAnswer(BaseModel):
 
 @lru_cache
 def answer_schema(passages: int) -> type[WrittenAnswer]:
-    """Return the schema of an answer from so many passages: a sentence cites numbers from 1 to that.
+    """Return the schema of an answer from a number of passages; citations are from 1 to that number.
 
-    A server that enforces the schema keeps within the bounds. What another one writes beyond them is read
-    all the same: a citation of a passage that there is not costs no second call.
+    Only servers that enforce the schema respect these limits. Replies beyond them are accepted, so that an
+    invalid citation costs no second call.
     """
     number = Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": passages})]
     citations = Annotated[list[number], Field(json_schema_extra={"maxItems": passages})]
@@ -74,18 +74,17 @@ def answer_schema(passages: int) -> type[WrittenAnswer]:
 
 @dataclass(frozen=True, slots=True)
 class AnswerForm:
-    """What an answer is asked to be: by which prompt, of which shape, how long where it is quoted.
+    """Prompt, schema and length of an answer.
 
-    `schema` makes the shape of an answer from so many passages, which has these sections; `values` are for
-    places of the prompt beside question and passages. `findings` are what earlier steps found out: the model
-    is shown them, and may not cite them. `quotes_findings`: findings are quoted, not the sentences that hold
-    most of the question.
+    `schema` returns the schema for a number of passages; `values` fill further fields of the prompt.
+    `findings` are results of earlier steps: the prompt contains them, but the answer may not cite them.
+    `quotes_findings`: quote findings, not the sentences that cover most of the question.
     """
 
     prompt: str
     schema: Callable[[int], type[WrittenAnswer]]
     sections: tuple[Section, ...]
-    most_quoted: int  # sentences, where no model writes
+    most_quoted: int  # sentences of an answer without a model
     values: Mapping[str, str] = field(default_factory=dict)
     findings: tuple[str, ...] = ()
     quotes_findings: bool = True
@@ -101,17 +100,17 @@ async def answer_from_model(
     index: SearchIndex,
     on_text: OnText | None = None,
     constraints: Constraints | None = None,
-    told: Callable[[tuple[Sentence, ...]], None] | None = None,
+    on_sentences: Callable[[tuple[Sentence, ...]], None] | None = None,
     form: AnswerForm = WHOLE_ANSWER,
 ) -> FromModel[Answer]:
-    """Ask for an answer; `told` is called with its first sentences, checked, whenever one more has come.
+    """Ask for an answer; `on_sentences` receives all checked sentences so far after each new sentence.
 
-    Numbers of passages that there are not are dropped; a sentence left without citation is unsupported.
-    Evidence that is too long for the model is shortened, and once more where the server says so. The model is
-    told what `constraints` exclude, and a sentence about it is marked.
+    Numbers of nonexistent passages are dropped; a sentence without remaining citations is unsupported.
+    Evidence that is too long for the model is shortened, and once more if the server refuses the prompt. The
+    prompt names the subjects that `constraints` exclude, and sentences about them are marked.
 
     Raises:
-        ModelFailed: the call failed or brought no valid answer.
+        ModelFailed: the call failed or returned no valid answer.
     """
     language = language_of(question)
     prompt = load_prompt(form.prompt, language)
@@ -128,8 +127,8 @@ async def answer_from_model(
         return [{"role": "user", "content": "\n\n".join(filter(None, (rendered, found, left_out)))}]
 
     async def closed(text: str) -> None:
-        if told and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):
-            await _tell(*begun, check, told)
+        if on_sentences and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):
+            await _check_each(*begun, check, on_sentences)
 
     async def ask(fitted: FittedPrompt) -> Reply[WrittenAnswer]:
         async with each_sentence(on_text, closed) as listen:
@@ -139,7 +138,7 @@ async def answer_from_model(
                 name="answer",
                 prompt_version=prompt.version,
                 limit=limit,
-                on_text=listen if told else on_text,
+                on_text=listen if on_sentences else on_text,
             )
 
     fitted = await fit(evidence, messages_of, model, limit)
@@ -148,8 +147,8 @@ async def answer_from_model(
     except ContextExceeded as error:
         fitted = await fit(evidence, messages_of, model, limit, RefusedPrompt(fitted, error))
         reply = await ask(fitted)
-    if told:
-        await _tell(reply.value, reply.value.answered, check, told)
+    if on_sentences:
+        await _check_each(reply.value, reply.value.answered, check, on_sentences)
     answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, check)
     answer = await asyncio.to_thread(with_checked_title, answer, evidence, index, read)
     return FromModel(answer, reply, prompt.version, fitted, left_out_version)
@@ -164,7 +163,7 @@ def sentence_check(
     constraints: Constraints,
     read: Callable[[str], Reading] | None = None,
 ) -> SentenceCheck:
-    """Return what checks a sentence against the passages of its numbers; each sentence and passage once."""
+    """Return a cached check of a sentence against the passages with its citation numbers."""
     read = read or reader(index)
 
     @lru_cache
@@ -180,7 +179,7 @@ def sentence_check(
 def checked_answer(
     written: WrittenAnswer, written_by: str, language: Language, check: SentenceCheck
 ) -> Answer:
-    """Make the answer of what a model wrote, each sentence checked against the passages it cites."""
+    """Make an answer from a model's reply, with each sentence checked against its cited passages."""
     sentences = tuple(check(*sentence) for sentence in _in_order(written))
     if not written.answered or not sentences:
         return no_answer(language, written_by, [sentence for sentence in sentences if sentence.citations])
@@ -193,7 +192,7 @@ def with_checked_title(
     index: SearchIndex,
     read: Callable[[str], Reading] | None = None,
 ) -> Answer:
-    """Check the title that a model wrote against the passages that its sentences cite."""
+    """Check a model's title against the passages that the sentences cite."""
     if answer.abstained:
         return answer
     passages = cited((each for sentence in answer.sentences for each in sentence.citations), evidence)
@@ -210,7 +209,7 @@ def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int,
 def _begun(
     text: str, schema: type[WrittenAnswer], sections: Sequence[Section]
 ) -> tuple[WrittenAnswer, bool | None] | None:
-    """Read an answer up to a sentence, and whether it answers, None where it does not say so yet."""
+    """Parse an unfinished answer; the second value is its `answered` field, None if not written yet."""
     so_far = sections_so_far(text, sections)
     missing = {"title": "-", "answered": True} | {section: [] for section in SECTIONS}
     try:
@@ -220,16 +219,16 @@ def _begun(
     return written, written.answered if "answered" in so_far else None
 
 
-async def _tell(
+async def _check_each(
     written: WrittenAnswer,
     answered: bool | None,
     check: SentenceCheck,
-    told: Callable[[tuple[Sentence, ...]], None],
+    on_sentences: Callable[[tuple[Sentence, ...]], None],
 ) -> None:
-    """Check sentence by sentence in a thread, and tell behind each what stands for certain.
+    """Check the sentences one by one in a thread, and pass on the certain ones after each.
 
-    An answer that is none keeps the sentences with citations alone: until that is known or the body begins,
-    what follows a sentence without citations waits.
+    An abstention keeps only sentences with citations. Until `answered` is known or the body begins, sentences
+    from the first one without citations on are held back.
     """
     sentences: list[Sentence] = []
     for sentence in _in_order(written):
@@ -237,9 +236,9 @@ async def _tell(
         try:
             sentences.append(await asyncio.shield(checking))
         except asyncio.CancelledError:
-            await asyncio.wait({checking})  # no thread reads on behind the end of the question
+            await asyncio.wait({checking})  # no thread may use the index after the question has ended
             raise
-        told(tuple(_certain(sentences, answered)))
+        on_sentences(tuple(_certain(sentences, answered)))
 
 
 def _certain(sentences: Sequence[Sentence], answered: bool | None) -> Iterator[Sentence]:

@@ -1,4 +1,4 @@
-"""Sentences that may be quoted: whole statements, not headings, lists, references or questions."""
+"""Selection of quotable sentences: complete statements, not headings, lists, references or questions."""
 
 import re
 import unicodedata
@@ -22,8 +22,8 @@ END = re.compile(
     r"(?P<last>[^\s.!?…。｡！？\"'”’»)\]〉》」』】])(?P<close>[\"'”’»)\]〉》」』】\s]*)(?P<stop>[.!?…。｡！？]*)"
     r"[\"'”’»)\]〉》」』】\s]*(?:\[[^\[\]\n]{1,20}\]\s*)*$"
 )
-FINALS, FINAL_M = 28, 16  # final consonants of a Hangul syllable, and the number of ㅁ
-LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")  # but mRNA and p53 start sentences
+FINALS, FINAL_M = 28, 16  # number of final consonants of Hangul syllables, and the index of ㅁ
+LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")  # not mRNA or p53, which may start sentences
 BULLET = re.compile(rf"{LIST_SIGN}|\||\(?\d{{1,2}}\)|[①-⑳]|\(?[a-z가-하]\)\s")
 # Names with initials, volume, issue and pages: Kim, J., Lee, S. (2019). … 12(3), 45–67.
 REFERENCE = re.compile(
@@ -37,7 +37,7 @@ HEAD_OF_REFERENCE = re.compile(r".{0,80}(?:[A-Z]\.|\bal\.,?|[가-힣]{2,4}(?<!�
 
 
 def quotable_sentences(text: str, question: str) -> list[str]:
-    """Return the sentences of a text that may be quoted in answer to a question, in their order."""
+    """Return the quotable sentences of a text for a question, in order."""
     sentences = [text[start:end] for start, end in split_sentences(text)]
     return [
         sentence
@@ -47,7 +47,7 @@ def quotable_sentences(text: str, question: str) -> list[str]:
 
 
 def is_statement(sentence: str) -> bool:
-    """Return whether a sentence is a whole statement of ordinary length, and neither list nor reference."""
+    """Check for a complete statement of ordinary length that is neither list nor reference."""
     language = "ko" if language_of(sentence) == "ko" else "en"
     words = len(WORD.findall(sentence))
     return (
@@ -65,9 +65,9 @@ def is_statement(sentence: str) -> bool:
 
 
 def repeats(sentence: str, question: str) -> bool:
-    """Return whether a sentence has the words of the question and hardly any others.
+    """Check whether a sentence has the words of the question and hardly any others.
 
-    A longer sentence repeats a question of six words or more if it holds that question as it was asked.
+    A longer sentence repeats a question of at least six words if it contains the question verbatim.
     """
     own, asked = (Counter(WORD.findall(_folded(text))) for text in (sentence, question))
     different = (own - asked).total() + (asked - own).total()
@@ -76,7 +76,7 @@ def repeats(sentence: str, question: str) -> bool:
 
 
 def _ends_as_statement(sentence: str) -> bool:
-    """Return whether a sentence ends with a full stop, a Korean one with 다, 요 or a noun made by -(으)ㅁ."""
+    """Check the end of a statement: a full stop, in Korean after 다, 요 or a noun in -(으)ㅁ."""
     found = END.search(unicodedata.normalize("NFC", sentence))
     if not found:
         return False

@@ -1,8 +1,8 @@
-"""The marks that the program sets behind a sentence, and texts in which nothing looks like them.
+"""Marks of citations and checks after a sentence, and removal of lookalikes from quoted text.
 
-Citations stand in square brackets, checks are ✓ and ✗ or words in round brackets. A sentence that a paper
-holds or a model wrote can have all of them in it: where a person reads it, its square brackets are round, its
-check marks stars, and such words stand without brackets. JSON keeps the text as it is.
+Citations are in square brackets; checks are ✓ and ✗, or words in round brackets. Text of papers and models
+may contain the same signs. In text for people, square brackets become round, check marks become stars, and
+check words lose their brackets. JSON keeps the text unchanged.
 """
 
 import re
@@ -10,7 +10,7 @@ import re
 from base.terminal.output import visible
 from generator.answers.citations import Check
 
-# The word after a sentence; none after a supported one.
+# Check words after a sentence; supported sentences have none.
 CHECK_WORDS: dict[str, dict[Check, str]] = {
     "ko": {
         "unsupported": "근거 없음",
@@ -37,10 +37,10 @@ SAID = re.compile(
 
 
 def quoted(text: str) -> str:
-    """Return a text on one line, with nothing in it that could be taken for a citation or a check."""
+    """Return a text on one line without anything that looks like a citation or a check."""
     return SAID.sub(r"\1", visible(text.translate(UNMARKED)))
 
 
 def cited(text: str, citations: str) -> str:
-    """Return a quoted text, and behind it its citations in square brackets, where it has any."""
+    """Return a quoted text, followed by its citations in square brackets if any."""
     return f"{quoted(text)} [{quoted(citations)}]" if citations else quoted(text)

@@ -1,4 +1,4 @@
-"""An answer that is still being written: what of its JSON can be read already."""
+"""Parsing of the JSON of an unfinished answer."""
 
 import asyncio
 import re
@@ -12,14 +12,14 @@ from generator.answers.answer import SECTIONS, Section
 from generator.llm import Growth, OnText
 from generator.llm.structured import objects_in, without_thoughts
 
-LONGEST_READ = 200_000  # characters of an answer that are read as it grows; a long one has a tenth
+LONGEST_READ = 200_000  # characters of an unfinished answer that are parsed; long answers have a tenth
 MOST_CLOSED = 32  # sentences of one object; an answer has half as many
 MARKS = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
-IN_A_SECTION = ["{", "["]  # what is open where a sentence has just been closed
+IN_A_SECTION = ["{", "["]  # open brackets after the end of a sentence
 
 
 def readable(text: str) -> str:
-    """Return title and sentences of an answer that is cut off anywhere, a line each; "" before any."""
+    """Return title and sentences of an unfinished answer, one per line; "" before the first."""
     begin = text.find("{")
     try:
         read: Any = from_json(text[begin:], allow_partial="trailing-strings") if begin >= 0 else {}
@@ -34,37 +34,37 @@ def readable(text: str) -> str:
 
 
 class ClosedSentences:
-    """Finds where the sentences of a growing answer end; each character is read once."""
+    """Finds the ends of sentences in a growing answer; each character is scanned once."""
 
     def __init__(self) -> None:
-        """Begin before any text."""
-        self._length = 0  # of the text that was given last
-        self._begin_anew()
+        """Start with an empty text."""
+        self._length = 0  # of the previous text
+        self._restart()
 
-    def _begin_anew(self) -> None:
+    def _restart(self) -> None:
         self._seen, self._at = "", 0
         self._begin, self._closed = 0, 0
         self._in_string = False
         self._open: list[str] = []
 
     def grown(self, text: str) -> str | None:
-        """Return the JSON up to the last sentence, made whole, where more sentences have ended; else None.
+        """Return the JSON up to the last complete sentence, closed, if it is new; else None.
 
-        A text that does not begin as the one before, as that of a repair, is read from its beginning.
+        A text that does not continue the previous one, such as a repair, is scanned from its start.
         """
-        # While a model thinks aloud, for some hundred thousand characters, no sentence ends.
+        # Reasoning may have some hundred thousand characters and ends no sentence.
         known, self._length = self._length if self._length <= len(text) else 0, len(text)
         if "}" not in text[known:]:
             return None
         text = (text if text.lstrip().startswith("{") else without_thoughts(text))[:LONGEST_READ]
         if not text.startswith(self._seen):
-            self._begin_anew()
+            self._restart()
         end = None
         for mark in MARKS.finditer(text, self._at):
             self._at = mark.end()
             if self._closes_a_sentence(mark[0], mark.start()):
                 end = mark.end()
-        self._at = max(self._at, len(text) - text.endswith("\\"))  # which may be half of an escape
+        self._at = max(self._at, len(text) - text.endswith("\\"))  # a backslash may be half of an escape
         self._seen = text
         return None if end is None else f"{text[self._begin : end]}]}}"
 
@@ -87,9 +87,9 @@ class ClosedSentences:
 
 
 def sections_so_far(text: str, sections: Sequence[Section] = SECTIONS) -> dict[str, Any]:
-    """Return what is certain of JSON that `ClosedSentences` made whole: `answered`, the sections in order.
+    """Return the certain parts of JSON closed by `ClosedSentences`: `answered`, and the sections in order.
 
-    Of sections in another order than the answer's, those behind one that is still to come are left out.
+    Sections after one that is still missing are left out.
     """
     found, _ = objects_in(text)
     read: dict[str, Any] = found[0] if found else {}
@@ -98,7 +98,7 @@ def sections_so_far(text: str, sections: Sequence[Section] = SECTIONS) -> dict[s
         if section not in read:
             break
         certain[section] = read[section]
-        if section == next(reversed(read)):  # it may go on
+        if section == next(reversed(read)):  # it may be incomplete
             break
     return certain
 
@@ -107,10 +107,10 @@ def sections_so_far(text: str, sections: Sequence[Section] = SECTIONS) -> dict[s
 async def each_sentence(
     on_text: OnText | None, closed: Callable[[str], Awaitable[None]]
 ) -> AsyncIterator[OnText]:
-    """Yield what listens to an answer, and hands its JSON to `closed` whenever a sentence has ended.
+    """Yield a listener that passes the JSON of an answer to `closed` after each complete sentence.
 
-    While that is awaited the answer goes on; of what comes meanwhile the newest is handed on. At the end of
-    the block `closed` is cancelled, and waited for.
+    The answer continues while `closed` is awaited; then `closed` gets only the newest JSON. Leaving the block
+    cancels `closed` and waits for it.
     """
     reading, ended, newest = ClosedSentences(), asyncio.Event(), ""
 

@@ -1,4 +1,4 @@
-"""What a search for papers is asked with: defaults, and of numbers the least and the most."""
+"""Options of a search for papers: defaults, minimum and maximum."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias

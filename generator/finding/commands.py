@@ -1,4 +1,4 @@
-"""The command `find-papers`."""
+"""Command `find-papers`."""
 
 from contextlib import AbstractAsyncContextManager
 from itertools import combinations
@@ -37,7 +37,7 @@ FILE = PathParameter(dir_okay=False)
 @place_options
 @option_section(
     "How papers are found",
-    number_option("papers", "Papers to find; the search ends when so many are relevant.", "-k"),
+    number_option("papers", "Papers to find; the search ends when this many are relevant.", "-k"),
     *STEP_OPTIONS,
 )
 @option_section(LIMITS, *filter_options)
@@ -47,19 +47,19 @@ FILE = PathParameter(dir_okay=False)
     json_option,
     *export_options,
     click.option(
-        "--save", "save_file", type=FILE, help="Keep the search in FILE after each step, for --resume."
+        "--save", "save_file", type=FILE, help="Save the search in FILE after each step, for --resume."
     ),
     click.option(
         "--resume",
         "resume_file",
         type=FILE,
-        help="Go on with a kept search, further or within larger budgets.",
+        help="Resume a saved search, with more rounds or larger budgets.",
     ),
     click.option(
         "--trace",
         "trace_file",
         type=FILE,
-        help="Save all that happened as JSON, for `shrag trace show FILE`.",
+        help="Save all steps as JSON, for `shrag trace show FILE`.",
     ),
 )
 def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options give
@@ -78,13 +78,13 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     as_json: bool,
     **finding: Any,
 ) -> None:
-    """Find the papers that QUESTION asks for: a list, each with a score, a reason, and how it was found.
+    """Find papers for QUESTION: a list with scores, reasons, and how each paper was found.
 
-    The question is asked in several wordings, what is found is judged, references of relevant papers are
-    followed, and further queries made from these. A language model judges and writes, if one is configured;
-    without it rules do. Ctrl-C ends with what was found.
+    The question is searched for in several wordings. The papers found are judged, references of relevant
+    papers are followed, and further queries are made from relevant papers. A language model judges and writes
+    queries if one is configured, else rules do. Ctrl-C ends the search with the papers found so far.
 
-    With --resume what is left out is as it was, but for budgets, which count what was spent before.
+    With --resume, omitted options keep their saved values, except budgets. Budgets include earlier spending.
     """
     from base.files.output_files import check_output, is_same_file, write_output
     from generator.finding.console import show_account, show_papers
@@ -128,11 +128,11 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
         else:
             show_papers(found)
             show_account(found)
-    finally:  # last, as a full disk costs no papers; nor does it cost the files that nobody reads on
+    finally:  # after the output, so that a full disk loses no papers; also if the reader closed the output
         if save_file:
             found.state.save(save_file)
             if not found.complete and not as_json:
-                echo(f"kept in {save_file}; --resume {save_file} goes on with it", err=True)
+                echo(f"saved in {save_file}; resume it with --resume {save_file}", err=True)
         if trace_file:
             write_output(trace_file, (json_text(found.trace_record(), indent=1) + "\n").encode())
     if ended:
@@ -146,7 +146,7 @@ def _search(
     state: "FindingState | None",
     save_file: Path | None,
 ) -> "tuple[FoundPapers, BaseException | None]":
-    """Search; where that ends early return what was found by then, and what is to be raised behind it."""
+    """Search; after an early end return the papers found so far and the exception to raise later."""
     from asyncio import CancelledError
 
     from generator.console import live_progress
@@ -154,7 +154,7 @@ def _search(
     from generator.finding.finding import find_in_sources
     from generator.finding.so_far import SoFar, cancelled_by_sigterm
     from generator.pipeline import run
-    from generator.tracing.steps import StepEvent, described
+    from generator.tracing.steps import StepEvent, error_text
 
     so_far = SoFar()
 
@@ -171,14 +171,14 @@ def _search(
 
     ended: BaseException
     try:
-        with so_far.kept_in(save_file):
+        with so_far.saved_in(save_file):
             return run(find()), None
     except (KeyboardInterrupt, CancelledError):
         echo("interrupted", err=True)
-        ended, note = SystemExit(INTERRUPTED), "interrupted; what was found by then is given"
+        ended, note = SystemExit(INTERRUPTED), "interrupted; the results are partial"
         nothing = so_far.state is None
-    except Exception as error:  # noqa: BLE001 - it is raised behind what was found
-        ended, note = error, f"what was found until an error is given: {described(error)}"
+    except Exception as error:  # noqa: BLE001 - raised after the output of the papers found
+        ended, note = error, f"the results are partial, because of an error: {error_text(error)}"
         nothing = so_far.state is None or not so_far.state.papers
     if nothing:
         raise ended

@@ -1,4 +1,4 @@
-"""Found papers, and traces of how they were found, for a person at a terminal."""
+"""Found papers and traces of searches for papers as terminal output."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, islice
@@ -17,33 +17,33 @@ from generator.tracing.trace import Trace
 INDENT = "    "
 WAYS = {"query": "found at rank {} by {}", "reference": "reference {} of {}", "citing": "refers to {1}"}
 LONGEST_NAME = 100
-MOST_WAYS = 3  # that led to a paper and are shown
-MOST_LINES = 2_000  # of the steps of a trace, and of its tree
+MOST_WAYS = 3  # `found_by` entries shown for a paper
+MOST_LINES = 2_000  # of a trace's steps, and of its tree
 LONGEST_LINE = 1_000
 LINKS = {"references": "reference: ", "cited_by": "refers to it: "}
 
 
 def finding_line(threshold: float) -> Callable[[StepEvent, int], str]:
-    """Return what says of a search, at each event, which step is under way and what it has come to."""
-    step, come_to = "", ""
+    """Return a formatter of progress lines: the running step and the numbers of papers."""
+    step, counts = "", ""
 
     def line(event: StepEvent, _: int) -> str:
-        nonlocal step, come_to
+        nonlocal step, counts
         if event.kind == "started" and event.step.name in STEPS:
             step = event.step.name
         elif isinstance(state := event.made, FindingState):
             judged = sum(known.judgement is not None for known in state.papers.values())
             relevant = len(state.relevant(threshold))
-            come_to = f": {counted(len(state.papers), 'paper')}, {judged:,} judged, {relevant:,} relevant"
+            counts = f": {counted(len(state.papers), 'paper')}, {judged:,} judged, {relevant:,} relevant"
         else:
             return ""
-        return step + come_to
+        return step + counts
 
     return line
 
 
 def show_papers(found: FoundPapers) -> None:
-    """Print the papers with scores, reasons, and how each was found."""
+    """Print the papers with scores, reasons and how each was found."""
     for rank, ranked in enumerate(found.papers, 1):
         paper = ranked.known.paper
         title = paper.title or paper.title2 or "(no title)"
@@ -63,11 +63,11 @@ def show_papers(found: FoundPapers) -> None:
 
 
 def show_account(found: FoundPapers) -> None:
-    """Print on standard error what was looked at and spent, and the notes."""
+    """Print the number of papers, the cost and the notes on standard error."""
     spent = found.state.spent
     asked = f"{counted(spent.calls, 'call')} of a model, {spent.tokens:,} tokens, " if spent.calls else ""
     echo(
-        f"{counted(len(found.papers), 'paper')} of {len(found.state.papers):,} looked at, "
+        f"{counted(len(found.papers), 'paper')} listed of {len(found.state.papers):,} found, "
         f"{len(found.state.queries):,} queries, {asked}{spent.seconds:.1f} s",
         err=True,
     )
@@ -80,7 +80,7 @@ def _way(by: FoundBy) -> str:
 
 
 def show_found(trace: Trace) -> None:
-    """Print a saved trace of a search for papers: steps with times, the tree, the papers in their order."""
+    """Print a saved trace of a search for papers: steps with times, tree, and ranked papers."""
     record = trace.record
     request = record["request"]
     echo(request["question"])
@@ -108,14 +108,14 @@ def _echo_bounded(lines: Iterable[str]) -> None:
 
 
 def _query_lines(query: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
-    """Describe a query of the tree, and below it what it found."""
+    """Format a query of the tree and, indented, the papers it found."""
     yield f"{INDENT * depth}{shortened(query['query'])} ({query['kind']})"
     for paper in query["papers"]:
         yield from _paper_lines(paper, depth + 1, "")
 
 
 def _paper_lines(paper: Mapping[str, Any], depth: int, link: str) -> Iterator[str]:
-    """Describe a paper of the tree, what it is linked to, and the queries that were evolved from it."""
+    """Format a paper of the tree and, indented, its linked papers and the queries evolved from it."""
     score = paper.get("score")
     judged = "not judged" if score is None else f"{score:.2f}"
     yield f"{INDENT * depth}{link}{judged} {paper['paper']} {shortened(paper.get('title', ''))}"

@@ -1,7 +1,7 @@
-"""Papers as they are found: what was understood, queries, papers with their judgements, what was spent.
+"""Streamed search for papers: events for understanding, queries, judged papers and cost.
 
-The loop tells its state after each step, and an event is what of a state the reader has not been sent. So a
-slow reader costs no memory, and what was sent adds up to the state.
+The loop publishes its state after each step. Events are the difference between this state and what the reader
+has received, so a slow reader uses no memory, and all events add up to the state.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ PAPERS_IN_AN_EVENT = 100
 
 @dataclass(frozen=True, slots=True)
 class FindingEvent:
-    """What is new of a search for papers; `data` is JSON.
+    """One event of a streamed search for papers; `data` is JSON.
 
-    step           name of what has begun (`STEPS`), round, layer where references are followed
+    step           name of the step that started (`STEPS`), round, and layer while references are followed
     understanding  as in the result
-    queries        queries that are new or were sent now: text, kind, round, paper, found
-    papers         papers that are new or were judged now, at most 100; `found_by` is the first way
+    queries        new or newly sent queries: text, kind, round, paper, found
+    papers         new or newly judged papers, at most 100; `found_by` is the first way
     spent          calls, tokens, seconds, papers (judged), relevant, known
-    done           the record of the result and its tree; the last
+    done           the complete record with its tree; always the last event
 
-    A query or a paper that comes again takes the place of the earlier one. Long texts are shortened in the
-    middle, a query's the same wherever it is named.
+    A repeated query or paper replaces the earlier one. Long texts are shortened in the middle, the text of a
+    query in the same way in all events.
     """
 
     kind: FindingEventKind
@@ -51,33 +51,33 @@ async def stream_finding(
     model: LanguageModel | None = None,
     listener: Listener | None = None,
 ) -> AsyncGenerator[FindingEvent, None]:
-    """Find papers as `find_in_sources` does, and yield what is new whenever something is; `done` comes last.
+    """Find papers like `find_in_sources` and yield events as they occur; `done` is the last.
 
-    Of a `state` that is gone on with all is sent too. To be closed by whoever stops before the end
-    (`contextlib.aclosing`): that ends the work, the model's too, and waits until it has ended.
+    A resumed `state` is sent completely. A reader that stops early closes the generator
+    (`contextlib.aclosing`), which cancels the work, including model calls, and waits until it ends.
 
     Raises:
-        SourceFailed, InvalidCall: as `find_in_sources`.
+        SourceFailed, InvalidCall: as in `find_in_sources`.
     """
-    progress = Progress(_Known(state=state), _after)
-    heard = progress.listening(listener)
+    progress = Progress(_State(state=state), _next_state)
+    heard = progress.listener(listener)
     work = find_in_sources(opened, request, settings, state=state, model=model, listener=heard)
-    sent = _Known()
+    sent = _State()
     async with followed(work, progress) as task:
         while not task.done():
             known = await progress.changed()
-            for event in _news(sent, known, request):
+            for event in _new_events(sent, known, request):
                 yield event
             sent = known
         found = task.result()
-        for event in _news(sent, replace(progress.known, state=found.state), request):
+        for event in _new_events(sent, replace(progress.known, state=found.state), request):
             yield event
         yield FindingEvent("done", await asyncio.to_thread(found.as_tree_record))
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
-    """What is known at one moment."""
+class _State:
+    """State at one moment."""
 
     step: Mapping[str, Any] | None = None
     round: int = 0
@@ -85,7 +85,7 @@ class _Known:
     state: FindingState | None = None
 
 
-def _after(known: _Known, event: StepEvent) -> _Known:
+def _next_state(known: _State, event: StepEvent) -> _State:
     step = event.step
     if isinstance(event.made, FindingState):
         return replace(known, state=event.made)
@@ -93,15 +93,15 @@ def _after(known: _Known, event: StepEvent) -> _Known:
         return known
     if step.name == "round":
         return replace(known, round=step.inputs["number"], layer=0)
-    if step.name not in STEPS or len(step.path) > 2:  # noqa: PLR2004 - deeper ones are calls of the model
+    if step.name not in STEPS or len(step.path) > 2:  # noqa: PLR2004 - deeper steps are model calls
         return known
     layer = step.inputs.get("layer", known.layer if step.name == "judgement" else 0)
     begun = {"name": step.name, "round": known.round, **({"layer": layer} if layer else {})}
     return replace(known, step=begun, layer=layer)
 
 
-def _news(sent: _Known, known: _Known, request: FindRequest) -> Iterator[FindingEvent]:
-    """Tell a reader who has been sent the one what is new in the other."""
+def _new_events(sent: _State, known: _State, request: FindRequest) -> Iterator[FindingEvent]:
+    """Yield the events that lead from `sent` to `known`."""
     if known.state is not None and known.state is not sent.state:
         yield from _of_state(sent.state or FindingState(request.question), known.state, request)
     if known.step is not None and known.step != sent.step:

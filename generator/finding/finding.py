@@ -1,6 +1,6 @@
-"""Finding papers for a question: opens what it needs, goes through the loop, and says what came of it.
+"""Entry points of paper finding.
 
-Scripts and notebooks call `find_papers`; who has sources open awaits `find_in_sources`.
+Scripts and notebooks call `find_papers`; callers with open sources await `find_in_sources`.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
     from retriever.sources.gathered import SharedModels
 
-INDEX_SECONDS = 60.0  # that an index of one's own is waited for
+INDEX_SECONDS = 60.0  # time limit of an index of this project
 NONE = "no paper found is relevant enough"
 NO_PAPER = "no source holds a paper with the question's words"
 WITHIN = " within these limits"
@@ -43,16 +43,16 @@ WITHIN = " within these limits"
 
 @dataclass(frozen=True, slots=True)
 class OpenedSources:
-    """Sources, and what papers of theirs are read with."""
+    """Open sources, with glossary and models for their papers."""
 
     sources: Sequence[LimitedSource]
-    glossary: Glossary | None = None  # of an index, which knows more pairs than the general one
-    models: "SharedModels | None" = None  # that papers are read with; else each search opens its own
+    glossary: Glossary | None = None  # of an index; it has more pairs than the general one
+    models: "SharedModels | None" = None  # without them, each search opens its own
 
 
 @asynccontextmanager
 async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[OpenedSources]:
-    """Open an index of this project as the only source; raises as `open_index`."""
+    """Open an index of this project as the only source; raises like `open_index`."""
     from retriever.index import open_index
 
     index = await asyncio.to_thread(open_index, settings.indexer, name)
@@ -63,7 +63,7 @@ async def open_index_as_source(name: str, settings: Settings) -> AsyncIterator[O
 
 
 def index_as_source(name: str, index: "SearchIndex") -> OpenedSources:
-    """Take an open index, which stays the caller's, as the only source."""
+    """Use an open index as the only source; the caller still closes it."""
     from retriever.sources.kinds.index import IndexSource
 
     same = (index.manifest.analyzer, index.manifest.decompound) == (ANALYZER, DECOMPOUND)
@@ -73,7 +73,7 @@ def index_as_source(name: str, index: "SearchIndex") -> OpenedSources:
 
 @asynccontextmanager
 async def open_declared_sources(names: Sequence[str], settings: Settings) -> AsyncIterator[OpenedSources]:
-    """Open sources that are declared; raises as `read_declared` and `open_declared`."""
+    """Open declared sources; raises like `read_declared` and `open_declared`."""
     from retriever.sources.configuration import read_declared
     from retriever.sources.gathered import open_declared
 
@@ -90,11 +90,11 @@ async def find_in_sources(
     model: LanguageModel | None = None,
     listener: Listener | None = None,
 ) -> FoundPapers:
-    """Find papers, with the language model if one is configured; a `state` is gone on with.
+    """Find papers, with the language model if one is configured; `state` resumes an earlier search.
 
     Raises:
         SourceFailed: no source answers.
-        InvalidCall: the state is of another question, or of sources that are not open.
+        InvalidCall: the state belongs to another question, or to sources that are not open.
     """
     if state is not None and state.question != request.question:
         raise InvalidCall(f"the saved state is of another question: {state.question[:200]!r}")
@@ -143,7 +143,7 @@ async def find_in_sources(
 
 @asynccontextmanager
 async def _relevance(opened: OpenedSources, settings: Settings) -> AsyncIterator[PaperRelevance]:
-    """Open and close it in a thread: dictionaries are read, and at the end what is computed is waited for."""
+    """Open and close PaperRelevance in a thread, since it reads dictionaries and waits for running work."""
     making = partial(PaperRelevance, settings.indexer, opened.glossary, opened.models)
     relevance = await asyncio.to_thread(lambda: making().__enter__())
     try:
@@ -153,12 +153,12 @@ async def _relevance(opened: OpenedSources, settings: Settings) -> AsyncIterator
 
 
 def notes_of(step: Step) -> list[str]:
-    """Return the notes of a step and all within it, each once."""
+    """Return the notes of a step and its descendants without repetitions."""
     return list(dict.fromkeys(note for part in step.walk() for note in part.notes))
 
 
 def year_of(settings: Settings) -> int:
-    """Return the year that counts as this one."""
+    """Return the current year, or the year set as `this_year`."""
     return settings.retriever.this_year or datetime.now().astimezone().year
 
 
@@ -172,7 +172,7 @@ def find_papers(
     """Find papers for a question or a request, in an index or in sources; for scripts and notebooks.
 
     Raises:
-        InvalidCall: both a name and sources are given; or as `find_in_sources`.
+        InvalidCall: both a name and sources are given; or as in `find_in_sources`.
     """
     from generator.pipeline import check_places, run
 

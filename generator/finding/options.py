@@ -1,4 +1,4 @@
-"""Options that say how papers are found, and the request that they make."""
+"""Options of `find-papers`, and the request made from them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, replace
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from generator.finding.request import FindRequest
     from retriever.queries.boolean import Filters
 
-FILTERS = {"year": "years", "lang": "lang", "journal": "journal"}  # what each option is in `Filters`
+FILTERS = {"year": "years", "lang": "lang", "journal": "journal"}  # fields of `Filters` by option
 
 
 def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> frozenset[str]:
@@ -21,7 +21,7 @@ def _names(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fr
 
 
 def number_option(name: str, what: str, *short: str) -> Callable[[Any], Any]:
-    """Make the option of a number, within its bounds and with its default."""
+    """Return the click option of a number with its range and default."""
     kind = click.FloatRange if isinstance(DEFAULTS[name], float) else click.IntRange
     option = *short, f"--{name.replace('_', '-')}"
     return click.option(
@@ -32,27 +32,27 @@ def number_option(name: str, what: str, *short: str) -> Callable[[Any], Any]:
 STEP_OPTIONS = (
     number_option("rounds", "Rounds of further queries, made from the relevant papers."),
     number_option(
-        "layers", "Layers of references that are followed: 1 those of relevant papers, 2 theirs too, …"
+        "layers", "Layers of references to follow: 1 = of relevant papers, 2 = also of these references, …"
     ),
     number_option(
         "threshold",
-        "A model's score from which a paper is relevant. Without a model the default gives the list of "
-        "highest expected F, a lower threshold a longer list.",
+        "Least score by a model of a relevant paper. Without a model the default gives the list with the "
+        "highest expected F, and a lower threshold a longer list.",
     ),
     click.option(
         "--judge",
         type=click.Choice(get_args(Wording)),
         default=DEFAULTS["judge"],
         show_default=True,
-        help="How a model is asked to judge: in short, or by several criteria.",
+        help="Judgement by a model: brief = one score, complex = several criteria.",
     ),
-    number_option("per_query", "Papers that a query brings, of each source."),
+    number_option("per_query", "Papers per query and source."),
     click.option(
         "--seed",
         type=int,
         default=DEFAULTS["seed"],
         show_default=True,
-        help="Of the draw of further queries.",
+        help="Seed of the random choice of further queries.",
     ),
     click.option(
         "--without",
@@ -65,25 +65,25 @@ STEP_OPTIONS = (
 )
 
 BUDGET_OPTIONS = (
-    click.option("--max-calls", type=click.IntRange(0), help="Calls of the model, at most."),
-    click.option("--max-tokens", type=click.IntRange(0), help="Tokens of these calls, at most."),
-    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Seconds, at most."),
-    click.option("--max-papers", type=click.IntRange(0), help="Papers that are judged, at most."),
+    click.option("--max-calls", type=click.IntRange(0), help="Maximum number of model calls."),
+    click.option("--max-tokens", type=click.IntRange(0), help="Maximum number of tokens of these calls."),
+    click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Maximum time in seconds."),
+    click.option("--max-papers", type=click.IntRange(0), help="Maximum number of judged papers."),
 )
 
 
 def resumed_request(request: "FindRequest", kept: "FindRequest", named: Collection[str]) -> "FindRequest":
-    """Return a request as a kept search was asked for, but for its budget and what options name anew."""
+    """Return the request of a saved search with a new budget and the options named on the command line."""
     filters = {part: getattr(request.filters, part) for option, part in FILTERS.items() if option in named}
-    anew = {"question", "filters", "budget", *named, *(["without"] if "pure" in named else [])}
-    as_before = {part.name: getattr(kept, part.name) for part in fields(kept) if part.name not in anew}
-    return replace(request, **as_before, filters=replace(kept.filters, **filters))
+    new = {"question", "filters", "budget", *named, *(["without"] if "pure" in named else [])}
+    saved = {part.name: getattr(kept, part.name) for part in fields(kept) if part.name not in new}
+    return replace(request, **saved, filters=replace(kept.filters, **filters))
 
 
 def find_request(
     question: str, papers: int, given: Mapping[str, Any], filters: "Filters | None" = None
 ) -> "FindRequest":
-    """Make the request that the values of these options describe; raises as FindRequest."""
+    """Make a request from the values of the options; raises like FindRequest."""
     from generator.finding.request import FindRequest
     from generator.model_calls.budgets import Budget
     from retriever.queries.boolean import Filters

@@ -1,4 +1,4 @@
-"""What is asked of a search for papers, and what it works with."""
+"""Requests of paper finding, and its resources."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -23,11 +23,11 @@ from retriever.sources.merging import LimitedSource
 
 @dataclass(frozen=True, slots=True)
 class FindRequest:
-    """A question, and how papers for it are found.
+    """A question and the options of a search for papers.
 
-    `papers` is the size of the paper cache (SPAR's K), `rounds` how often queries are evolved, `layers` how
-    far references are followed (SPAR: 1), `threshold` the judgement from which a paper is relevant (a model's
-    score, or a probability as a share of the best list's expected F: `FindingState.is_relevant`).
+    `papers` is the size of the paper cache (SPAR's K), `rounds` the number of rounds of evolved queries,
+    `layers` the number of layers of references (SPAR: 1), `threshold` the least judgement of a relevant paper
+    (a model's score, or a probability as a share of the best list's expected F: `FindingState.is_relevant`).
     """
 
     question: str
@@ -36,8 +36,8 @@ class FindRequest:
     layers: int = DEFAULTS["layers"]
     threshold: float = DEFAULTS["threshold"]
     judge: Wording = DEFAULTS["judge"]
-    per_query: int = DEFAULTS["per_query"]  # papers that each query brings, of each source
-    evolved: int = DEFAULTS["evolved"]  # queries of those evolved that are drawn for a round
+    per_query: int = DEFAULTS["per_query"]  # papers per query and source
+    evolved: int = DEFAULTS["evolved"]  # evolved queries sampled for a round
     seed: int = DEFAULTS["seed"]
     # Agents and additions that are switched off.
     without: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
@@ -49,13 +49,13 @@ class FindRequest:
         check_question(self.question)
         for what, (least, most) in BOUNDS.items():
             if not least <= getattr(self, what) <= most:
-                raise InvalidCall(f"{what} is {getattr(self, what)}, and has to be {least} to {most:,}")
+                raise InvalidCall(f"{what} is {getattr(self, what)}, but must be from {least} to {most:,}")
         known = (*AGENTS, *ADDITIONS)
         if unknown := sorted(self.without.difference(known)):
             raise InvalidCall(f"there is no agent {unknown[0]!r}; there are {', '.join(known)}")
 
     def does(self, name: str) -> bool:
-        """Tell whether an agent or an addition is on."""
+        """Check whether an agent or an addition is on."""
         return name not in self.without
 
     @property
@@ -70,7 +70,7 @@ class FindRequest:
 
 @dataclass(frozen=True, slots=True)
 class FindResources:
-    """What finding papers works with; the caller keeps it open."""
+    """Sources, models and budget of a search for papers; the caller keeps them open."""
 
     sources: Sequence[LimitedSource]
     relevance: PaperRelevance
@@ -78,9 +78,9 @@ class FindResources:
     model: LanguageModel | None
     allowance: Allowance
     this_year: int
-    excluded: tuple[Exclusion, ...] = ()  # what the question wants to be left out
+    excluded: tuple[Exclusion, ...] = ()  # exclusions of the question
 
     @property
     def ranks(self) -> bool:
-        """Whether the question's papers are ranked by `shrag`: without any model that would judge them."""
+        """Whether `shrag` ranks the question's papers, because no model judges them."""
         return self.model is None and not self.relevance.has_model

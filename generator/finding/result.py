@@ -1,4 +1,4 @@
-"""What a search for papers gives: the list, the tree of how each was found, and the record of the steps."""
+"""Results of a search for papers: ranked list, tree of how each paper was found, and trace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -11,30 +11,30 @@ from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.reference import web_address
 
-NEAR = 5  # papers below the threshold that are told where fewer are relevant than were asked for
-LEAST_NEAR = 0.05  # relevance of these; what is below shares next to nothing
-SHOWN_FOUND = 300  # papers that the tree names of a query or a paper
-LONGEST_TEXT = 500  # characters of a title, a reason, a query, where many are told
+NEAR = 5  # papers below the threshold, listed if fewer are relevant than requested
+LEAST_NEAR = 0.05  # least relevance of these
+SHOWN_FOUND = 300  # papers per query or paper in the tree
+LONGEST_TEXT = 500  # characters of a title, reason or query in lists
 LONGEST_ABSTRACT = 20_000
-DEEPEST = 100  # papers that the tree names below each other; a search leads to fewer
+DEEPEST = 100  # levels of papers in the tree; a search has fewer
 KEYS = ("title", "title2", "authors", "year", "journal", "doi", "lang", "cited_by_count", "abstract")
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPapers:
-    """The papers, best first, and all that led to them."""
+    """Ranked papers with the state and the steps of their search."""
 
     request: FindRequest
     state: FindingState
     papers: tuple[RankedPaper, ...]
     notes: tuple[str, ...]
-    complete: bool  # False where a budget ended, so that a resumed search would go on
+    complete: bool  # False if a budget ended the search, so that it can be resumed
     step: Step
     milliseconds: float
 
     @property
     def near(self) -> list[tuple[str, KnownPaper]]:
-        """The papers next below the threshold, best first, where fewer are relevant than were asked for."""
+        """The best papers below the threshold, if fewer are relevant than requested."""
         below = self.state.relevant(LEAST_NEAR)[len(self.state.relevant(self.request.threshold)) :]
         return below[: max(0, min(NEAR, self.request.papers - len(self.papers)))]
 
@@ -56,7 +56,7 @@ class FoundPapers:
         }
 
     def references(self) -> list[dict[str, Any]]:
-        """Return the papers' records with score and reason, as `retriever.exports` takes them."""
+        """Return the papers' records with score and reason, in the format of `retriever.exports`."""
         return [
             {
                 **ranked.known.paper.record(),
@@ -68,11 +68,11 @@ class FoundPapers:
         ]
 
     def as_tree_record(self) -> dict[str, Any]:
-        """Return the same with the tree of how each paper was found."""
+        """Return the record with the tree of how each paper was found."""
         return {**self.as_record(), "tree": tree(self.state, self.request.threshold)}
 
     def trace_record(self) -> dict[str, Any]:
-        """Return what `--trace` writes: the request, the steps, and the tree beside the result."""
+        """Return the JSON of `--trace`: request, steps, result and tree."""
         return {
             "finding": 1,
             "request": self.request.as_record(),
@@ -81,10 +81,10 @@ class FoundPapers:
         }
 
 
-def found_until_now(
+def partial_result(
     state: FindingState, request: FindRequest, this_year: int, notes: Sequence[str] = ()
 ) -> FoundPapers:
-    """Return what a search has come to that was cut off, its papers ordered without a model."""
+    """Return the partial result of an interrupted search, ordered without a model."""
     ranked = order_by_rules(state, request, this_year)
     step = Step("find-papers", request.as_record())
     return FoundPapers(
@@ -115,9 +115,9 @@ def near_record(paper_id: str, known: KnownPaper) -> dict[str, Any]:
 def paper_record(ranked: RankedPaper) -> dict[str, Any]:
     """Return a paper of the result as JSON."""
     known, paper = ranked.known, ranked.known.paper
-    told = {key: value for key in KEYS if (value := getattr(paper, key))}
-    told |= {"abstract": paper.abstract[:LONGEST_ABSTRACT]} if paper.abstract else {}
-    told |= _address_of(paper)
+    fields = {key: value for key in KEYS if (value := getattr(paper, key))}
+    fields |= {"abstract": paper.abstract[:LONGEST_ABSTRACT]} if paper.abstract else {}
+    fields |= _address_of(paper)
     judgement = known.judgement
     return {
         "id": ranked.paper_id,
@@ -133,14 +133,14 @@ def paper_record(ranked: RankedPaper) -> dict[str, Any]:
         "parts": dict(judgement.parts) if judgement else {},
         "found_by": [asdict(by) for by in known.found_by],
         "sources": [{"source": source, "id": own} for source, own in known.merged.ids],
-        **told,
+        **fields,
     }
 
 
 def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
-    """Return the queries of the question, in each what it found first, in that its references, and so on.
+    """Return the tree of queries, the papers first found by each, their linked papers, and so on.
 
-    A paper stands once, under what brought it first; so the tree has no circles, whatever the references do.
+    A paper occurs once, under the query or paper that found it first, so the tree has no cycles.
     """
     children: dict[tuple[str, str], list[str]] = {}
     for paper_id, known in state.papers.items():
@@ -166,17 +166,17 @@ def tree(state: FindingState, threshold: float) -> list[dict[str, Any]]:
             papers[query.paper].setdefault("evolved", []).append(record)
         else:
             roots.append(record)
-    return _without_circles(roots)
+    return _without_cycles(roots)
 
 
 def _node(paper_id: str, known: KnownPaper, *, relevant: bool) -> dict[str, Any]:
-    """Return a paper of the tree: its judgement, None without one, and what a list shows of it."""
+    """Return a paper of the tree: its score, None if not judged, and its brief record."""
     score = known.judgement.score if known.judgement else None
     return {"paper": paper_id, "score": score, "relevant": relevant, **brief_record(known)}
 
 
 def brief_record(known: KnownPaper) -> dict[str, Any]:
-    """Return what is told of a paper where many are, as JSON: title, reason, year, language, address."""
+    """Return the JSON of a paper in lists: title, reason, year, language, web address."""
     paper, judgement = known.paper, known.judgement
     facts = {"year": paper.year, "lang": paper.lang}
     return {
@@ -188,21 +188,21 @@ def brief_record(known: KnownPaper) -> dict[str, Any]:
 
 
 def _address_of(paper: Paper) -> dict[str, str]:
-    """Return where a paper is on the web, as `url`; nothing where that is no address to link to."""
+    """Return the web address of a paper as `url`; {} without a valid address."""
     address = web_address({"url": paper.url, "doi": paper.doi})
     return {"url": address} if address else {}
 
 
 def shorten(text: str) -> str:
-    """Return a text of bounded length: of a long one the beginning and the end, where such texts differ."""
+    """Cut the middle of a long text; long texts usually differ at the start or end."""
     if len(text) <= LONGEST_TEXT:
         return text
     tail = LONGEST_TEXT // 4
     return f"{text[: LONGEST_TEXT - tail - 1]}…{text[-tail:]}"
 
 
-def _without_circles(roots: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Copy the tree; a node that would stand within itself, or too deep, is only named there."""
+def _without_cycles(roots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Copy the tree; a node within itself, or below DEEPEST, is reduced to its id."""
 
     def copied(node: Mapping[str, Any], above: frozenset[str]) -> dict[str, Any]:
         own = str(node.get("paper", ""))

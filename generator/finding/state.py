@@ -1,7 +1,8 @@
-"""What a search for papers has come to: queries, papers, judgements, and what is still to be done.
+"""State of a search for papers: queries, papers, judgements, and open work.
 
-The value is replaced by each step, never changed, and holds all that a later run needs to go on: queries not
-sent, papers not judged, references not followed. So it is saved as JSON, and checked when it is read.
+The value is immutable; each step returns a new one. It contains everything needed to resume the search:
+unsent queries, unjudged papers, and references that are not followed yet. It is saved as JSON and validated
+when it is loaded.
 """
 
 import hashlib
@@ -23,7 +24,7 @@ from indexer.corpora.papers import Paper, why_invalid
 from retriever.sources.merging import MergedPaper
 
 MOST_BYTES = 256_000_000  # of a saved state
-MOST_SPENT = 10**24  # of each, more than a model counts; JSON may hold any number of digits
+MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
 
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
@@ -36,7 +37,7 @@ Round = Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
 
 def _counted(spent: Spent) -> Spent:
     if not all(0 <= value <= MOST_SPENT for value in asdict(spent).values()):
-        raise ValueError("what was spent is no number of things")
+        raise ValueError("an amount spent is out of range")
     return spent
 
 
@@ -53,7 +54,7 @@ SavedRequest = Annotated[FindRequest, WrapValidator(_usable)]
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A query in words; `paper` is the one that it was evolved from. `found` are ids, once it was sent."""
+    """A query; `paper` is the id of the paper it was evolved from, `found` the paper ids after sending."""
 
     text: Annotated[str, Field(min_length=1, max_length=20_000)]
     kind: QueryKind
@@ -64,7 +65,7 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """How a paper was found: by a query, or as a reference of (or as citing) a paper; at which rank."""
+    """Source of a paper: a query, or the paper that it is cited by or cites; with its rank there."""
 
     kind: FoundKind
     of: str  # the query's text, or the paper's id
@@ -73,9 +74,9 @@ class FoundBy:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """How relevant a paper is to the question, why, and by whom: a model's name, `words`, `cosine`.
+    """Relevance of a paper, its reason, and the judge: a model's name, `words`, `cosine`.
 
-    `text_hash` is of what was judged; another text is judged again. A `likely` score is a probability.
+    `text_hash` is of the judged text; a changed text is judged again. A `likely` score is a probability.
     """
 
     score: Score
@@ -88,29 +89,29 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class KnownPaper:
-    """A paper, how it was found, and its judgement; `layer` is 0 where a query brought it."""
+    """A paper, how it was found, and its judgement; `layer` is 0 for papers found by queries."""
 
     merged: MergedPaper
     found_by: Annotated[tuple[FoundBy, ...], Field(min_length=1)]
     layer: Annotated[int, Field(ge=0)] = 0
     judgement: Judgement | None = None
-    followed: bool = False  # its references, and what cites it
+    followed: bool = False  # references and citing papers were requested
     evolved: bool = False
 
     @property
     def paper(self) -> Paper:
-        """Its record."""
+        """Record of the paper."""
         return self.merged.paper
 
     @property
     def score(self) -> float:
-        """Its judgement, 0 without one."""
+        """Judged relevance, 0 if not judged."""
         return self.judgement.score if self.judgement else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class FindingState:
-    """All of it; `papers` by id, in the order in which they were found."""
+    """The complete state; `papers` by id, in the order in which they were found."""
 
     question: str
     version: Literal[1] = 1
@@ -124,22 +125,22 @@ class FindingState:
     rarity: Mapping[str, Finite] = field(default_factory=dict)  # idf of the question's words
     spent: SavedSpent = field(default_factory=Spent)
     expected_f: Score = 1.0  # of the best list by likely scores; 1 without any
-    # That of the last search, but for its budget: how it came about, not what it came to.
+    # Request of the last search, without its budget; not part of the result.
     request: SavedRequest | None = field(default=None, compare=False)
 
     @property
     def asked(self) -> str:
-        """What papers are looked for and judged by."""
+        """Text that papers are searched for and judged by."""
         return self.subject or self.question
 
     @property
     def sources(self) -> set[str]:
-        """The sources that its papers are of, by name."""
+        """Names of the sources of the papers."""
         return {source for known in self.papers.values() for source, _ in known.merged.ids}
 
     @property
     def merged(self) -> dict[str, MergedPaper]:
-        """Its papers by id."""
+        """Merged papers by id."""
         return {paper_id: known.merged for paper_id, known in self.papers.items()}
 
     def with_prompts(self, versions: Mapping[str, int]) -> Self:
@@ -154,15 +155,15 @@ class FindingState:
         return replace(self, papers={**self.papers, **dict(papers)})
 
     def is_relevant(self, known: KnownPaper, threshold: float) -> bool:
-        """Return whether a paper counts as relevant: a likely score from `threshold` of the expected F on.
+        """Check whether a paper is relevant; a likely score is compared with `threshold` × expected F.
 
-        From half of it on a paper raises the expected F of the list (`retriever/relevance/expected_f.py`).
+        From half of the expected F on, a paper raises the list's F (`retriever/relevance/expected_f.py`).
         """
         judged = known.judgement
         return judged is not None and judged.score >= threshold * (self.expected_f if judged.likely else 1)
 
     def relevant(self, threshold: float) -> list[tuple[str, KnownPaper]]:
-        """Return the papers judged to be relevant, best first; of equals the one found first."""
+        """Return the papers judged relevant, best first; ties in the order found."""
         found = [item for item in self.papers.items() if self.is_relevant(item[1], threshold)]
         return sorted(found, key=lambda item: -item[1].score)
 
@@ -172,26 +173,26 @@ class FindingState:
 
     @classmethod
     def of_json(cls, text: bytes) -> "FindingState":
-        """Read a state; ValidationError where it is none."""
+        """Parse a state; raises ValidationError."""
         return _adapter().validate_json(text)
 
     def save(self, path: Path) -> None:
-        """Write the state as JSON; OutputNotWritten where the system refuses."""
+        """Write the state as JSON; raises OutputNotWritten."""
         write_output(path, self.as_json() + b"\n")
 
     @classmethod
     def load(cls, path: Path) -> "FindingState":
-        """Read a saved state; InvalidCall, which names the file, where it holds none or a broken one."""
+        """Load a saved state; an InvalidCall names a file that is unreadable or invalid."""
         try:
             return cls.of_json(read_regular(path, MOST_BYTES))
         except OSError as error:
             raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
         except ValidationError as error:
-            raise InvalidCall(f"{path} holds no state of find-papers: {why_invalid(error)}") from None
+            raise InvalidCall(f"{path} is not a saved search of find-papers: {why_invalid(error)}") from None
 
 
 def hash_of(paper: Paper) -> str:
-    """Return the hash of what is judged of a paper."""
+    """Return the hash of the judged text of a paper."""
     text = f"{paper.title}\n{paper.title2}\n{paper.abstract}\n{paper.abstract2}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

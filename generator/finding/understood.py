@@ -1,4 +1,4 @@
-"""What a question was understood to want, before anything is searched for."""
+"""Understanding of a question before the search."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -14,10 +14,10 @@ Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """Intent, domain, time requirement, sources, and the queries that the question becomes.
+    """Intent, domain, time requirement, sources and queries of a question.
 
-    `first_year` and `last_year` bound the papers, None is open; `recent` asks for new papers without naming
-    years. `sources` are those to ask, by name; none stands for all.
+    `first_year` and `last_year` limit the papers, None is open; `recent` requests new papers without naming
+    years. `sources` are the names of the sources to search, all if empty.
     """
 
     intent: Intent = "other"
@@ -35,11 +35,11 @@ class Understanding:
 
     @property
     def years(self) -> Range | None:
-        """The years that bound the papers; None where nothing does."""
+        """Range of years; None without a limit."""
         bounds = self.first_year, self.last_year
         return None if bounds == (None, None) else Range(*bounds)
 
     @property
     def asks_for_time(self) -> bool:
-        """Whether the question asks for papers of some years, or for new ones."""
+        """Whether the question asks for papers of certain years, or for new papers."""
         return self.recent or self.years is not None

@@ -1,1 +1,1 @@
-"""Questions of several steps with a model: their plan, each step's question and answer, all the evidence."""
+"""Multi-step questions: plan, question and answer of each step, and joint evidence."""

@@ -1,10 +1,10 @@
-"""A question of several steps: the gate, the steps, and one answer from the evidence of all.
+"""Answers to multi-step questions: a gate, the steps, and one answer from all evidence.
 
-gate      is it one of several steps? By its form; otherwise the way answers it as ever
-hops      with a model:     decompose, chain where one question needs another's answer; a search for the
+gate      decides by the form of the question; other questions are answered by their way
+hops      with a model:     decompose, chain if one question needs another's answer; a search for the
                             question itself; then for each hop: rewrite, search, sub_answer
-          without a model:  a search, and a second round that follows what its best passages lead on to
-answer    as ever, from the evidence of all searches and the answers of the hops
+          without a model:  a search, and a second round with terms from its best passages
+answer    from the evidence of all searches and the answers of the hops
 """
 
 from collections.abc import Callable
@@ -30,22 +30,22 @@ from retriever.search import open_search, present, run_stages
 from retriever.stages.hits import SearchResult
 
 ROUNDS = 2
-MOST_EVIDENCE = 20  # papers, or those of two rounds; the model's context may shorten them further
-ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers a question of one step"
+MOST_EVIDENCE = 20  # papers of all steps; the model's context may shorten them further
+ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers questions of one step"
 
 
 def budget_of(request: AskRequest) -> Budget:
-    """Return what all steps may spend: six take nineteen calls, none tried again, and seven searches."""
+    """Return the budget of all steps; six steps need nineteen calls without retries, and seven searches."""
     return Budget(calls=24, tokens=120_000, seconds=180, papers=12 * request.evidence)
 
 
 async def answer_in_hops(
     way: Way, request: AskRequest, resources: Resources, step: Step, budget: Budget | None = None
 ) -> WayResult:
-    """Answer from the evidence of several steps, within the budget; a question of one step goes its way.
+    """Answer from the evidence of several steps within the budget; a one-step question is answered by `way`.
 
     Raises:
-        RetrieverError: a question, method or filter that cannot be used.
+        RetrieverError: an invalid question, method or filter.
     """
     if not await _passes_the_gate(request, resources, step):
         return await way(request, resources, step)
@@ -54,9 +54,9 @@ async def answer_in_hops(
         budget = budget or budget_of(request)
         plan = await plan_steps(hops, request.question, resources.model) if resources.model else None
         if plan is None:
-            found = [Finding(request.question, await _two_rounds(hops, request, resources, step.tell))]
+            found = [Finding(request.question, await _two_rounds(hops, request, resources, step.publish))]
         elif plan.questions:
-            found = await _steps(hops, plan, request, resources, budget, step.tell)
+            found = await _steps(hops, plan, request, resources, budget, step.publish)
         if found and request.way != WAY:
             hops.notes.append(ANOTHER_WAY.format(request.way))
         hops.output = {
@@ -68,13 +68,13 @@ async def answer_in_hops(
     if not found:
         return await way(request, resources, step)
     search = joined([finding.search for finding in found], max(MOST_EVIDENCE, ROUNDS * request.evidence))
-    step.tell(search)
+    step.publish(search)
     form = replace(WHOLE_ANSWER, findings=tuple(answered(found)))
     return WayResult(await answer_step(step, search, resources, form), search)
 
 
 async def _passes_the_gate(request: AskRequest, resources: Resources, step: Step) -> bool:
-    """Tell whether a question is to be answered in steps: never an expression, nor one about a topic."""
+    """Check whether to answer in steps; never for an expression or a question about one paper."""
     check_question(request.question)
     with step.step("gate", question=request.question, hops=request.hops) as gate:
         index = resources.index
@@ -94,30 +94,30 @@ async def _steps(
     request: AskRequest,
     resources: Resources,
     budget: Budget,
-    tell: Callable[[object], None],
+    publish: Callable[[object], None],
 ) -> list[Finding]:
-    """Search for the question itself, then go the steps of its plan."""
+    """Search for the question itself, then run the steps of its plan."""
     context = open_search(resources.index, request.search(), resources.settings.retriever)
     first = await search_step(hops, context)
-    tell(first)
-    if first.applied and first.applied.constraints:  # they hold for every search of the question
+    publish(first)
+    if first.applied and first.applied.constraints:  # apply to all searches of the question
         request = replace(request, constraints=first.constraints.elsewhere())
-    return await follow(plan, Finding(request.question, first), request, resources, hops, budget, tell)
+    return await follow(plan, Finding(request.question, first), request, resources, hops, budget, publish)
 
 
 async def _two_rounds(
-    hops: Step, request: AskRequest, resources: Resources, tell: Callable[[object], None]
+    hops: Step, request: AskRequest, resources: Resources, publish: Callable[[object], None]
 ) -> SearchResult:
-    """Search, and follow what the best passages lead on to; return both rounds, interleaved."""
+    """Search twice, the second time with terms from the best passages; return both rounds interleaved."""
     asked = replace(request.search(), k=ROUNDS * request.evidence)
     context = open_search(resources.index, asked, resources.settings.retriever)
     with hops.step("search", question=asked.question, method=asked.method, k=asked.k) as step:
         stages = await run_stages(context, upto="keywords")
-        tell(stages)
+        publish(stages)
         stages = await run_stages(context, stages)
         first = await present(context, stages)
         step.output = first.as_record()
-    tell(first)
+    publish(first)
     with hops.step("search", question=asked.question, method=asked.method, k=asked.k, round=ROUNDS) as step:
         try:
             search = await present(context, await with_second_round(context, stages))

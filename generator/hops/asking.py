@@ -1,4 +1,4 @@
-"""What a model is asked about the steps of a question, each as JSON of a schema by a prompt of its own."""
+"""Model calls for multi-step questions, with a schema and a prompt for each."""
 
 from collections.abc import Sequence
 from typing import Annotated, TypeVar
@@ -16,32 +16,32 @@ from indexer.files.schema import StoredPassage
 MOST_STEPS = 6  # of a chain (SHRAG, appendix A.3)
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=1_000)]
-# A server that enforces the schema writes no more; what another one writes beyond is cut by the caller.
+# Servers that enforce the schema respect the limit; the caller cuts longer replies of other servers.
 Texts = Annotated[list[Text], Field(min_length=1, json_schema_extra={"maxItems": MOST_STEPS})]
 T = TypeVar("T", bound=BaseModel)
 
 
 class Decomposition(BaseModel):
-    """The smallest set of questions of one step; `ordered` where one needs the answer of another."""
+    """The smallest set of one-step questions; `ordered` if one needs the answer of another."""
 
     questions: Texts
     ordered: bool
 
 
 class Chain(BaseModel):
-    """The questions of a chain in their order."""
+    """The questions of a chain, in order."""
 
     steps: Texts
 
 
 class Rewritten(BaseModel):
-    """A question that stands alone."""
+    """A standalone question."""
 
     question: Text
 
 
 class SubAnswer(BaseModel):
-    """The answer to a question of one step, and the numbers of the passages that it rests on."""
+    """The answer to a one-step question, and the numbers of its passages."""
 
     answer: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
     passages: list[int]
@@ -58,7 +58,7 @@ async def ask_step(
     fallback: str,
     **values: Sequence[str],
 ) -> T | None:
-    """Ask for JSON of a schema, as a step, by the prompt of its name; None where the model fails."""
+    """Ask for JSON of a schema in a step with the prompt of the same name; None if the model fails."""
     prompt = load_prompt(name, language_of(question))
     messages: list[Message] = [{"role": "user", "content": prompt.render(question=question, **values)}]
 
@@ -74,7 +74,7 @@ async def ask_step(
 async def sub_answer(
     question: str, evidence: Sequence[StoredPassage], model: LanguageModel, on_text: OnText | None = None
 ) -> FromModel[SubAnswer]:
-    """Ask for a short answer from passages, shortened to fit the model; raises ModelFailed."""
+    """Ask for a short answer from passages, which are shortened to fit the context; raises ModelFailed."""
     prompt = load_prompt("sub_answer", language_of(question))
     limit = model.limit("sub_answer")
 

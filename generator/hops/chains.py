@@ -1,4 +1,4 @@
-"""The steps of a plan, one after the other or at once, and what they find."""
+"""Execution of a plan's steps, sequential or concurrent."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ NOT_ANSWERED = "no answer of this step"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A step's question as it was asked, what its search found, and its answer; "" where there is none."""
+    """The question of a step as asked, its search result and its answer, "" if none."""
 
     question: str
     search: SearchResult
@@ -39,7 +39,7 @@ class Finding:
 
 
 def answered(findings: Sequence[Finding]) -> list[str]:
-    """Return the questions that were answered, with their answers."""
+    """Return the answered questions with their answers."""
     return [finding.text for finding in findings if finding.answer]
 
 
@@ -50,12 +50,12 @@ async def follow(
     resources: Resources,
     parent: Step,
     budget: Budget,
-    tell: Callable[[object], None],
+    publish: Callable[[object], None],
 ) -> list[Finding]:
-    """Go the steps of a plan as far as the budget and the answers reach; a note says where they end.
+    """Run the steps of a plan until the budget is spent or a step has no answer; a note gives the reason.
 
-    Questions that do not depend on another are asked at once. `tell` is called with what each search found.
-    What the question itself found, `first`, is the first of what is returned.
+    Independent questions run concurrently. `publish` receives each search result. The returned list starts
+    with `first`, the finding of the question itself.
     """
     found = {0: first}
 
@@ -64,7 +64,7 @@ async def follow(
             asked = await _with_facts(hop, question, facts, resources.model)
             known = {normalised(finding.question) for finding in found.values()}
             if facts and normalised(asked) in known:
-                hop.notes.append(f"step {number} asks again what was asked before; the steps end here")
+                hop.notes.append(f"step {number} repeats an earlier question; the steps end here")
                 return None
             try:
                 finding = await _answer(hop, asked, request, resources)
@@ -73,7 +73,7 @@ async def follow(
                 return None
             hop.output = {"question": asked, "answer": finding.answer or None}
         found[number] = finding
-        tell(finding.search)
+        publish(finding.search)
         return finding
 
     def end(spent: str) -> None:
@@ -97,11 +97,11 @@ async def follow(
                     break
     except TimeoutError:
         end(f"{budget.seconds:,.0f} seconds")
-    return [found[number] for number in sorted(found)]  # whichever was answered first
+    return [found[number] for number in sorted(found)]
 
 
 async def _with_facts(hop: Step, question: str, facts: Sequence[str], model: LanguageModel | None) -> str:
-    """Return a step's question with the answers of those before put into it."""
+    """Return a step's question with the answers of earlier steps inserted."""
     if not facts or model is None:
         return question
     rewritten = await ask_step(
@@ -111,7 +111,7 @@ async def _with_facts(hop: Step, question: str, facts: Sequence[str], model: Lan
 
 
 async def _answer(hop: Step, question: str, request: AskRequest, resources: Resources) -> Finding:
-    """Search for a step's question, and ask for its answer from what is found."""
+    """Search for a step's question and ask for its answer from the passages found."""
     asked = replace(request.search(), question=question, keywords=None, skip=())
     context = open_search(resources.index, asked, resources.settings.retriever)
     search = await search_step(hop, context)

@@ -1,4 +1,4 @@
-"""The evidence of several searches for one question, as one result."""
+"""Joint evidence of several searches for one question."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -8,10 +8,10 @@ from retriever.stages.hits import Hit, SearchResult, summed_milliseconds
 
 
 def joined(searches: Sequence[SearchResult], most: int) -> SearchResult:
-    """Return the first search with the hits of all, taken in turn, each once; at most `most`.
+    """Return the first search with the interleaved hits of all searches, without repetitions; at most `most`.
 
-    A hit scores 1 / its best rank. The likelihood of an answer is the highest of all, and what was searched
-    for is quoted by the highest weight.
+    A hit's score is 1 / its best rank. The likelihood of an answer is the highest of all searches, and each
+    token has its highest weight.
     """
     first = searches[0]
     if len(searches) == 1:
@@ -33,7 +33,7 @@ def joined(searches: Sequence[SearchResult], most: int) -> SearchResult:
 
 
 def papers_of(searches: Iterable[SearchResult]) -> int:
-    """Count the papers that searches found."""
+    """Count the distinct papers of several searches."""
     return len({hit.doc_id for search in searches for hit in search.hits})
 
 

@@ -1,4 +1,4 @@
-"""The plan of a question of several steps: questions of one step, in order where one needs another's."""
+"""Plans of multi-step questions: one-step questions, ordered if one needs another's answer."""
 
 import re
 import unicodedata
@@ -16,19 +16,19 @@ TWO_ROUNDS = "two rounds of searches in place of the steps"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Questions of one step; none where the question is one itself. `ordered`: each may need those before."""
+    """One-step questions, none if the question itself is one; `ordered`: each may need earlier answers."""
 
     questions: tuple[str, ...]
     ordered: bool = False
 
 
 async def plan_steps(parent: Step, question: str, model: LanguageModel) -> Plan | None:
-    """Ask for the smallest set of questions, and for their chain where they depend; None where that fails."""
+    """Ask for the smallest set of questions, and for their chain if they are ordered; None on failure."""
     found = await ask_step(parent, "decompose", Decomposition, question, model, fallback=TWO_ROUNDS)
     if found is None:
         return None
     questions = usable(found.questions, question)
-    if len(questions) < 2:  # noqa: PLR2004 - one step is no chain
+    if len(questions) < 2:  # noqa: PLR2004 - one step needs no plan
         return Plan(())
     if not found.ordered:
         return Plan(_cut(parent, questions))
@@ -38,12 +38,12 @@ async def plan_steps(parent: Step, question: str, model: LanguageModel) -> Plan 
 
 
 def normalised(question: str) -> str:
-    """Return a question by its words alone, so that one that was asked before is recognised."""
+    """Return the words of a question in a normal form, to recognise repeated questions."""
     return " ".join(re.findall(r"\w+", unicodedata.normalize("NFKC", question).casefold()))
 
 
 def usable(questions: Iterable[str], original: str) -> tuple[str, ...]:
-    """Return questions that can be searched for, each once and none the original."""
+    """Return the searchable questions without repetitions and without the original."""
     asked = {normalised(original), ""}
     kept = []
     for question in questions:

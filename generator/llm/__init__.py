@@ -1,4 +1,4 @@
-"""The language model's client: chat calls to an OpenAI-compatible endpoint, answered with JSON."""
+"""Client of the language model: chat calls to an OpenAI-compatible endpoint with JSON answers."""
 
 from generator.llm.chat import Message, chat_request, repair_messages
 from generator.llm.counting import Count, at_most

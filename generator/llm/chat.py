@@ -1,4 +1,4 @@
-"""What goes to a chat endpoint, as values: OpenAI's chat completions, and what vLLM takes beside them."""
+"""Request bodies of chat calls: OpenAI's chat completions, with vLLM's additional fields."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -11,13 +11,13 @@ from generator.settings import LanguageModelSettings
 
 Message: TypeAlias = Mapping[str, str]  # role, content
 
-SENT_BACK_CHARACTERS = 20_000  # of an answer to be mended
+SENT_BACK_CHARACTERS = 20_000  # of an answer sent back for repair
 
 
 def chat_request(
     messages: Sequence[Message], schema: type[BaseModel], *, name: str, settings: LanguageModelSettings
 ) -> dict[str, Any]:
-    """Make the body of a chat call whose answer is JSON of `schema`."""
+    """Return the body of a chat call whose answer is JSON of `schema`."""
     body: dict[str, Any] = {
         "model": settings.model,
         "messages": [dict(message) for message in messages],
@@ -38,15 +38,15 @@ def chat_request(
 
 
 def template_kwargs(settings: LanguageModelSettings) -> dict[str, Any]:
-    """Return what goes to the server's chat template: whether to think, where the dialect knows how."""
+    """Return the arguments of the chat template, with `enable_thinking` if the dialect supports it."""
     thinking = {"enable_thinking": settings.thinking} if settings.dialect == "vllm" else {}
     given: dict[str, Any] = settings.extra_body.get("chat_template_kwargs", {})
     return thinking | given
 
 
 def repair_messages(text: str, complaint: str) -> list[Message]:
-    """Make what follows an unreadable answer: the answer itself, and what is wrong with it."""
-    # Some chat templates refuse a turn without words.
+    """Return the messages of a repair: the invalid answer and its faults."""
+    # Some chat templates refuse an empty turn.
     answer = text.strip()[:SENT_BACK_CHARACTERS] or "(empty)"
     prompt = load_prompt("repair", "en").render(complaint=complaint)
     return [{"role": "assistant", "content": answer}, {"role": "user", "content": prompt}]

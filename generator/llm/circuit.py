@@ -1,4 +1,4 @@
-"""A circuit breaker: a server that fails again and again is left alone for a while."""
+"""Circuit breaker: after repeated failures, requests to the server pause."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,9 +8,9 @@ from generator.errors import CircuitOpen, ModelFailed, ModelTooSlow
 
 
 class Circuit:
-    """Closed: requests pass. Open: none does. After `open_s` one may try; it closes the circuit or not.
+    """Closed: requests pass. Open: none pass. After `open_s` one request tries the server.
 
-    `clock` gives seconds that never go back.
+    `clock` returns monotonic seconds.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class Circuit:
 
     @property
     def is_open(self) -> bool:
-        """Tell whether a request would be turned away now."""
+        """Whether a request would be refused now."""
         return self._opened_at is not None and (self._trying or self._left_s > 0)
 
     @property
@@ -35,23 +35,23 @@ class Circuit:
         return 0.0 if self._opened_at is None else self._opened_at + self._open_s - self._clock()
 
     def check(self) -> None:
-        """Raise CircuitOpen where a request would be turned away."""
+        """Raise CircuitOpen if a request would be refused now."""
         if self.is_open:
             left = self._left_s
             wait = "one request is trying it now" if left <= 0 else f"tried again in {left:.0f} s"
             raise CircuitOpen(
-                f"{self._endpoint} failed {self._failures} times in a row and is left alone ({wait}; "
-                f"SHRAG_LLM__CIRCUIT_OPEN_S). Last: {self._last}"
+                f"{self._endpoint} failed {self._failures} times in a row; calls are paused ({wait}; "
+                f"SHRAG_LLM__CIRCUIT_OPEN_S). Last error: {self._last}"
             )
 
     @contextmanager
     def passage(self) -> Iterator[None]:
-        """Let one request through, and learn from how it ends.
+        """Let one request through and update the circuit with its outcome.
 
-        One that is cancelled, or had too little time left when it was sent, teaches nothing.
+        A request that is cancelled, or was sent with too little time left, does not change the circuit.
 
         Raises:
-            CircuitOpen: none may pass now.
+            CircuitOpen: requests are paused.
         """
         self.check()
         trying = self._opened_at is not None

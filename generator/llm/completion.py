@@ -1,4 +1,4 @@
-"""What a server answers to a chat call, whole or as a stream of pieces, made one value."""
+"""Parsing of chat completions, whole or streamed in pieces, into one value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,22 +11,22 @@ from base.untrusted import one_line, without_key
 DONE = "[DONE]"
 ERROR_STATUSES = range(400, 600)
 
-LEAST_SECRET = 8  # characters; servers that ask for no key are given ones like "none", words of any answer
+LEAST_SECRET = 8  # characters; shorter keys are placeholders like "none", which answers may contain
 
 TokenCount = Annotated[int, Field(ge=0, le=2**53)]
 
 
 class ChatMessage(BaseModel):
-    """What the model says, thinks, or why it does not."""
+    """Content, refusal or reasoning of the model."""
 
     content: str | None = None
     refusal: str | None = None
     reasoning: Any = None
-    reasoning_content: Any = None  # what `reasoning` was called before
+    reasoning_content: Any = None  # older name of `reasoning`
 
 
 class Choice(BaseModel):
-    """One answer, or the next piece of it; one is asked for."""
+    """One answer or its next piece; SHRAG requests one answer per call."""
 
     message: ChatMessage | None = None
     delta: ChatMessage | None = None
@@ -34,14 +34,14 @@ class Choice(BaseModel):
 
 
 class Usage(BaseModel):
-    """Tokens, where the server counts them."""
+    """Token counts, if the server reports them."""
 
     prompt_tokens: TokenCount | None = None
     completion_tokens: TokenCount | None = None
 
 
 class ChatCompletion(BaseModel):
-    """What a server sends, as far as it is read: an answer, one piece of a stream, or an error."""
+    """The parsed fields of a response: an answer, one piece of a stream, or an error."""
 
     choices: list[Choice] | None = None
     model: str | None = None
@@ -50,14 +50,14 @@ class ChatCompletion(BaseModel):
 
 
 class NoCompletion(ValueError):
-    """The words are no chat completion."""
+    """The content is not a chat completion."""
 
 
 class ServerError(ValueError):
-    """The server says that it failed: `said` in its words, `status` as it says, or None."""
+    """An error reported by the server: `said` is its error value, `status` its code or None."""
 
     def __init__(self, said: Any) -> None:
-        """Keep what the server says, and find a status in it."""
+        """Store the error and extract its status."""
         self.said = said
         code = said.get("code") if isinstance(said, dict) else None
         self.status = code if isinstance(code, int) and code in ERROR_STATUSES else None
@@ -66,9 +66,9 @@ class ServerError(ValueError):
 
 @dataclass(slots=True)
 class Completion:
-    """One call answered: the text, what the server says about it, and what it took.
+    """The answer to one call, with the server's metadata and the cost of the call.
 
-    It comes whole, or grows by pieces; one from a file keeps the count of requests of its recording.
+    It arrives whole or in pieces. A recorded answer keeps its original number of requests.
     """
 
     text: str = ""
@@ -76,20 +76,20 @@ class Completion:
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     refusal: str = ""
-    pieces: int = 0  # that held any of the answer or of the thought before it: about its tokens
+    pieces: int = 0  # with text of the answer or its reasoning; about the number of tokens
     attempts: int = 1  # requests sent
-    queued_s: float = 0.0  # waited for a place
-    first_token_s: float | None = None  # from sending, where the answer came as a stream
+    queued_s: float = 0.0  # waited for a free slot
+    first_token_s: float | None = None  # after sending; None for an answer that was not streamed
     from_cache: bool = False
 
     def add(self, content: str | bytes, key: SecretStr | None = None, *, whole: bool = False) -> bool:
-        """Add the next piece, or the whole answer; tell whether it brought anything of the answer.
+        """Add the next piece or the whole answer; return whether it contained part of the answer.
 
-        The key, which a server may repeat, is hidden where it is LEAST_SECRET characters long.
+        A key of at least LEAST_SECRET characters is hidden, because a server may repeat it.
 
         Raises:
-            NoCompletion: it is no chat completion, or no piece of one.
-            ServerError: it is an error, after which nothing comes.
+            NoCompletion: the content is not a chat completion or a piece of one.
+            ServerError: the server reports an error and sends nothing more.
         """
         try:
             read = ChatCompletion.model_validate_json(content)
@@ -100,23 +100,23 @@ class Completion:
         secret = key if key and len(key.get_secret_value()) >= LEAST_SECRET else None
         self.model = one_line(read.model or "", secret) or self.model
         self.usage = read.usage or self.usage
-        choice = read.choices[0] if read.choices else Choice()  # the last piece brings only the counts
+        choice = read.choices[0] if read.choices else Choice()  # the last piece has only the counts
         if whole and choice.message is None:
-            raise NoCompletion("it holds no message")
+            raise NoCompletion("it contains no message")
         said = (choice.message if whole else choice.delta) or ChatMessage()
         self.finish_reason = one_line(choice.finish_reason or "", secret) or self.finish_reason
-        self.text = without_key(self.text + (said.content or ""), secret)  # pieces may cut a key
+        self.text = without_key(self.text + (said.content or ""), secret)  # a key may span two pieces
         self.refusal = without_key(self.refusal + (said.refusal or ""), secret)
         brought = any((said.content, said.refusal, said.reasoning, said.reasoning_content))
         self.pieces += brought
         return brought or choice.finish_reason is not None
 
     def as_record(self) -> dict[str, Any]:
-        """Return what is kept of it in a file of recorded calls."""
+        """Return the JSON for a file of recorded calls."""
         kept = {name: getattr(self, name) for name in ("text", "model", "finish_reason", "attempts")}
         return kept | {"usage": self.usage.model_dump()}
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
-        """Return what was kept."""
+        """Return a recorded completion."""
         return cls(**{**record, "usage": Usage.model_validate(record["usage"])}, from_cache=True)

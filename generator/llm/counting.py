@@ -1,4 +1,4 @@
-"""How many tokens a prompt has: by the server's tokenizer, by a local one, or at most, by its bytes."""
+"""Token counts of a prompt: by the server, by a local tokenizer, or an upper bound from its bytes."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -15,36 +15,36 @@ CountedBy: TypeAlias = Literal["server", "tokenizer", "bytes"]
 
 CountTokens: TypeAlias = Callable[[Sequence[Message]], Awaitable["Count"]]
 
-# What a chat template adds to the texts: marks of the turns, and a system prompt of its own.
+# Added by a chat template: turn markers and its own system prompt.
 TEMPLATE_TOKENS = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """Tokens of a prompt, and by what they were counted: exact by the server, else an upper estimate."""
+    """Tokens of a prompt and their counter; exact by the server, else an upper bound."""
 
     tokens: int
     counted_by: CountedBy
 
 
 def at_most(messages: Sequence[Message]) -> Count:
-    """Estimate from above: no tokenizer in use makes more than one token of a byte of UTF-8."""
+    """Return an upper bound: no tokenizer in use makes more than one token per UTF-8 byte."""
     size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
     return Count(size + TEMPLATE_TOKENS, "bytes")
 
 
 def count_locally(tokenizer: "Tokenizer", messages: Sequence[Message]) -> Count:
-    """Count by a local tokenizer, and add what a chat template does."""
+    """Count with a local tokenizer and add the tokens of a chat template."""
     texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
     encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
     return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")
 
 
 def load_tokenizer(path: Path) -> "Tokenizer":
-    """Read a tokenizer.json, or the one in a folder.
+    """Load a tokenizer.json, or the one in a folder.
 
     Raises:
-        TokenizerUnusable: it is not there or cannot be read, or the library is missing.
+        TokenizerUnusable: the file is missing or unreadable, or the library is missing.
     """
     try:
         from tokenizers import Tokenizer
@@ -59,5 +59,5 @@ def load_tokenizer(path: Path) -> "Tokenizer":
         return Tokenizer.from_file(str(file))
     except Exception as error:
         raise TokenizerUnusable(
-            f"SHRAG_LLM__TOKENIZER: {file} cannot be read: {error}. Take the tokenizer.json of the model."
+            f"SHRAG_LLM__TOKENIZER: {file} cannot be read: {error}. Use the model's tokenizer.json."
         ) from error

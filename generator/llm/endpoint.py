@@ -1,4 +1,4 @@
-"""One request to an OpenAI-compatible endpoint: sent, read as it comes, ended by its limits."""
+"""Requests to an OpenAI-compatible endpoint, with limits of time and size."""
 
 import asyncio
 import json
@@ -10,19 +10,19 @@ from generator.errors import ModelFailed, ModelTooSlow, ModelUnreachable
 from generator.llm.completion import Completion, NoCompletion
 from generator.llm.limits import Limit
 from generator.llm.reading import OnGrowth, Reading
-from generator.llm.refusals import LOOK_INTO_THE_LOG, refusal_of
+from generator.llm.refusals import SEE_THE_LOG, refusal_of
 from generator.settings import LanguageModelSettings
 
-if TYPE_CHECKING:  # a command that calls no model does not wait for it
+if TYPE_CHECKING:  # commands without model calls do not import it
     import httpx
 
-MOST_BYTES = 4_000_000  # of a small answer: the models of a large server, the tokens of a long prompt
-BYTES_BESIDE, BYTES_A_TOKEN = 1_000_000, 1_000  # of a chat answer: in a stream, each token is an event
+MOST_BYTES = 4_000_000  # of a small response: a list of models, or the tokens of a long prompt
+BASE_BYTES, BYTES_A_TOKEN = 1_000_000, 1_000  # limit of a chat response; in a stream, each token is an event
 NO_SUCH_ADDRESS = frozenset({404, 405, 501})
 
 
 class Endpoint:
-    """The connections to one server; opened and closed by whoever sends."""
+    """The connections to one server; the caller opens and closes them."""
 
     def __init__(
         self, settings: LanguageModelSettings, transport: "httpx.AsyncBaseTransport | None" = None
@@ -30,10 +30,10 @@ class Endpoint:
         self.url = f"{settings.base_url}/chat/completions"
         self.settings = settings
         self._transport = transport
-        self._client: httpx.AsyncClient  # from `open` on
+        self._client: httpx.AsyncClient  # set by `open`
 
     async def open(self) -> None:
-        """Make the client, whose connections are kept between requests."""
+        """Make the client, which keeps connections alive between requests."""
         from base.net.http_client import open_client
 
         self._client = open_client(
@@ -49,16 +49,16 @@ class Endpoint:
         await self._client.aclose()
 
     async def complete(self, content: bytes, limit: Limit, on_growth: OnGrowth | None = None) -> Completion:
-        """Send a chat call and read its answer; whoever cancels this closes the connection.
+        """Send a chat call and read its answer; cancelling closes the connection.
 
         Raises:
-            ModelUnreachable, ModelTooSlow, ModelRefusedCall, ModelAnswerInvalid: it failed.
-            ListenerFailed: what `on_growth` raised.
+            ModelUnreachable, ModelTooSlow, ModelRefusedCall, ModelAnswerInvalid: the call failed.
+            ListenerFailed: `on_growth` raised.
         """
         import httpx
 
         reading = Reading(self.url, self.settings, limit, on_growth)
-        most = BYTES_BESIDE + BYTES_A_TOKEN * self.settings.max_tokens
+        most = BASE_BYTES + BYTES_A_TOKEN * self.settings.max_tokens
         try:
             async with (
                 asyncio.timeout_at(reading.limit.at) as reading.timer,
@@ -70,16 +70,16 @@ class Endpoint:
         except httpx.RequestError as error:
             raise self._failed(self.url, error) from None
         except NoCompletion as error:
-            raise self._broken_off(self.url, f"{error}, behind {reading.answer.pieces} pieces") from None
+            raise self._broken_off(self.url, f"{error}, after {reading.answer.pieces} pieces") from None
         return reading.answer
 
     async def exchange(
         self, method: str, url: str, body: Mapping[str, Any] | None, seconds: float
     ) -> "httpx.Response":
-        """Send a small request beside the calls, and return its answer, read to its end.
+        """Send a small request outside the chat calls and return its complete response.
 
         Raises:
-            ModelUnreachable, ModelTooSlow: nothing came, or not all of it.
+            ModelUnreachable, ModelTooSlow: no response, or an incomplete one.
         """
         import httpx
 
@@ -92,12 +92,12 @@ class Endpoint:
             raise self._failed(url, error) from None
 
     async def ask(self, method: str, url: str, body: Mapping[str, Any] | None, limit: Limit) -> Any:
-        """Send a small request, and return the JSON it is answered with; None without one.
+        """Send a small request and return the JSON of its response.
 
-        A status that says that there is no such address is None too: not every server has these.
+        None if the response is not JSON or the server does not have this endpoint.
 
         Raises:
-            ModelUnreachable, ModelTooSlow, ModelRefusedCall: nothing came, or a refusal.
+            ModelUnreachable, ModelTooSlow, ModelRefusedCall: no response, or a refusal.
         """
         response = await self.exchange(method, url, body, limit.left)
         if response.status_code in NO_SUCH_ADDRESS:
@@ -110,23 +110,23 @@ class Endpoint:
             return None
 
     def _failed(self, url: str, error: "httpx.RequestError") -> ModelFailed:
-        """Return the error for a request to which no whole answer came."""
+        """Return the error of a request without a complete response."""
         import httpx
 
         why = one_line(str(error), self.settings.api_key) or type(error).__name__
-        start = "Start the server, or set SHRAG_LLM__BASE_URL to where it runs."
+        start = "Start the server, or set SHRAG_LLM__BASE_URL to its address."
         if isinstance(error, httpx.ConnectTimeout):
             return ModelTooSlow(f"cannot reach {url}: no connection in time. {start}")
         if isinstance(error, httpx.TimeoutException):
-            return ModelTooSlow(f"{url} {why}. Look at its load.")
+            return ModelTooSlow(f"{url} {why}. Check its load.")
         if isinstance(error, httpx.ConnectError):
             return ModelUnreachable(f"cannot reach {url}: {why}. {start}")
         return self._broken_off(url, why)
 
     def _broken_off(self, url: str, why: str) -> ModelUnreachable:
-        return ModelUnreachable(f"{url} gave no whole answer: {why}. {LOOK_INTO_THE_LOG}")
+        return ModelUnreachable(f"{url} gave no complete answer: {why}. {SEE_THE_LOG}")
 
 
 def json_bytes(body: Mapping[str, Any]) -> bytes:
-    """Write a body; half of a surrogate pair, which no UTF-8 can hold, goes as "?"."""
+    """Encode a body as UTF-8; a lone surrogate, which UTF-8 cannot encode, becomes "?"."""
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Until when a call may take, and which setting says so."""
+"""Time limits of calls and the settings that define them."""
 
 import asyncio
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from base.amounts import plain
 from generator.settings import LanguageModelSettings
 
-# The setting that bounds each stage, by the name of its calls; the others have `deadline_s` alone.
+# The setting that limits each stage, by the name of its calls; other stages have only `deadline_s`.
 STAGES = {
     "keywords": "keywords_s",
     "answer": "answer_s",
@@ -21,7 +21,7 @@ STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A point of the event loop's clock; `seconds` after the beginning, as the setting has it."""
+    """A deadline on the event loop's clock: `seconds` after the start, from `setting`."""
 
     at: float
     seconds: float
@@ -29,11 +29,11 @@ class Limit:
 
     @property
     def left(self) -> float:
-        """Seconds that are left, 0 where it has passed."""
+        """Remaining seconds, 0 after the deadline."""
         return max(0.0, self.at - now())
 
     def or_sooner(self, seconds: float, setting: str) -> "Limit":
-        """Return this limit, or that many seconds from now where that is sooner."""
+        """Return this limit, or the one in `seconds` from now if that is sooner."""
         at = now() + seconds
         return Limit(at, seconds, setting) if at < self.at else self
 
@@ -47,7 +47,7 @@ def now() -> float:
 
 
 def limit_of(stage: str, settings: LanguageModelSettings) -> Limit:
-    """Return the limit of a stage that begins now; `deadline_s` bounds every stage."""
+    """Return the limit of a stage that starts now; `deadline_s` limits every stage."""
     whole = Limit(now() + settings.deadline_s, settings.deadline_s, "deadline_s")
     setting = STAGES.get(stage)
     return whole.or_sooner(getattr(settings, setting), setting) if setting else whole

@@ -1,7 +1,7 @@
-"""The language model: JSON of a given schema, from an OpenAI-compatible endpoint.
+"""Language model that returns JSON of a given schema from an OpenAI-compatible endpoint.
 
-The format is that of OpenAI's chat completions with `response_format` of type `json_schema`, as vLLM and
-llama.cpp serve it; the answer of a server that ignores the schema is read leniently.
+Requests are OpenAI chat completions with `response_format` of type `json_schema`, as supported by vLLM and
+llama.cpp. Answers of servers that ignore the schema are parsed leniently.
 """
 
 import asyncio
@@ -28,20 +28,20 @@ from generator.llm.server import Context, Server
 from generator.llm.structured import UnreadableAnswer, read_answer
 from generator.settings import CacheSettings, LanguageModelSettings
 
-if TYPE_CHECKING:  # a command that calls no model does not wait for it
+if TYPE_CHECKING:  # commands without model calls do not import it
     import httpx
 
 T = TypeVar("T", bound=BaseModel)
 
-LEFT_OUT = "(left out)"  # in place of an answer that is too long to be sent back
-HOW_IT_COMES = frozenset({"stream", "stream_options"})  # says nothing of what is answered
+LEFT_OUT = "(left out)"  # replaces an answer that is too long to be sent back
+TRANSPORT_FIELDS = frozenset({"stream", "stream_options"})  # do not affect the answer
 
 
 class LanguageModel:
-    """A language model behind an OpenAI-compatible endpoint; opened and closed by `async with`.
+    """A language model behind an OpenAI-compatible endpoint; open it with `async with`.
 
-    One that is held open serves any number of calls at once: `concurrency` of them are under way, the others
-    wait, and all share the circuit.
+    An open model serves any number of concurrent calls: `concurrency` of them run, the others wait. All
+    share one circuit breaker.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class LanguageModel:
         cache: CacheSettings | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Name the endpoint; nothing is sent or opened yet.
+        """Store the settings; nothing is sent or opened yet.
 
-        `transport` stands in for the network, `clock` for the circuit's time; `cache` says which file of
-        recorded calls is used, and how.
+        `transport` replaces the network and `clock` the circuit's time in tests; `cache` names the file of
+        recorded calls and its mode.
 
         Raises:
             ModelNotConfigured: the settings name no endpoint.
@@ -74,10 +74,10 @@ class LanguageModel:
         self.endpoint = self._sender.url
 
     async def __aenter__(self) -> Self:
-        """Open the client, the file of recorded calls and the tokenizer, as far as settings name them.
+        """Open the client, and the file of recorded calls and the tokenizer if configured.
 
         Raises:
-            CacheUnusable, TokenizerUnusable: one of these cannot be used.
+            CacheUnusable, TokenizerUnusable: the file or the tokenizer cannot be used.
         """
         await self._server.open()
         self._recording = await asyncio.to_thread(Recording, self._cache, str(self.settings.base_url))
@@ -87,7 +87,7 @@ class LanguageModel:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close the connections, and the file."""
+        """Close the connections and the file."""
         self._recording = None
         await self._closing.aclose()
 
@@ -98,30 +98,30 @@ class LanguageModel:
         return self._recording
 
     @property
-    def is_left_alone(self) -> bool:
-        """Whether its server has failed so often that it is not asked now."""
+    def circuit_is_open(self) -> bool:
+        """Whether calls are paused after repeated failures of the server."""
         return self._sender.circuit.is_open
 
     @property
     def replays(self) -> bool:
-        """Whether every answer is one that was recorded."""
+        """Whether all answers come from recorded calls."""
         return self._cache.mode == "replay"
 
     def check(self) -> None:
-        """Raise CircuitOpen where the server is left alone now and no file could answer in its place."""
+        """Raise CircuitOpen if calls are paused and no file of recorded calls is in use."""
         if self._cache.mode == "off":
             self._sender.circuit.check()
 
     def limit(self, stage: str) -> Limit:
-        """Return the time limit of a stage that begins now."""
+        """Return the time limit of a stage that starts now."""
         return limit_of(stage, self.settings)
 
     async def context(self, limit: Limit) -> Context:
-        """Return how many tokens prompt and answer may have together, where the server or a setting says."""
+        """Return the context size of prompt and answer together, from a setting or the server."""
         return await self._server.context(self._opened, limit)
 
     def counter(self, limit: Limit) -> CountTokens:
-        """Return what counts the tokens of a prompt, by the model's own tokenizer where it is at hand."""
+        """Return a token counter for prompts; it uses the model's own tokenizer if available."""
         return self._server.counter(self._opened, limit)
 
     async def complete_json(
@@ -135,21 +135,21 @@ class LanguageModel:
         on_text: OnText | None = None,
         may_ask_again: Callable[[], bool] = lambda: True,
     ) -> Reply[T]:
-        """Ask for JSON of `schema`; an answer that does not fit is sent back once to be repaired.
+        """Ask for JSON of `schema`; an invalid answer is sent back once for repair.
 
-        If the context has no room for that, the complaint alone is sent. `may_ask_again` is called before
-        every request after the first; when it returns False, no further request is sent.
+        If the context has no room for the answer, only the list of its faults is sent. `may_ask_again` is
+        called before every request after the first; when it returns False, no further request is sent.
 
-        `name` (letters, digits, `_`, `-`) names the schema for the server and in messages, and the stage
-        whose time limit holds for the whole, pauses included; `limit` is one that began before. The
-        `prompt_version` goes into the key of a recorded call. `on_text` is called with the answer as it
-        grows. Whoever cancels the call closes its connection, upon which a server stops writing.
+        `name` (letters, digits, `_`, `-`) names the schema for the server and in messages, and selects the
+        stage's time limit for all requests and pauses; `limit` replaces it by one that started earlier. The
+        `prompt_version` is part of the key of a recorded call. `on_text` receives the growing answer.
+        Cancelling the call closes its connection, so that the server stops generating.
 
         Raises:
-            ModelUnreachable, ModelTooSlow, ModelRefusedCall: the call failed, after retries where they help.
-            CircuitOpen: the server is left alone after repeated failures.
-            ModelAnswerInvalid: the answer was not of `schema`, nor was the second.
-            CallNotRecorded, CacheUnusable: a replay misses the call, or the file cannot be used.
+            ModelUnreachable, ModelTooSlow, ModelRefusedCall: the call and its retries failed.
+            CircuitOpen: calls are paused after repeated failures.
+            ModelAnswerInvalid: the answer and its repair do not match `schema`.
+            CallNotRecorded, CacheUnusable: a replay lacks the call, or the file cannot be used.
         """
         started = now()
 
@@ -168,7 +168,7 @@ class LanguageModel:
             may_ask_again=may_ask_again,
         )
         calls = [await call(messages)]
-        refused = 0  # requests of a repair that is too long for the context
+        refused = 0  # requests of a repair that was too long for the context
         first = calls[0]
         try:
             value = read_answer(first.text, schema)
@@ -180,7 +180,7 @@ class LanguageModel:
             try:
                 try:
                     repair = await call([*messages, *repair_messages(first.text, complaint)])
-                except ContextExceeded as error:  # the passages had room; the answer beside them has none
+                except ContextExceeded as error:  # no room for the answer next to the passages
                     if not may_ask_again():
                         raise
                     refused = error.attempts
@@ -217,9 +217,9 @@ class LanguageModel:
         show: OnGrowth,
         may_ask_again: Callable[[], bool],
     ) -> Completion:
-        """Have a call answered, by the server or from the file of recorded ones."""
+        """Answer a call by the server or from the file of recorded calls."""
         body = chat_request(messages, schema, name=name, settings=self.settings)
-        request = {key: value for key, value in body.items() if key not in HOW_IT_COMES}
+        request = {key: value for key, value in body.items() if key not in TRANSPORT_FIELDS}
         call = Call("chat", name, self.settings.model, self.settings.revision, prompt_version, request)
         sent: list[Completion] = []
 
@@ -229,7 +229,7 @@ class LanguageModel:
 
         outcome, from_file = await self._opened.outcome(call, ask, partial(_is_readable, schema))
         answer = Completion.from_record(outcome) if from_file else sent[0]
-        if answer.first_token_s is None:  # it came in one piece
+        if answer.first_token_s is None:  # not streamed
             show(answer.text, answer.usage.completion_tokens or 0)
         return answer
 
@@ -248,8 +248,8 @@ class LanguageModel:
             else "Use a server that enforces `response_format` (vLLM does), or another model."
         )
         return ModelAnswerInvalid(
-            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer, asked "
-            f"{'once' if len(calls) == 1 else 'twice'}: {one_line(complaint)}. {step}",
+            f"{answer.model} at {self.endpoint} gave no valid {name!r} answer"
+            f"{' after one repair' if len(calls) > 1 else ''}: {one_line(complaint)}. {step}",
             text=answer.text,
             attempts=sum(call.attempts for call in calls),
         )

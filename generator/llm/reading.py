@@ -1,7 +1,7 @@
-"""One answer on its way: read as it comes, and which limit it runs against meanwhile.
+"""Reading of one response, whole or as a stream, with its time limits.
 
-A stream holds server-sent events (WHATWG HTML, section 9.2). Of an event only its data are read; a chat
-completion gives it no name, no id and no time to reconnect.
+A stream consists of server-sent events (WHATWG HTML, section 9.2). Only their data are parsed: events of a
+chat completion have no name, id or reconnection time.
 """
 
 import asyncio
@@ -15,32 +15,32 @@ from base.untrusted import message_of, one_line, without_key
 from generator.errors import ModelAnswerInvalid, ModelRefusedCall, ModelTooSlow
 from generator.llm.completion import DONE, Completion, NoCompletion, ServerError
 from generator.llm.limits import Limit, now
-from generator.llm.refusals import LOOK_INTO_THE_LOG, SERVER_ERROR, refusal_of
+from generator.llm.refusals import SEE_THE_LOG, SERVER_ERROR, refusal_of
 from generator.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
     import httpx
 
 EVENT_STREAM = "text/event-stream"
-DRAIN_S = 0.5  # for what comes behind the end of a stream, so that its connection can be kept
-NEARLY_ALL = 0.9  # of a stage's time; what is asked with less may be late without the server's fault
+DRAIN_S = 0.5  # seconds to read data after the end of a stream, so that its connection can be reused
+NEARLY_ALL = 0.9  # share of a stage's time; with less, a timeout is not the server's fault
 
-OnGrowth: TypeAlias = Callable[[str, int], None]  # what has come of an answer, and in how many pieces
+OnGrowth: TypeAlias = Callable[[str, int], None]  # text received so far, number of pieces
 
 
 class ListenerFailed(Exception):
-    """Whoever listens raised `error`: it is theirs, and says nothing of the server, whatever its kind."""
+    """The listener raised `error`; it does not count as a failure of the server."""
 
     def __init__(self, error: Exception) -> None:
-        """Keep the error."""
+        """Store the listener's error."""
         self.error = error
         super().__init__(str(error))
 
 
 class Reading:
-    """One answer on its way, and which limit it runs against now.
+    """One response in progress and its current time limit.
 
-    Of a stream, a server may be silent for so long before the first token, and for so long behind it.
+    A stream has separate limits of silence before and after the first token.
     """
 
     def __init__(
@@ -50,12 +50,12 @@ class Reading:
         self._settings = settings
         self._on_growth = on_growth
         self._stage = stage
-        self._had_the_stage = stage.left >= NEARLY_ALL * stage.seconds
+        self._had_stage_time = stage.left >= NEARLY_ALL * stage.seconds
         self._whole = stage.or_sooner(settings.timeout_s, "timeout_s")
         self._started = now()
-        self._heard = False  # of what is read here; a header that does not come to its end is silence
+        self._heard = False  # whether body data arrived; an incomplete header counts as silence
         self.answer = Completion(model=settings.model or "")
-        self.limit = self._until_silent()
+        self.limit = self._silence_limit()
         self.timer: asyncio.Timeout | None = None
 
     async def read(self, response: "httpx.Response") -> None:
@@ -68,21 +68,21 @@ class Reading:
         except ServerError as error:
             status = error.status or (SERVER_ERROR if streamed else 200)
             said = message_of({"error": error.said})
-            raise self._refused(f"answered with an error: {said}", LOOK_INTO_THE_LOG, status) from None
+            raise self._refused(f"answered with an error: {said}", SEE_THE_LOG, status) from None
         answer = self.answer
         if answer.refusal or answer.finish_reason == "content_filter":
             why = answer.refusal or "its content filter stopped the answer"
-            raise self._refused(f"declined: {why}", "Ask in other words, or use another model.", 200)
+            raise self._refused(f"declined: {why}", "Rephrase the question, or use another model.", 200)
 
     def _refused(self, what: str, step: str, status: int) -> ModelRefusedCall:
         said = one_line(what, self._settings.api_key)
         return ModelRefusedCall(f"{self.answer.model} at {self._url} {said}. {step}", status=status)
 
     async def _arriving(self, response: "httpx.Response") -> AsyncGenerator[bytes, None]:
-        """Yield what comes; whatever it is, the server is not silent."""
+        """Yield the data as it arrives and restart the limit of silence."""
         async for piece in response.aiter_raw():
             self._heard = True
-            self._run_against(self._until_silent())
+            self._set_limit(self._silence_limit())
             yield piece
 
     async def _read_whole(self, response: "httpx.Response", pieces: AsyncIterable[bytes]) -> None:
@@ -94,7 +94,7 @@ class Reading:
         except NoCompletion as error:
             raise ModelAnswerInvalid(
                 f"{self._url} answered, but not with a chat completion ({error}). Set "
-                "SHRAG_LLM__BASE_URL to where the server's OpenAI-compatible API begins (most end in /v1).",
+                "SHRAG_LLM__BASE_URL to the server's OpenAI-compatible API (most end in /v1).",
                 text=without_key(content.decode("utf-8", "replace"), self._settings.api_key),
             ) from None
 
@@ -102,7 +102,7 @@ class Reading:
         async with aclosing(read_events(pieces)) as events:
             async for event in events:
                 if event == DONE:
-                    self._has_all()
+                    self._stop_timer()
                     await _drain(events)
                     return
                 if self.answer.add(event, self._settings.api_key):
@@ -112,48 +112,50 @@ class Reading:
     def _grew(self) -> None:
         if self.answer.first_token_s is None:
             self.answer.first_token_s = now() - self._started
-            self._run_against(self._until_silent())
+            self._set_limit(self._silence_limit())
         if self._on_growth:
             try:
                 self._on_growth(self.answer.text, self.answer.pieces)
             except Exception as error:
                 raise ListenerFailed(error) from error
 
-    def _until_silent(self) -> Limit:
+    def _silence_limit(self) -> Limit:
         if not self._settings.stream:
             return self._whole
         waits = "first_token_s" if self.answer.first_token_s is None else "between_tokens_s"
         return self._whole.or_sooner(getattr(self._settings, waits), waits)
 
-    def _run_against(self, limit: Limit) -> None:
+    def _set_limit(self, limit: Limit) -> None:
         self.limit = limit
         if self.timer:
             self.timer.reschedule(limit.at)
 
-    def _has_all(self) -> None:
-        """Run against no limit any more: what comes now is no part of the answer."""
+    def _stop_timer(self) -> None:
+        """Remove the time limit: the rest of the stream is not part of the answer."""
         if self.timer:
             self.timer.reschedule(None)
         self.timer = None
 
     def too_slow(self) -> ModelTooSlow:
-        """Say whether the server was silent or did not come to an end, and which limit has passed."""
+        """Return the error for the limit that passed: a silent server or an unfinished answer."""
         name, pieces = self.limit.setting, self.answer.pieces
-        behind = f" behind {pieces} pieces of its answer" if pieces else ""
+        after = f" after {pieces} pieces of its answer" if pieces else ""
         if self.limit is self._whole and self._heard:
-            what = f"did not come to an end within {self.limit}{behind}"
+            what = f"did not finish within {self.limit}{after}"
             step = f"Raise SHRAG_LLM__{name.upper()}, or lower SHRAG_LLM__MAX_TOKENS."
         else:
-            what, step = f"was silent for {self.limit}{behind}", LOOK_INTO_THE_LOG
+            what, step = f"was silent for {self.limit}{after}", SEE_THE_LOG
             if name == "first_token_s":
-                step = "Raise that where it is slow, or set SHRAG_LLM__STREAM=false where it cannot stream."
-        # A limit of the request begins with it; the stage may have passed in a queue, a pause, another call.
-        of_server = self.limit is not self._stage or self._had_the_stage
+                step = (
+                    "Raise this limit for a slow server, or set SHRAG_LLM__STREAM=false if it cannot stream."
+                )
+        # A request's limit starts with it; a stage's time may have passed in a queue, pause or other call.
+        of_server = self.limit is not self._stage or self._had_stage_time
         return ModelTooSlow(f"{self._url} {what}. {step}", of_server=of_server)
 
 
 async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[str, None]:
-    """Yield the data of each event; one that the stream's end cuts off is dropped, as the standard says."""
+    """Yield the data of each event; an incomplete last event is dropped, as the standard requires."""
     utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
     decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
     rest, data = io.StringIO(), list[str]()
@@ -172,7 +174,7 @@ async def read_events(pieces: AsyncIterable[bytes]) -> AsyncGenerator[str, None]
 
 
 async def _drain(events: AsyncIterable[str]) -> None:
-    """Read on to the end of a stream, if it is near: a connection that is read to its end can be kept."""
+    """Read the rest of a stream for up to DRAIN_S, so that the connection can be reused."""
     import httpx
 
     with suppress(TimeoutError, httpx.RequestError):

@@ -1,4 +1,4 @@
-"""Calls answered from a file: kept while a run is recorded, given back when it is replayed."""
+"""Recording of calls in a file, and replay from it."""
 
 import asyncio
 import hashlib
@@ -30,8 +30,8 @@ from generator.settings import CacheSettings
 Outcome: TypeAlias = dict[str, Any]
 
 SHOWN_OF_A_REQUEST = 80  # characters
-ADDRESS = "<SHRAG_LLM__BASE_URL>"  # stands in the file for the server's
-# The failures that are recorded, and what is kept of each beside its message.
+ADDRESS = "<SHRAG_LLM__BASE_URL>"  # placeholder of the server's address in the file
+# Recorded failures, and the attributes stored with each message.
 FAILURES: dict[str, tuple[type[ModelFailed], tuple[str, ...]]] = {
     "CircuitOpen": (CircuitOpen, ()),
     "ContextExceeded": (ContextExceeded, ("status", "context_tokens")),
@@ -48,8 +48,8 @@ class _Failure(BaseModel):
     status: int = 0
     text: str = ""
     context_tokens: int | None = None
-    of_server: bool = False  # an older file does not tell
-    attempts: int = 1  # an older file tells them in the message
+    of_server: bool = False  # not in older files
+    attempts: int = 1  # in older files only part of the message
 
     @classmethod
     def of(cls, error: ModelFailed) -> Self:
@@ -84,7 +84,7 @@ class _Count(BaseModel):
     count: int | None
 
 
-# What the file holds of a call, by its kind.
+# Format of the outcome of a call in the file, by its kind.
 SHAPES: dict[str, TypeAdapter[BaseModel]] = {
     "chat": TypeAdapter(_Chat | _Failure),
     "context": TypeAdapter(_Context | _Failure),
@@ -94,7 +94,7 @@ SHAPES: dict[str, TypeAdapter[BaseModel]] = {
 
 @dataclass(frozen=True)
 class Call:
-    """What is asked of a server, as far as its answer depends on it: neither address nor key is in it."""
+    """The parts of a request that the answer depends on; neither address nor API key."""
 
     kind: str  # chat, tokenize, context
     name: str  # for people: keywords, answer
@@ -105,7 +105,7 @@ class Call:
 
     @cached_property
     def as_json(self) -> str:
-        """The call as JSON, the same for the same call."""
+        """Canonical JSON of the call."""
         asked = {name: value for name, value in vars(self).items() if name in ASKED}
         return json.dumps(asked, sort_keys=True, separators=(",", ":"))
 
@@ -119,19 +119,19 @@ class Call:
         if not self.request.get("messages"):
             return text
         said = " ".join(str(self.request["messages"][-1]["content"]).split())
-        return f"{text}, which ends in “{one_line(said[-SHOWN_OF_A_REQUEST:])}”"
+        return f"{text}, ending in “{one_line(said[-SHOWN_OF_A_REQUEST:])}”"
 
 
 ASKED = frozenset({"kind", "model", "revision", "prompt_version", "request"})
 
 
 class Recording:
-    """Answers calls from a file, or keeps what is answered there, as the mode says."""
+    """Replays calls from a file or records them in it, depending on the mode."""
 
     def __init__(self, settings: CacheSettings, base_url: str) -> None:
-        """Open the file; nothing is opened where the mode is off.
+        """Open the file unless the mode is off.
 
-        The address of `base_url` is not in the file: a mark stands for it where a failure names it.
+        The address of `base_url` is not in the file: failures contain the placeholder ADDRESS instead.
 
         Raises:
             CacheUnusable: the file cannot be used.
@@ -141,9 +141,9 @@ class Recording:
         self._store = (
             None if settings.mode == "off" else CallStore(settings.file, create=settings.mode != "replay")
         )
-        self._asked: set[str] = set()  # and recorded, by this process
-        # Who asks or waits holds the lock of the call; without them it is forgotten.
-        self._under_way: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._recorded: set[str] = set()  # keys of calls recorded by this process
+        # One lock per running call; it is dropped when no task uses it.
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def outcome(
         self,
@@ -151,19 +151,20 @@ class Recording:
         ask: Callable[[], Awaitable[Outcome]],
         worth_keeping: Callable[[Outcome], bool] = lambda _: True,
     ) -> tuple[Outcome, bool]:
-        """Return the outcome of a call, and whether it came from the file.
+        """Return the outcome of a call and whether it came from the file.
 
-        With `use`, what is not `worth_keeping` is left out, so that it is asked anew; `record` keeps it.
+        Mode `use` does not store outcomes that are not `worth_keeping`, so the call is sent again; mode
+        `record` stores them.
 
         Raises:
             ModelFailed: the call failed, now or when it was recorded.
-            CallNotRecorded: it is replayed and was not recorded.
+            CallNotRecorded: the call is replayed and was not recorded.
             CacheUnusable: the file cannot be used.
         """
         if self._store is None:
             return await ask(), False
-        lock = self._under_way.setdefault(call.key, asyncio.Lock())
-        async with lock:  # the same call at the same time is asked once
+        lock = self._locks.setdefault(call.key, asyncio.Lock())
+        async with lock:  # identical concurrent calls are sent once
             kept = await self._kept(self._store, call)
             if isinstance(kept, _Failure):
                 raise kept.with_address(ADDRESS, self._address).as_error()
@@ -181,24 +182,24 @@ class Recording:
             elif worth_keeping(outcome):
                 text = _as_json(outcome)
                 there = await asyncio.to_thread(self._store.put_first, call.key, call.as_json, text)
-                if there != text:  # another process kept an answer meanwhile: it holds here too
+                if there != text:  # another process has stored an answer: use that one
                     kept = self._read(there, call)
                     return (outcome, False) if isinstance(kept, _Failure) else (kept, True)
             return outcome, False
 
     async def _record(self, store: CallStore, call: Call, outcome: Outcome) -> None:
         await asyncio.to_thread(store.put, call.key, call.as_json, _as_json(outcome))
-        self._asked.add(call.key)
+        self._recorded.add(call.key)
 
     async def _kept(self, store: CallStore, call: Call) -> Outcome | _Failure | None:
         mode = self._settings.mode
-        if mode == "record" and call.key not in self._asked:
+        if mode == "record" and call.key not in self._recorded:
             return None
         text = await asyncio.to_thread(store.get, call.key)
         if text is None and mode == "replay":
             raise CallNotRecorded(
-                f"{self._settings.file} does not hold the call {call}. Record it with SHRAG_CACHE__MODE=use, "
-                "or replay with the settings and the index of the recording."
+                f"{self._settings.file} does not contain the call {call}. Record it with "
+                "SHRAG_CACHE__MODE=use, or replay with the settings and the index of the recording."
             )
         kept = None if text is None else self._read(text, call)
         return None if mode == "use" and isinstance(kept, _Failure) else kept

@@ -1,4 +1,4 @@
-"""What a call to the model brings: its answer with what it took, and the answer while it grows."""
+"""Replies of the model with their cost, and the growing text of a streamed reply."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ T = TypeVar("T", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Reply(Generic[T]):
-    """A valid answer, and what it took to get it."""
+    """A valid answer and its cost."""
 
     value: T
     model: str  # as the server reports it
-    text: str  # as it came
+    text: str  # unparsed
     finish_reason: str
-    prompt_tokens: int | None  # of all calls, where the server counts them
+    prompt_tokens: int | None  # of all calls; None if the server does not count them
     completion_tokens: int | None
     attempts: int  # requests sent, retries and repair included
     repaired: bool
     milliseconds: float
-    queued_ms: float = 0.0  # waited for a place among the calls under way
-    first_token_ms: float | None = None  # of the first call, from sending; None where nothing was streamed
-    from_cache: bool = False  # none of it was asked
+    queued_ms: float = 0.0  # waited for a free slot
+    first_token_ms: float | None = None  # of the first call, after sending; None if not streamed
+    from_cache: bool = False  # no request was sent
 
     def as_record(self) -> dict[str, Any]:
         """Return all but the value as JSON, for a trace."""
@@ -47,11 +47,11 @@ class Reply(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """An answer on its way: what has come of it, as it came. A retry or a repair begins with no text."""
+    """The text of an answer received so far; a retry or repair starts with an empty text."""
 
     stage: str  # the call's name: keywords, answer
     text: str
-    pieces: int  # that came: about its tokens, those of a thought included
+    pieces: int  # about the number of tokens, including reasoning
 
 
 OnText: TypeAlias = Callable[[Growth], None]

@@ -1,4 +1,4 @@
-"""A chat call sent until it is answered: a place among others, the circuit, retries, within one limit."""
+"""Sending of a chat call: concurrency limit, circuit breaker and retries within one time limit."""
 
 import asyncio
 import random
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Sender(Endpoint):
-    """An endpoint that is sent at most `concurrency` calls at a time; belongs to the loop it is opened in."""
+    """An endpoint with at most `concurrency` running calls; bound to the event loop that opened it."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class Sender(Endpoint):
         self.circuit = Circuit(settings.circuit_failures, settings.circuit_open_s, self.url, clock)
 
     async def open(self) -> None:
-        """Make the client, and its places."""
+        """Make the client and its concurrency limit."""
         self._places = asyncio.Semaphore(self.settings.concurrency)
         await super().open()
 
@@ -45,26 +45,26 @@ class Sender(Endpoint):
         on_growth: OnGrowth | None = None,
         may_ask_again: Callable[[], bool] = lambda: True,
     ) -> Completion:
-        """Send a call until it is answered; transient failures are retried while `may_ask_again` agrees.
+        """Send a call; transient failures are retried while `may_ask_again` returns True.
 
         Raises:
-            ModelFailed: the last failure, or the one behind which no time is left.
-            Exception: what `on_growth` raised, as it was.
+            ModelFailed: the last failure, or the one after which no time is left.
+            Exception: any exception of `on_growth`, unchanged.
         """
         queued_s, attempts = 0.0, 0
         pauses = growing_pauses(self.settings.backoff_s)
         while True:
             if on_growth and attempts:
                 on_growth("", 0)
-            asked = now()
+            started = now()
             try:
                 self.circuit.check()
                 async with self._place(limit):
-                    queued_s += now() - asked
+                    queued_s += now() - started
                     with self.circuit.passage():
                         attempts += 1
                         answer = await self.complete(content, limit, on_growth)
-            except ListenerFailed as failed:  # of whatever kind: it says nothing of the server
+            except ListenerFailed as failed:  # not a failure of the server
                 raise failed.error from None
             except ModelFailed as failure:
                 failure.attempts = attempts
@@ -79,20 +79,20 @@ class Sender(Endpoint):
 
     @asynccontextmanager
     async def _place(self, limit: Limit) -> AsyncIterator[None]:
-        """Wait for one of the places; ModelTooSlow where no time is left then."""
+        """Wait for a free slot; ModelTooSlow if no time is left then."""
         try:
             async with asyncio.timeout_at(limit.at):
                 await self._places.acquire()
         except TimeoutError:
             raise ModelTooSlow(
-                f"{self.settings.concurrency} calls of {self.url} were under way for {limit}, none "
-                "ended for this one. Raise SHRAG_LLM__CONCURRENCY where the server can take more.",
+                f"{self.settings.concurrency} calls of {self.url} were running for {limit}, and this one "
+                "found no free slot. Raise SHRAG_LLM__CONCURRENCY if the server can serve more calls.",
                 of_server=False,
             ) from None
         try:
             if not limit.left:
                 raise ModelTooSlow(
-                    f"nothing of {limit} was left to ask {self.url} in. Raise "
+                    f"no time of {limit} was left for a request to {self.url}. Raise "
                     f"SHRAG_LLM__{limit.setting.upper()}.",
                     of_server=False,
                 )
@@ -102,22 +102,20 @@ class Sender(Endpoint):
 
 
 async def _pause(failure: ModelFailed, pause_s: float, limit: Limit) -> None:
-    """Wait before the next attempt, as long as the server asks for; raise the failure where time is short."""
+    """Wait before the next attempt, or for Retry-After; raise the failure if too little time is left."""
     asked_for = failure.retry_after_s if isinstance(failure, ModelRefusedCall) else None
-    spread = random.uniform(0.75, 1.25)  # noqa: S311 - so that calls that failed together do not come together
+    spread = random.uniform(0.75, 1.25)  # noqa: S311 - spreads the retries of calls that failed together
     wait = pause_s * spread if asked_for is None else asked_for
     if wait >= limit.left:
         if asked_for is not None:
-            short = (
-                f"It asks for a pause of {plain(round(asked_for, 1))} s, longer than what is left of {limit}."
-            )
+            short = f"It asks for a pause of {plain(round(asked_for, 1))} s, more than is left of {limit}."
             failure.args = (f"{failure.args[0]} {short}",)
         raise failure
     await asyncio.sleep(wait)
 
 
 def _is_transient(failure: ModelFailed) -> bool:
-    """Tell whether the same call may succeed soon; whoever was too slow for it would be so again."""
+    """Check whether a retry may succeed; a server that was too slow would be too slow again."""
     if isinstance(failure, ModelRefusedCall) and failure.status in TRANSIENT_STATUSES:
         return True
     return failure.of_server and not isinstance(failure, ModelTooSlow)

@@ -1,6 +1,6 @@
-"""What a server tells beside its answers: how long its model's context is, and how many tokens a prompt has.
+"""Context size of the model and token counts of prompts, as the server reports them.
 
-`max_model_len` in /models and the address /tokenize are vLLM's; other servers answer neither.
+`max_model_len` in /models and the endpoint /tokenize are vLLM's; other servers have neither.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from generator.settings import LanguageModelSettings
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-ANSWER_S = 10.0  # for what takes a server milliseconds
+ANSWER_S = 10.0  # for requests that normally take milliseconds
 MOST_TOKENS = 2**40
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Tokens of prompt and answer together, None where nobody says, and who said so."""
+    """Tokens of prompt and answer together, None if unknown, and the source of this size."""
 
     tokens: int | None
     said_by: Literal["setting", "server", "nobody"]
@@ -35,29 +35,29 @@ NOBODY = Context(None, "nobody")
 
 
 class Server:
-    """Asks one server about its model, through the recording as all calls."""
+    """Requests about the model of one server, recorded and replayed like chat calls."""
 
     def __init__(self, settings: LanguageModelSettings, endpoint: Endpoint) -> None:
         self._settings = settings
         self._endpoint = endpoint
         self._context: Context | None = None
         self._unknown_until = 0.0
-        self._one_at_a_time = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self._tokenizer: Tokenizer | None = None
 
     async def open(self) -> None:
-        """Read the local tokenizer, where a setting names one; TokenizerUnusable where that fails."""
-        self._one_at_a_time, self._unknown_until = asyncio.Lock(), 0.0  # another loop has another clock
+        """Load the local tokenizer if one is configured; raises TokenizerUnusable."""
+        self._lock, self._unknown_until = asyncio.Lock(), 0.0  # each loop has its own clock
         if self._settings.tokenizer and not self._tokenizer:
             self._tokenizer = await asyncio.to_thread(load_tokenizer, self._settings.tokenizer)
 
     async def context(self, recording: Recording, limit: Limit) -> Context:
-        """Return the size of the model's context; asked once, and after a while where that failed."""
+        """Return the context size of the model; requested once, and again some time after a failure."""
         if self._settings.context_tokens is not None:
             return Context(self._settings.context_tokens, "setting")
-        async with self._one_at_a_time:
+        async with self._lock:
             if self._context is None and now() < self._unknown_until:
-                return NOBODY  # all who waited for a server that said nothing, go on without
+                return NOBODY  # a request just failed: do not repeat it for each waiting call
             if self._context is None:
                 try:
                     outcome, _ = await recording.outcome(
@@ -71,9 +71,9 @@ class Server:
             return self._context
 
     def counter(self, recording: Recording, limit: Limit) -> CountTokens:
-        """Return what counts the tokens of one prompt in several lengths, the same way each time.
+        """Return a counter for one prompt in several lengths that keeps its method.
 
-        By the server's tokenizer, else by a local one, else by the bytes.
+        It uses the server's tokenizer, else a local one, else the number of bytes.
         """
         asks_server = self._settings.dialect == "vllm"
 
@@ -126,5 +126,5 @@ class Server:
 
 
 def is_count(value: Any) -> TypeGuard[int]:
-    """Tell whether a server names a number of tokens that there can be."""
+    """Check whether a value is a plausible number of tokens."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS

@@ -1,6 +1,6 @@
-"""A file of recorded calls: SQLite, one row a call, written whole or not at all.
+"""SQLite file of recorded calls, one row per call, written atomically.
 
-Several processes may write at a time; one that is killed loses nothing that was kept before.
+Several processes may write concurrently; a killed process loses no completed write.
 """
 
 import sqlite3
@@ -13,11 +13,11 @@ from generator.errors import CacheUnusable
 
 APPLICATION = 0x53485247  # "SHRG", in the file's header
 VERSION = 1
-MOST_CHARACTERS = 64_000_000  # of an outcome that is read; none that is written comes near it
+MOST_CHARACTERS = 64_000_000  # limit when reading an outcome; valid ones are far smaller
 SELECT = "SELECT CASE WHEN length(outcome) <= ? THEN outcome END FROM calls WHERE key = ?"
-MEND = "Take another file in SHRAG_CACHE__FILE, or set SHRAG_CACHE__MODE=off."
-MOVE_AWAY = "Move it away, or take another file in SHRAG_CACHE__FILE."
-WAIT_S = 30.0  # for another process that writes
+USE_ANOTHER = "Set SHRAG_CACHE__FILE to another file, or set SHRAG_CACHE__MODE=off."
+MOVE_AWAY = "Move it away, or set SHRAG_CACHE__FILE to another file."
+WAIT_S = 30.0  # for the write lock of another process
 SCHEMA = (
     "CREATE TABLE IF NOT EXISTS calls "
     "(key TEXT PRIMARY KEY, request TEXT NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID"
@@ -29,20 +29,20 @@ KEEP_FIRST = (
 
 
 class CallStore:
-    """Requests and outcomes, JSON both, by key; used from any thread."""
+    """JSON requests and outcomes by key; thread-safe."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
-        """Open the file; `create` makes one where there is none.
+        """Open the file; with `create`, make it if it is missing.
 
         Raises:
-            CacheUnusable: it is not there, is damaged, is no such file, or cannot be read or written.
+            CacheUnusable: it is missing, damaged, of another format, or cannot be read or written.
         """
         self._path = path
-        self._one_at_a_time = threading.Lock()
+        self._lock = threading.Lock()
         if not create and not path.is_file():
             raise CacheUnusable(
-                f"there is no recording {path}. Set SHRAG_CACHE__FILE to one, or make it with "
-                "SHRAG_CACHE__MODE=record."
+                f"there is no recording {path}. Set SHRAG_CACHE__FILE to an existing recording, or make one "
+                "with SHRAG_CACHE__MODE=record."
             )
         with self._using_the_file(), ExitStack() as opening:
             if create:
@@ -64,30 +64,30 @@ class CallStore:
         found = self._number("application_id"), self._number("user_version")
         if found != (APPLICATION, VERSION):
             raise CacheUnusable(
-                f"{self._path} holds no recorded calls of this version ({VERSION}). Name another file in "
-                "SHRAG_CACHE__FILE."
+                f"{self._path} contains no recorded calls of this version ({VERSION}). Set "
+                "SHRAG_CACHE__FILE to another file."
             )
         self._connection.execute("PRAGMA synchronous = FULL")
 
     def get(self, key: str) -> str | None:
-        """Return the outcome of a call, None where it is not recorded."""
+        """Return the outcome of a call, None if it is not recorded."""
         with self._using_the_file():
             return self._outcome(key)
 
     def put(self, key: str, request: str, outcome: str) -> None:
-        """Keep the outcome of a call, in place of an earlier one; it is on disk when this returns."""
+        """Store the outcome of a call durably, replacing an earlier one."""
         with self._using_the_file():
             self._connection.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?)", (key, request, outcome))
 
     def put_first(self, key: str, request: str, outcome: str) -> str:
-        """Keep the outcome of a call where none but a failure is kept; return the one that is there now."""
+        """Store the outcome of a call unless a successful one is stored; return the stored outcome."""
         with self._using_the_file(), self._transaction():
             self._connection.execute(KEEP_FIRST, (key, request, outcome))
             return self._outcome(key) or outcome
 
     def close(self) -> None:
         """Close the file."""
-        with self._one_at_a_time:
+        with self._lock:
             self._connection.close()
 
     def _outcome(self, key: str) -> str | None:
@@ -111,13 +111,15 @@ class CallStore:
 
     @contextmanager
     def _using_the_file(self) -> Iterator[None]:
-        """Let one thread at a time through, and turn what goes wrong into one line with the next step."""
+        """Lock the file for one thread, and convert errors to CacheUnusable with the next step."""
         try:
-            with self._one_at_a_time:
+            with self._lock:
                 yield
         except (sqlite3.Error, OSError) as error:
-            passing = isinstance(error, (sqlite3.OperationalError, OSError))  # locked, full, not allowed
+            passing = isinstance(
+                error, (sqlite3.OperationalError, OSError)
+            )  # locked, disk full, no permission
             raise CacheUnusable(
                 f"the file of recorded calls {self._path} {'cannot be used' if passing else 'is damaged'}: "
-                f"{error}. {MEND if passing else MOVE_AWAY}"
+                f"{error}. {USE_ANOTHER if passing else MOVE_AWAY}"
             ) from error

@@ -1,4 +1,4 @@
-"""Answers that a program reads: the JSON schema sent with a call, and the value found in what came back."""
+"""Structured answers: the JSON schema sent with a call, and parsing of the reply."""
 
 import json
 import re
@@ -11,45 +11,46 @@ from pydantic_core import CoreSchema, core_schema
 
 T = TypeVar("T", bound=BaseModel)
 
-# Said about a schema, not asked of an answer; `default` goes because every property is asked for.
+# Schema keywords that do not constrain the answer; `default` is dropped because all properties are required.
 DROPPED = frozenset({"$defs", "title", "default", "discriminator"})
-# Reasoning models think aloud first; some chat templates hold the opening tag, so only the closing one comes.
+# Text of reasoning models before the answer. Some chat templates contain the opening tag, so the reply has
+# only the closing one.
 THOUGHT = re.compile(r"\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z", re.DOTALL | re.IGNORECASE)
 BRACES_TRIED = 200
 COMPLAINTS = 5
-DECODER = json.JSONDecoder(strict=False)  # line breaks inside strings are let through
+DECODER = json.JSONDecoder(strict=False)  # allows line breaks inside strings
 
 
 @dataclass(frozen=True, slots=True)
 class CutAt:
-    """Bounds a text or a list; what a server that enforces no schema writes beyond is cut."""
+    """Limit of a text or a list; longer values of servers that do not enforce the schema are cut."""
 
     most: int
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Cut the value when it is read."""
+        """Cut the value on validation."""
         return core_schema.no_info_after_validator_function(lambda value: value[: self.most], handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """State the bound for servers that enforce it."""
+        """Add the limit to the schema for servers that enforce it."""
         written = handler(schema)
         return written | {"maxItems" if written["type"] == "array" else "maxLength": self.most}
 
 
 class UnreadableAnswer(ValueError):
-    """The text holds no value of the schema; the message says what is wrong, for the model to repair."""
+    """The text contains no value of the schema; the message lists the faults, for a repair by the model."""
 
 
 @cache
 def json_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the schema in the strict form that servers enforce: no references, all properties, no others.
+    """Return the schema in the strict form that servers enforce: no references, all properties required.
 
-    Bounds of lists and strings stay as the model states them. Every caller gets the same value, to be read.
+    Limits of lists and strings are kept. Callers share the returned value and must not change it.
 
     Raises:
-        TypeError: the model holds itself, which cannot be written without references.
+        TypeError: the model contains itself, which needs references.
     """
     whole = model.model_json_schema()
     written: dict[str, Any] = _strict(whole, whole.get("$defs", {}), inside=())
@@ -64,7 +65,7 @@ def _strict(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> 
     if "$ref" in node:
         name = node["$ref"].rpartition("/")[2]
         if name in inside:
-            raise TypeError(f"{name} holds itself; a schema for a language model is finite")
+            raise TypeError(f"{name} contains itself; a schema for a language model must be finite")
         beside = {key: value for key, value in node.items() if key != "$ref"}
         return _strict(definitions[name] | beside, definitions, (*inside, name))
     written = {
@@ -72,7 +73,7 @@ def _strict(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> 
         for key, value in node.items()
         if key not in DROPPED and key != "properties"
     }
-    if "properties" in node:  # whose keys are names, `title` among them
+    if "properties" in node:  # its keys are names of properties, such as `title`
         properties = node["properties"].items()
         written["properties"] = {name: _strict(value, definitions, inside) for name, value in properties}
         written["required"] = list(written["properties"])
@@ -81,10 +82,10 @@ def _strict(node: Any, definitions: dict[str, Any], inside: tuple[str, ...]) -> 
 
 
 def read_answer(text: str, schema: type[T]) -> T:
-    """Find the value of `schema` in an answer, among thoughts, prose and code fences; the last one counts.
+    """Parse the last value of `schema` in an answer with reasoning, prose or code fences.
 
     Raises:
-        UnreadableAnswer: there is none.
+        UnreadableAnswer: the answer contains no such value.
     """
     found, broken = objects_in(text)
     complaints = []
@@ -99,10 +100,10 @@ def read_answer(text: str, schema: type[T]) -> T:
 
 
 def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
-    """Return the JSON objects of a text in order, and what is wrong with the first that cannot be read."""
+    """Return the JSON objects of a text in order, and the fault of the first invalid one."""
     text = text.strip()
     whole, _ = _decode(text, 0) if text.startswith("{") else (None, "")
-    if whole and whole[1] == len(text):  # before a thinking tag inside a string is taken for one
+    if whole and whole[1] == len(text):  # first, since a string in it may contain a thinking tag
         return [whole[0]], ""
     text = without_thoughts(text)
     found, broken = [], ""
@@ -119,7 +120,7 @@ def objects_in(text: str) -> tuple[list[dict[str, Any]], str]:
 
 
 def without_thoughts(text: str) -> str:
-    """Take off what a model thinks aloud before its answer, also where it has not come to the end of that."""
+    """Remove the reasoning before the answer, also if it is unfinished."""
     return THOUGHT.sub("", text)
 
 
@@ -132,7 +133,7 @@ def _decode(text: str, start: int) -> tuple[tuple[dict[str, Any], int] | None, s
         return None, f"not JSON: {error.msg} at character {error.pos - start}"
     except RecursionError:
         return None, "nested too deeply"
-    except ValueError:  # Python reads no number of more than 4,300 digits
+    except ValueError:  # Python parses at most 4,300 digits
         return None, "a number in it has too many digits"
 
 

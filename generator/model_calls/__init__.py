@@ -1,1 +1,1 @@
-"""A call of the language model as a step: its prompt within the context, its reply as a value, its budget."""
+"""Model calls as steps: prompts that fit the context, replies, and budgets."""

@@ -1,4 +1,4 @@
-"""What a loop that asks a model may spend: calls, tokens, seconds, papers; told in notes and in the trace."""
+"""Budgets of loops with model calls: calls, tokens, seconds and papers."""
 
 import math
 from dataclasses import asdict, dataclass
@@ -9,7 +9,7 @@ from generator.tracing.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a loop has spent: calls of the model with their retries, tokens in and out, seconds, papers."""
+    """Amounts spent by a loop: model calls with retries, tokens in and out, seconds, papers."""
 
     calls: int = 0
     tokens: int = 0
@@ -17,13 +17,13 @@ class Spent:
     papers: int = 0
 
     def as_record(self) -> dict[str, float]:
-        """Return it as JSON."""
+        """Return the amounts as JSON."""
         return asdict(self) | {"seconds": round(self.seconds, 2)}
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a loop may spend; None is without limit. What is under way when a part ends is not counted."""
+    """Limits of a loop; None is unlimited. Calls running when a limit is reached are not counted."""
 
     calls: int | None = None
     tokens: int | None = None
@@ -34,10 +34,10 @@ class Budget:
         """Check the limits; raises InvalidCall."""
         for part, limit in asdict(self).items():
             if limit is not None and not 0 <= limit < math.inf:
-                raise InvalidCall(f"a budget of {limit} {part} is none; give a number from 0 on")
+                raise InvalidCall(f"a budget of {limit} {part} is invalid; give a number of at least 0")
 
     def ended(self, spent: Spent) -> str:
-        """Return the parts that are spent, for a note; "" where something is left of each."""
+        """Return the spent limits, for a note; "" if none is spent."""
         limits, used = asdict(self), asdict(spent)
         return ", ".join(
             f"{limit:,.0f} {part}"
@@ -47,7 +47,7 @@ class Budget:
 
 
 def spent_within(step: Step, papers: int = 0) -> Spent:
-    """Count what is spent within a step so far by its calls of the model; the caller counts the papers."""
+    """Sum the model calls within a step so far; the caller counts the papers."""
     calls = [part.model_call for part in step.walk() if part.model_call is not None]
     return Spent(
         calls=sum(call.get("attempts", 1) for call in calls),

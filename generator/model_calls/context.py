@@ -1,4 +1,4 @@
-"""Evidence that fits the model's context: passages shortened by whole sentences, and a record of the cuts."""
+"""Prompts that fit the model's context, with passages shortened by whole sentences."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -10,12 +10,12 @@ from generator.llm import Count, LanguageModel, Limit, Message, at_most
 from indexer.corpora.chunking import split_sentences
 from indexer.files.schema import StoredPassage
 
-RETRY_SHARE = 0.75  # of the tokens of a prompt that the server refused as too long
+RETRY_SHARE = 0.75  # share of the tokens of a prompt that the server refused as too long
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A passage of which only the first `kept` of `of` characters go into the prompt."""
+    """A shortened passage: the prompt contains the first `kept` of `of` characters."""
 
     passage_id: str
     kept: int
@@ -24,17 +24,17 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A prompt that fits, what was cut for it, and how that is known."""
+    """A prompt that fits, its shortened passages, and the source of the sizes."""
 
     messages: list[Message]
     cuts: tuple[Cut, ...]
-    context_tokens: int | None  # None where nobody says: then nothing is cut
+    context_tokens: int | None  # None if unknown; then nothing is shortened
     said_by: str
     count: Count | None
-    level: int = 0  # how many sentences are left out
+    level: int = 0  # number of dropped sentences
 
     def as_record(self) -> dict[str, Any]:
-        """Return it as JSON, for a trace."""
+        """Return the prompt's sizes and cuts as JSON, for a trace."""
         return {
             "tokens": self.context_tokens,
             "said_by": self.said_by,
@@ -47,27 +47,27 @@ class FittedPrompt:
 
     @property
     def note(self) -> str:
-        """What was cut, for a person; "" where nothing was."""
+        """Note on the shortened passages; "" if there are none."""
         if not self.cuts:
             return ""
         cuts = ", ".join(f"{cut.passage_id} to {cut.kept:,} of {cut.of:,} characters" for cut in self.cuts)
-        size = f"{self.context_tokens:,} tokens" if self.context_tokens else "what the server takes"
-        return f"passages shortened for the model, whose context holds {size}: {cuts}"
+        size = f" of {self.context_tokens:,} tokens" if self.context_tokens else ""
+        return f"passages shortened to fit the model's context{size}: {cuts}"
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedPrompt:
-    """A prompt that the server found too long, and what it said."""
+    """A prompt that the server refused as too long, and the error."""
 
     prompt: FittedPrompt
     error: ContextExceeded
 
 
 def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]]:
-    """Return the characters kept of each passage, level by level: all of them, then ever fewer.
+    """Return the characters kept of each passage, by level.
 
-    Each level drops the last sentence of what is the longest passage by then, the first of equals; the last
-    level keeps one sentence of each.
+    Level 0 keeps all. Each level drops the last sentence of the longest remaining passage (the first of
+    equals); the last level keeps one sentence of each.
     """
     ends = [[end for _, end in split_sentences(passage.text)] for passage in passages]
     lengths = [len(passage.text) for passage in passages]
@@ -93,12 +93,12 @@ async def fit(
     limit: Limit,
     refused: RefusedPrompt | None = None,
 ) -> FittedPrompt:
-    """Shorten passages as little as lets `prompt` of them, and an answer, fit the model's context.
+    """Shorten passages as little as possible so that their prompt and an answer fit the model's context.
 
-    `refused` is a prompt that the server did not take: this one is made smaller.
+    After the server has refused a prompt (`refused`), the new prompt is smaller.
 
     Raises:
-        ContextTooSmall: it does not fit, even with one sentence of each passage.
+        ContextTooSmall: the prompt does not fit, even with one sentence of each passage.
     """
 
     async def messages_of(lengths: Sequence[int]) -> list[Message]:
@@ -132,19 +132,19 @@ async def fit(
 
 
 async def _room_after(refused: RefusedPrompt, tokens: int | None, model: LanguageModel, limit: Limit) -> int:
-    """Return the tokens that a prompt may have when the server found one too long."""
+    """Return the maximum tokens of a prompt after the server refused one."""
     if tokens is not None and tokens != refused.prompt.context_tokens:
         return tokens - model.settings.max_tokens
-    # The size was known, and the count too low.
+    # The context size was right, and the token count too low.
     return int(RETRY_SHARE * (await model.counter(limit)(refused.prompt.messages)).tokens)
 
 
 async def _least_shortened(
     counted: Callable[[int], Awaitable[Count]], low: int, high: int, room: int
 ) -> tuple[int, Count]:
-    """Return the first level from `low` on that fits, or the last, and its tokens.
+    """Return the first level from `low` to `high` that fits, else `high`, and its tokens.
 
-    Longer prompts never have fewer tokens.
+    The binary search relies on longer prompts having more tokens.
     """
     best = await counted(high)
     while best.tokens <= room and low < high:
@@ -166,9 +166,9 @@ def _cuts(passages: Sequence[StoredPassage], lengths: Sequence[int]) -> tuple[Cu
 
 
 def _too_small(shortest: Count, room: int, tokens: int | None, for_answer: int) -> ContextTooSmall:
-    size = f"{tokens:,}" if tokens else "fewer than the server was sent"
+    size = f"{tokens:,} tokens" if tokens else "smaller than the prompt"
     return ContextTooSmall(
         f"the shortest prompt has {shortest.tokens:,} tokens (counted by {shortest.counted_by}), and there "
-        f"is room for {max(room, 0):,}: the context holds {size}, and {for_answer:,} are "
-        "kept for the answer. Lower SHRAG_LLM__MAX_TOKENS, or let the server take longer contexts."
+        f"is room for {max(room, 0):,}: the context is {size}, and {for_answer:,} tokens are "
+        "reserved for the answer. Lower SHRAG_LLM__MAX_TOKENS, or configure a longer context at the server."
     )

@@ -1,4 +1,4 @@
-"""A call of the language model as a step: what it took, and what takes its place where it fails."""
+"""A model call as a step, with its cost, and its fallback on failure."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from typing import Any, Generic, TypeVar
 from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
 from generator.llm import OnText, Reply
 from generator.model_calls.context import FittedPrompt
-from generator.tracing.steps import Step, described
+from generator.tracing.steps import Step, error_text
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class FromModel(Generic[T]):
-    """What was made of a model's reply, and how it came about."""
+    """A value made from a model's reply, with the reply and its prompt."""
 
     value: T
     reply: Reply[Any]
     prompt_version: int
-    prompt: FittedPrompt | None = None  # where passages had to fit the model's context
-    exclusions_version: int | None = None  # of the prompt that says what to leave out
+    prompt: FittedPrompt | None = None  # of calls with passages
+    exclusions_version: int | None = None  # version of the prompt part about exclusions
 
     def call_record(self) -> dict[str, Any]:
-        """Return the call as JSON: reply, tokens, requests, times, and how the prompt fits the context."""
+        """Return the call as JSON: reply, tokens, requests, times, and the prompt's fit to the context."""
         record = self.reply.as_record() | {"prompt_version": self.prompt_version}
         if self.exclusions_version is not None:
             record["exclusions_prompt_version"] = self.exclusions_version
@@ -39,10 +39,10 @@ async def model_step(
     fallback: str,
     **inputs: Any,
 ) -> T | None:
-    """Ask the model as a step of this name; where it fails, None, and the caller does as `fallback` says.
+    """Ask the model in a step of this name; on failure return None, and the caller applies `fallback`.
 
-    A server that was too slow for an earlier step of the same parent is not waited for again. `output` makes
-    JSON of the value.
+    If the server was too slow for an earlier step of the same parent, the step fails without a request.
+    `output` converts the value to JSON.
     """
     failures = (earlier.failure for earlier in parent.children)
     slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
@@ -53,7 +53,7 @@ async def model_step(
                 raise slow
             made = await ask(step.on_text)
         except ModelFailed as error:
-            step.failure, step.error, step.fallback = error, described(error), fallback
+            step.failure, step.error, step.fallback = error, error_text(error), fallback
             step.notes.append(f"{fallback}, the model failed: {error}")
             step.model_call["attempts"] = 0 if slow else error.attempts
             if isinstance(error, ModelAnswerInvalid):

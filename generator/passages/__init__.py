@@ -1,1 +1,1 @@
-"""Steps of ways that answer from passages, not papers (paper-QA, sections 3–5), a file each."""
+"""Steps of ways that answer from passages, not papers (paper-QA, sections 3–5)."""

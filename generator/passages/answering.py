@@ -1,4 +1,4 @@
-"""A brief answer from passages alone, and one for the time being that passages are compared with."""
+"""Brief answers from passages, and temporary answers that guide re-ranking."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -15,11 +15,11 @@ from generator.tracing.steps import Step
 from retriever.stages.hits import SearchResult
 
 MOST_SENTENCES = 3  # written or quoted
-MOST_READ = 10  # of a server that does not enforce the schema
+MOST_READ = 10  # limit for servers that do not enforce the schema
 
 
 class BriefAnswer(BaseModel):
-    """What the model is asked for: its reasoning first, as what is written later follows from it."""
+    """Reply schema; the reasoning comes first, so that the answer follows from it."""
 
     reasoning: Annotated[str, CutAt(2_000)] = ""
     title: Title
@@ -28,18 +28,18 @@ class BriefAnswer(BaseModel):
 
     @property
     def introduction(self) -> list[WrittenSentence]:
-        """Nothing: a brief answer has a body alone."""
+        """Empty: a brief answer has only a body."""
         return []
 
     @property
     def conclusion(self) -> list[WrittenSentence]:
-        """Nothing."""
+        """Empty, like the introduction."""
         return []
 
 
 @lru_cache
 def brief_schema(passages: int) -> type[WrittenAnswer]:
-    """Return the schema of a brief answer from so many passages."""
+    """Return the schema of a brief answer from a number of passages."""
     sentences = answer_schema(passages).model_fields["body"].annotation
     bounds = Field(max_length=MOST_READ, json_schema_extra={"maxItems": MOST_SENTENCES})
     fields: dict[str, Any] = {"body": (Annotated[sentences, bounds], ...)}
@@ -48,25 +48,25 @@ def brief_schema(passages: int) -> type[WrittenAnswer]:
 
 
 def brief_form(asked: PassageQuestion) -> AnswerForm:
-    """Return the form of brief answers; the paper that the question is about stands in the prompt."""
+    """Return the form of brief answers; the prompt contains the title of the topic."""
     topic = asked.topic.title if asked.topic else ""
     return AnswerForm("brief_answer", brief_schema, ("body",), MOST_SENTENCES, {"topic": topic})
 
 
 async def answer_briefly(parent: Step, asked: PassageQuestion, result: SearchResult) -> WayResult:
-    """Answer from the passages that are left; from none the answer says that there is none."""
-    parent.tell(result)
+    """Answer from the remaining passages; abstain if there are none."""
+    parent.publish(result)
     return WayResult(await answer_step(parent, result, asked.resources, brief_form(asked)), result)
 
 
 async def draft_answer(parent: Step, asked: PassageQuestion, result: SearchResult) -> tuple[str, ...]:
-    """Return the sentences of a temporary answer from these passages; none where they hold none."""
+    """Return the sentences of a temporary answer from passages; none if it abstains."""
     with parent.step("draft", passages=[hit.passage_id for hit in result.hits]) as drafting:
         form = replace(brief_form(asked), quotes_findings=False)  # its words are compared with passages
         drafted = await answer_step(drafting, result, asked.resources, form)
         sentences = tuple(each.text for each in drafted.sentences[:MOST_SENTENCES])
         sentences = () if drafted.abstained else sentences
         drafting.output = list(sentences)
-        # A server that was too slow for it is not waited for again.
+        # If the server was too slow, later steps do not wait for it again.
         drafting.failure = next((call.failure for call in drafting.children if call.failure), None)
     return sentences

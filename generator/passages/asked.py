@@ -1,4 +1,4 @@
-"""What a way over passages is asked: checked, with the paper that the question is about."""
+"""Checked questions of the ways over passages, with their topic."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from retriever.constraints.parsing import Constraints
 from retriever.papers.topics import Topic, find_topic
 from retriever.requests.request import SearchRequest, check_question
 
-OF_PASSAGES = frozenset({"topic"})  # of the options of a request, what ways over passages use
+OF_PASSAGES = frozenset({"topic"})  # options of a request that ways over passages use
 
 
 @dataclass(frozen=True, slots=True)
 class PassageQuestion:
-    """A question to passages, and the paper that it is about, if it names one."""
+    """A question to passages, and the paper that it is about, if any."""
 
     request: AskRequest
     resources: Resources
@@ -21,12 +21,12 @@ class PassageQuestion:
 
     @property
     def text(self) -> str:
-        """The question."""
+        """Text of the question."""
         return self.request.question
 
     def search(self, text: str, k: int) -> SearchRequest:
-        """Return the request for k passages for a text, under the filters of the question."""
-        # Of other texts than the question no constraints are read.
+        """Return the request for k passages for a text, with the filters of the question."""
+        # Only the question itself has constraints.
         constraints = self.request.constraints if text == self.text else Constraints()
         filters = self.request.filters
         return SearchRequest(
@@ -35,12 +35,12 @@ class PassageQuestion:
 
 
 async def open_question(parent: Step, request: AskRequest, resources: Resources) -> PassageQuestion:
-    """Check a question to passages; the paper that it names is looked up as a step.
+    """Check a question to passages and look up its topic in a step.
 
     Raises:
-        BadQuestion: a question that cannot be searched for.
-        BadFilter: a title of several papers.
-        UnknownPaper: the index holds no paper of that id or title.
+        BadQuestion: the question cannot be searched for.
+        BadFilter: several papers have the title.
+        UnknownPaper: the index contains no paper with that id or title.
     """
     check_question(request.question)
     if request.topic is None:

@@ -1,7 +1,7 @@
-"""Two further queries and two hypothetical answers to retrieve by: a model's, else a substitute of each.
+"""Query expansion: two further queries and two hypothetical answers, by a model or a substitute.
 
-Exactly two of each (paper-QA, section 3). A reply of more or fewer is sent back once; one that repeats the
-question or itself counts as none. The model may write in either language.
+There are exactly two of each (paper-QA, section 3). A reply with more or fewer texts is sent back once for
+repair. A reply that repeats the question or itself is a failure. The model may write in either language.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -24,22 +24,22 @@ from indexer.corpora.papers import language_of
 from retriever.views.further_queries import further_queries_from_statistics
 from retriever.views.passage_search import search_passages
 
-FIRST_RETRIEVAL = 10  # passages whose best sentences stand in for hypotheses
+FIRST_RETRIEVAL = 10  # passages whose best sentences replace hypotheses
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=500)]
 
 
 class TwoTexts(BaseModel):
-    """What the model is asked for."""
+    """Reply schema."""
 
     texts: Annotated[list[Text], Field(min_length=2, max_length=2)]
 
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Texts to retrieve by beside the question: how a model is asked for them, and what stands in for it.
+    """A kind of additional query texts: the model's prompt, and the substitute without a model.
 
-    `step` and `substitute` name the steps, `name` each text.
+    `step` and `substitute` name the steps, `name` the texts.
     """
 
     step: str
@@ -50,7 +50,7 @@ class Expansion:
 
 
 async def _quoted(asked: PassageQuestion) -> Sequence[str]:
-    """Return the sentences of a first retrieval that hold most of the question, at most two."""
+    """Return at most two sentences of a first retrieval that cover most of the question."""
     index, settings = asked.resources.index, asked.resources.settings.retriever
     search = asked.search(asked.text, FIRST_RETRIEVAL)
     found = await search_passages(index, search, settings, topic=asked.topic)
@@ -68,7 +68,7 @@ HYPOTHESES = Expansion("hypotheses", "hypotheses", "hypothesis", "quoted-hypothe
 
 
 async def expand(parent: Step, asked: PassageQuestion, *expansions: Expansion) -> list[QueryText]:
-    """Return two more texts to retrieve by of each; of a substitute perhaps fewer, from a small index."""
+    """Return two texts of each expansion; a substitute may find fewer in a small index."""
     made = await all_of(_expand(parent, asked, expansion) for expansion in expansions)
     return [text for texts in made for text in texts]
 
@@ -98,7 +98,7 @@ async def texts_from_model(
     """Ask for two texts that differ from the question and from each other.
 
     Raises:
-        ModelFailed: the call failed, or brought no two such texts.
+        ModelFailed: the call failed, or did not return two such texts.
     """
     prompt = load_prompt(expansion.prompt, language_of(question))
     reply = await model.complete_json(

@@ -1,4 +1,4 @@
-"""Passages ordered by their relevance to the question, and a filter for irrelevant passages."""
+"""Re-ranking of passages by relevance to the question, and a filter for irrelevant passages."""
 
 import asyncio
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ async def rerank(
 ) -> SearchResult:
     """Keep the k most relevant passages; their scores are relevances, 0 to 1.
 
-    With `guide`, the sentences of an answer, a score is the mean of the relevance to the question and to the
-    one of these sentences that the passage is most relevant to, if that is higher. A guide never lowers a
-    score: by words, a sentence in another language has little to do with any passage.
+    With `guide`, the sentences of an answer, the score is the mean of the relevance to the question and the
+    highest relevance to one of these sentences, if that is higher. A guide never lowers a score, because a
+    sentence in another language shares few words with any passage.
     """
     index, settings = asked.resources.index, asked.resources.settings.retriever
     inputs = {"guide": list(guide)} if guide else {}
@@ -31,7 +31,7 @@ async def rerank(
             *(relevance(index, text, result.hits, settings) for text in (asked.text, *guide))
         )
         scores = found.scores
-        alike = [each.scores for each in guided if each.by == found.by]  # others have another scale
+        alike = [each.scores for each in guided if each.by == found.by]  # other measures differ in scale
         if alike:
             nearest = map(max, zip(scores, *alike, strict=True))
             scores = tuple(map(fmean, zip(scores, nearest, strict=True)))
@@ -54,7 +54,7 @@ def _by_measure(result: SearchResult, by: str) -> SearchResult:
 
 
 def filter_relevant(parent: Step, result: SearchResult, *, above: float) -> SearchResult:
-    """Leave out the passages whose relevance is not above a value; perhaps none is left."""
+    """Drop passages whose relevance is not above a value; the result may be empty."""
     with parent.step("filter", passages=len(result.hits), above=above) as step:
         kept = with_hits(result, [hit for hit in result.hits if hit.score > above])
         step.output = hit_records(kept)

@@ -1,4 +1,4 @@
-"""Passages retrieved for one text or several, and the rankings of several fused."""
+"""Retrieval of passages for one or several texts, and fusion of the rankings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from retriever.views.passage_search import fused, search_passages
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A text to retrieve by, under the name that its hits are known by."""
+    """A query text and the name of its ranking."""
 
     name: str
     text: str
@@ -23,9 +23,9 @@ class QueryText:
 async def retrieve(
     parent: Step, asked: PassageQuestion, further: Sequence[QueryText] = (), *, k: int
 ) -> list[SearchResult]:
-    """Retrieve k passages for the question and each further text, at once; those of its topic come first.
+    """Retrieve k passages for the question and each further text concurrently; passages of the topic first.
 
-    They are as many as the answer is to rest on, where these are more.
+    k is at least the request's number of evidence passages.
     """
     k = max(k, asked.request.evidence)
     queries = (QueryText(QUESTION, asked.text), *further)
@@ -51,7 +51,7 @@ async def retrieve(
 
 
 def fuse(parent: Step, asked: PassageQuestion, results: Sequence[SearchResult], k: int) -> SearchResult:
-    """Keep the k best passages of several retrievals by reciprocal rank fusion; more as `retrieve`."""
+    """Keep the k best passages of several rankings by reciprocal rank fusion; k as in `retrieve`."""
     k = max(k, asked.request.evidence)
     with parent.step("fuse", rankings=len(results), k=k) as step:
         result = fused(results, k)
@@ -60,7 +60,7 @@ def fuse(parent: Step, asked: PassageQuestion, results: Sequence[SearchResult], 
 
 
 def hit_records(result: SearchResult) -> list[dict[str, Any]]:
-    """Return hits as a step shows them: which passage, with what score."""
+    """Return passage ids and scores as JSON, for a step."""
     return [{"passage_id": hit.passage_id, "score": hit.score} for hit in result.hits]
 
 

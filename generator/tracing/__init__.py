@@ -1,1 +1,1 @@
-"""Steps of a question, recorded as a tree, and traces as files."""
+"""Tree of the steps that answer a question, and trace files."""

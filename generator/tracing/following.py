@@ -1,4 +1,4 @@
-"""Work that is followed while it is done: what is known of it is one value, kept up to date by its steps."""
+"""Progress of running work: one state value that the events of its steps update."""
 
 import asyncio
 import threading
@@ -13,21 +13,21 @@ T = TypeVar("T")
 
 
 class Progress(Generic[K]):
-    """What is known, as the steps tell it from any thread; made on the event loop that waits for it.
+    """State of running work, updated from any thread; created on the event loop that waits for it.
 
-    Who waits gets the newest value, so a slow reader costs no memory.
+    A waiting reader gets only the newest state, so a slow reader uses no memory.
     """
 
     def __init__(self, known: K, after: Callable[[K, StepEvent], K]) -> None:
-        """Begin with a value; `after` returns the same one where an event adds nothing."""
+        """Set the first state; `after` returns the next state, or the same object if nothing changed."""
         self.known = known
         self._after = after
         self._event = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._lock = threading.Lock()
 
-    def listening(self, further: Listener | None = None) -> Listener:
-        """Return what hears the steps, and passes them on to a further listener."""
+    def listener(self, further: Listener | None = None) -> Listener:
+        """Return the listener that updates the state and forwards events to `further`."""
 
         def listen(event: StepEvent) -> None:
             with self._lock:
@@ -41,11 +41,11 @@ class Progress(Generic[K]):
         return listen
 
     def wake(self) -> None:
-        """Let who waits go on, though nothing is new."""
+        """Wake the reader without a change."""
         self._event.set()
 
     async def changed(self) -> K:
-        """Wait until something is new; return what is known then."""
+        """Wait for a change and return the new state."""
         await self._event.wait()
         self._event.clear()
         return self.known
@@ -53,7 +53,7 @@ class Progress(Generic[K]):
 
 @asynccontextmanager
 async def followed(work: Coroutine[Any, Any, T], progress: Progress[K]) -> AsyncIterator["asyncio.Task[T]"]:
-    """Begin work as a task, which has ended when the block is left, whatever ends the block."""
+    """Run work as a task; leaving the block cancels it and waits until it has ended."""
     task = asyncio.create_task(work)
     task.add_done_callback(lambda _: progress.wake())
     try:
@@ -62,11 +62,11 @@ async def followed(work: Coroutine[Any, Any, T], progress: Progress[K]) -> Async
         task.cancel()
         await ended(task)
         if not task.cancelled():
-            task.exception()  # it was raised in the block, or nobody waits for it any more
+            task.exception()  # mark it as retrieved: the block raised it, or nobody needs it
 
 
 async def ended(task: "asyncio.Future[T]") -> None:
-    """Wait until a task has ended; what cancels the waiting meanwhile, as anyio does, is raised then."""
+    """Wait until a task has ended; a cancellation during the wait (as by anyio) is raised afterwards."""
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:

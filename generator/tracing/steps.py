@@ -1,7 +1,7 @@
-"""Steps from a question to its answer, recorded as a tree beside the values.
+"""Tree of the steps from a question to its answer.
 
-A step is opened from the one it belongs to, so that steps under way at the same time, and steps run in
-threads, find their place in the tree without any global state:
+A step is opened from its parent, so that concurrent steps and steps in threads are placed in the tree without
+global state:
 
     with parent.step("search", question=question) as step:
         result = await search(…)
@@ -28,11 +28,11 @@ EventKind: TypeAlias = Literal["started", "growth", "made", "finished"]
 
 @dataclass(slots=True)
 class Step:
-    """One step, under way or finished; `inputs`, `output` and `model_call` are JSON values.
+    """One running or finished step; `inputs`, `output` and `model_call` are JSON values.
 
-    `path` is its place in the tree: (0, 2) is the third step within the first. `model_call` is not None where
-    a language model was asked, {} where the call brought nothing. `error` says what failed, by the error's
-    name and message, and `fallback` what took its place; a step with an error and no fallback ended its way.
+    `path` is the position in the tree: (0, 2) is the third step within the first. `model_call` is None in
+    steps without a model call, {} if the call returned nothing. `error` is the name and message of an error,
+    `fallback` names its replacement; an error without fallback ends the way.
     """
 
     name: str
@@ -43,17 +43,17 @@ class Step:
     model_call: dict[str, Any] | None = None
     error: str = ""
     fallback: str = ""
-    failure: ModelFailed | None = field(default=None, repr=False, compare=False)  # of its model
-    notes: list[str] = field(default_factory=list)  # for a reader of the answer
-    milliseconds: float | None = None  # None while it is under way
-    children: list["Step"] = field(default_factory=list)  # in the order in which they began
+    failure: ModelFailed | None = field(default=None, repr=False, compare=False)  # of the model call
+    notes: list[str] = field(default_factory=list)  # for the reader of the answer
+    milliseconds: float | None = None  # None while running
+    children: list["Step"] = field(default_factory=list)  # in order of their start
     _began: float = field(default_factory=time.perf_counter, init=False, repr=False, compare=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
 
     @contextmanager
     def step(self, name: str, **inputs: Any) -> Iterator["Step"]:
-        """Run a step within this one; an error that passes through is recorded, and goes on."""
-        with self._lock:  # of threads that begin steps at the same time, each gets a place of its own
+        """Run a child step; errors are recorded and raised again."""
+        with self._lock:  # threads may start steps concurrently
             child = Step(name, inputs, self.listener, (*self.path, len(self.children)))
             self.children.append(child)
         with child.running():
@@ -61,42 +61,42 @@ class Step:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Measure the step's time, and send the listener an event when it begins and ends."""
-        self._tell("started")
+        """Measure the step's time and send events at its start and end."""
+        self._notify("started")
         self._began = time.perf_counter()
         try:
             yield
         except BaseException as error:
-            self.error = described(error)
+            self.error = error_text(error)
             raise
         finally:
             self.milliseconds = (time.perf_counter() - self._began) * 1000
             self._log()
-            self._tell("finished")
+            self._notify("finished")
 
     @property
     def seconds(self) -> float:
-        """Seconds that it took, or has taken so far."""
+        """Seconds of the finished step, or since the start of a running one."""
         return time.perf_counter() - self._began if self.milliseconds is None else self.milliseconds / 1000
 
     @property
     def on_text(self) -> OnText | None:
-        """The callback for a model call's growing text; None without a listener."""
+        """Callback for the growing text of a model call; None without a listener."""
         return self._grew if self.listener else None
 
-    def tell(self, made: object) -> None:
-        """Tell the listener what was made within the step so far; nothing of it is recorded."""
-        self._tell("made", made=made)
+    def publish(self, made: object) -> None:
+        """Send the listener an intermediate result; it is not recorded."""
+        self._notify("made", made=made)
 
     def _grew(self, growth: Growth) -> None:
-        self._tell("growth", growth)
+        self._notify("growth", growth)
 
-    def _tell(self, kind: EventKind, growth: Growth | None = None, made: object = None) -> None:
+    def _notify(self, kind: EventKind, growth: Growth | None = None, made: object = None) -> None:
         if self.listener:
             self.listener(StepEvent(kind, self, growth, made))
 
     def _log(self) -> None:
-        """Log the step; an error's message, which may quote the question, only with inputs and output."""
+        """Log the step; inputs, output and error message may quote the question and are logged at debug."""
         call = self.model_call or {}
         fields: dict[str, Any] = {key: call[key] for key in LOGGED_OF_A_CALL if key in call}
         if self.error:
@@ -107,13 +107,13 @@ class Step:
         log.debug("step in full", step=self.name, inputs=self.inputs, output=self.output, error=self.error)
 
     def walk(self) -> Iterator["Step"]:
-        """Yield this step and all within it, each before its children."""
+        """Yield this step and its descendants in pre-order."""
         yield self
         for child in self.children:
             yield from child.walk()
 
     def as_record(self) -> dict[str, Any]:
-        """Return the step and all within it as JSON."""
+        """Return the step and its descendants as JSON."""
         optional = {
             "model_call": self.model_call,
             "error": self.error or None,
@@ -132,7 +132,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class StepEvent:
-    """A step that began or ended, the text that its model has written so far, or what was made within it."""
+    """Start or end of a step, new text of its model call, or an intermediate result."""
 
     kind: EventKind
     step: Step
@@ -143,6 +143,6 @@ class StepEvent:
 Listener: TypeAlias = Callable[[StepEvent], None]
 
 
-def described(error: BaseException) -> str:
-    """Describe an error by its name and message, as the command line does."""
+def error_text(error: BaseException) -> str:
+    """Format an error as name and message, as on the command line."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

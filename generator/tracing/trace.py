@@ -1,7 +1,4 @@
-"""The record of a question's way to its answer, or to the papers found, as a tree of steps.
-
-It is saved, read and compared.
-"""
+"""Traces of answers and of searches for papers: saving, loading and comparison."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +16,11 @@ from base.untrusted import read_json
 
 TRACE_VERSION = 2
 FINDING_VERSION = 1  # of a search for papers
-MOST_BYTES = 32_000_000  # of a saved trace; one with the full texts of five papers has some ten thousand
-# What differs from run to run without a difference in what was done.
-PASSING = frozenset({"milliseconds", "started", "spent.seconds"})
-# By which key the parts of a list are compared, so that one more or less leaves the others comparable.
+MOST_BYTES = (
+    32_000_000  # limit of a saved trace; one with the full texts of five papers has about ten thousand
+)
+TIMES = frozenset({"milliseconds", "started", "spent.seconds"})  # not compared
+# Keys that identify the items of a list, so that an inserted or missing item leaves the others comparable.
 NAMED_BY: Mapping[str, tuple[str, ...]] = {
     "steps": ("name",),
     "papers": ("id", "paper"),
@@ -77,21 +75,21 @@ class _Answer(BaseModel):
 
 
 class _Whole(BaseModel):
-    """The keys that every trace has and its readers rely on; a trace holds more."""
+    """The required keys of a trace; a trace has more."""
 
     started: str
     index: _Index
     request: _Request
     steps: list[_Step]
-    likelihood: Annotated[float | None, Field(ge=0, le=1)] = None  # not in earlier traces
-    unknown_words: list[str] = []  # the same
+    likelihood: Annotated[float | None, Field(ge=0, le=1)] = None  # not in older traces
+    unknown_words: list[str] = []  # not in older traces
     answer: _Answer
     evidence: list[_Hit]
     notes: list[str]
     milliseconds: float
 
 
-_Number = Annotated[int, Field(ge=-(10**18), le=10**18)]  # longer ones cannot be shown
+_Number = Annotated[int, Field(ge=-(10**18), le=10**18)]  # larger numbers cannot be displayed
 
 
 class _FindingRequest(BaseModel):
@@ -127,7 +125,7 @@ class _Paper(BaseModel):
 
 
 class _Finding(BaseModel):
-    """The same of a search for papers."""
+    """The required keys of a trace of a search for papers."""
 
     request: _FindingRequest
     steps: list[_Step]
@@ -137,7 +135,7 @@ class _Finding(BaseModel):
     milliseconds: float
 
 
-# What a file holds by the key of its version: that version, its parts, and the command that makes it.
+# Kinds of traces by their version key: version, schema, and the command that saves them.
 KINDS: Mapping[str, tuple[int, type[BaseModel], str]] = {
     "trace": (TRACE_VERSION, _Whole, "ask"),
     "finding": (FINDING_VERSION, _Finding, "find-papers"),
@@ -146,17 +144,17 @@ KINDS: Mapping[str, tuple[int, type[BaseModel], str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How a question was answered, or papers found; `record` is what `--trace FILE` holds."""
+    """Trace of an answer or of a search for papers; `record` is the JSON of `--trace FILE`."""
 
     record: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_of_finding(self) -> bool:
-        """Whether it is that of a search for papers."""
+        """Whether the trace is of a search for papers."""
         return "finding" in self.record
 
     def steps(self, name: str = "") -> Iterator[dict[str, Any]]:
-        """Yield the records of all steps, or of those of that name, each before the steps within it."""
+        """Yield the records of all steps, or of the steps with a name, in pre-order."""
         left = list(reversed(self.record["steps"]))
         while left:
             step = left.pop()
@@ -165,48 +163,48 @@ class Trace:
                 yield step
 
     def save(self, path: Path) -> None:
-        """Write the trace as JSON; OutputNotWritten where the system refuses."""
+        """Write the trace as JSON; raises OutputNotWritten."""
         write_output(path, (json_text(self.record, indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: Path) -> "Trace":
-        """Read a saved trace; ValueError, which names the file, where it holds none or a part of one."""
+        """Load a saved trace; a ValueError names a file that is unreadable, incomplete or not a trace."""
         try:
             record = read_json(read_regular(path, MOST_BYTES))
         except OSError as error:
             raise ValueError(f"{path} cannot be read: {error.strerror}") from None
         except ValueError as error:
-            raise ValueError(f"{path} holds no JSON: {error}") from None
+            raise ValueError(f"{path} is not valid JSON: {error}") from None
         kind = next((kind for kind in KINDS if isinstance(record, dict) and kind in record), None)
         if kind is None:
-            raise ValueError(f"{path} holds no trace; make one with: shrag ask … --trace FILE")
+            raise ValueError(f"{path} is not a trace; make one with: shrag ask … --trace FILE")
         version, parts, command = KINDS[kind]
         if record[kind] != version:
             raise ValueError(
-                f"{path} holds a trace of version {str(record[kind])[:SHOWN_CHARACTERS]}, and this is the "
-                f"program of version {version}; ask the question again with shrag {command} … --trace FILE"
+                f"{path} is a trace of version {str(record[kind])[:SHOWN_CHARACTERS]}, and this program "
+                f"reads version {version}; ask the question again with shrag {command} … --trace FILE"
             )
         try:
             parts.model_validate(record, strict=True)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             place = ".".join(map(str, first["loc"]))
-            raise ValueError(f"{path} holds no whole trace: {place}: {first['msg']}") from None
+            raise ValueError(f"{path} is not a complete trace: {place}: {first['msg']}") from None
         return cls(record)
 
 
 def differences(first: Trace, second: Trace) -> list[str]:
-    """List where two traces differ but for times, as "path: first value | second value".
+    """List the differences of two traces, ignoring times, as "path: first value | second value".
 
-    Steps are compared by name, so that one more or less leaves the others comparable: `steps.search 2` is the
-    second search within its step. So are papers by id and queries by text. The last line may say that there
-    are more than 1,000.
+    Steps are matched by name, papers by id and queries by text, so that an inserted or missing one leaves the
+    others comparable: `steps.search 2` is the second search within its step. After 1,000 differences the last
+    line is "… and more".
 
     Raises:
-        ValueError: one is of an answer, the other of a search for papers.
+        ValueError: one trace is of an answer, the other of a search for papers.
     """
     if first.is_of_finding != second.is_of_finding:
-        raise ValueError("one is the trace of an answer, the other that of a search for papers")
+        raise ValueError("one trace is of an answer, the other of a search for papers")
     found = list(islice(_differ(first.record, second.record, ""), MOST_DIFFERENCES + 1))
     more = found[MOST_DIFFERENCES:]
     return [*found[:MOST_DIFFERENCES], *(["… and more"] if more else [])]
@@ -221,7 +219,7 @@ def _differ(first: Any, second: Any, path: str) -> Iterator[str]:
     if isinstance(first, dict) and isinstance(second, dict):
         for key in dict.fromkeys([*first, *second]):
             inside = f"{path}.{key}".strip(".")
-            if not PASSING & {key, inside}:
+            if not TIMES & {key, inside}:
                 yield from _differ(first.get(key), second.get(key), inside)
     elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
         for place, (one, other) in enumerate(zip(first, second, strict=True)):
@@ -231,10 +229,7 @@ def _differ(first: Any, second: Any, path: str) -> Iterator[str]:
 
 
 def _by_name(parts: Sequence[Any], named_by: Sequence[str]) -> dict[str, Any] | Sequence[Any]:
-    """Key the parts of a list by name, those of the same name numbered from the second on.
-
-    A list of which a part has no name stays as it is.
-    """
+    """Key the items of a list by name, numbering repeated names from 2; unchanged if an item has no name."""
     counts: dict[str, int] = {}
     keyed = {}
     for part in parts:

@@ -1,11 +1,11 @@
-"""Ways from a question to its answer: one module of this package each, and nothing else to register.
+"""Ways from a question to its answer: each module of this package is one, without further registration.
 
-A module `my_way.py` is the way `my-way`; one whose name begins with an underscore is none. It holds
+A module `my_way.py` is the way `my-way`; modules with a leading underscore are not ways. It defines
 
     async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult
 
-which opens its steps from `step`, so that all it does stands in the trace. It may hold `TAKES`, the names of
-those `OPTIONS` that it uses; a request with another one is refused. Without `TAKES` all are taken.
+which opens its steps from `step`, so that the trace contains them. It may define `TAKES`, the names of the
+`OPTIONS` that it uses; requests with other options are refused. Without `TAKES` it uses all options.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,7 +26,7 @@ from retriever.queries.boolean import Filters
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
 
-# What a request may say that not every way uses, by its name in `AskRequest`, in words.
+# Options that not every way uses: field of `AskRequest` and its name in messages.
 OPTIONS: Mapping[str, str] = {
     "method": "method",
     "keywords": "keywords",
@@ -37,28 +37,29 @@ DEFAULTS = {field.name: field.default for field in fields(AskRequest)}
 
 
 def way_names() -> list[str]:
-    """Name the ways there are, in alphabetical order."""
+    """Return the names of all ways in alphabetical order."""
     names = (module.name for module in iter_modules(__path__))
     return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
 
 
 def find_way(name: str) -> Way:
-    """Return the way of that name; UnknownWay where there is none."""
+    """Return the way with a name; raises UnknownWay."""
     return cast("Way", _module(name).answer)
 
 
 def takes(way: str, option: str) -> bool:
-    """Tell whether a way uses one of the `OPTIONS`; UnknownWay where there is no such way."""
+    """Check whether a way uses one of the `OPTIONS`; raises UnknownWay."""
     return option in getattr(_module(way), "TAKES", OPTIONS)
 
 
 def check_options(request: AskRequest) -> None:
-    """Refuse what the request says and its way does not use.
+    """Refuse a request with an option that its way does not use.
 
-    Where the question may be answered in several steps, these are searched for by its method.
+    `method` is always allowed if the question may be answered in several steps, whose searches use it.
 
     Raises:
-        BadFilter: there is such an option; UnknownWay.
+        BadFilter: the request has such an option.
+        UnknownWay: no way has that name.
     """
     for option, what in OPTIONS.items():
         given = getattr(request, option)
@@ -66,7 +67,7 @@ def check_options(request: AskRequest) -> None:
         if given and given != DEFAULTS[option] and not used:
             others = ", ".join(name for name in way_names() if takes(name, option))
             raise BadFilter(
-                f"way {request.way!r} takes no {what}; ask without, or by a way that does: {others}"
+                f"way {request.way!r} takes no {what}; leave it out, or use one of the ways {others}"
             )
 
 
@@ -85,11 +86,11 @@ def make_request(  # noqa: PLR0913 - the parts of a request
     hops: HopsMode | None = None,
     turns: tuple[Turn, ...] = (),
 ) -> AskRequest:
-    """Make a request; the settings give what is omitted and its way takes.
+    """Make a request; the settings supply omitted options.
 
     Raises:
-        UnknownWay: there is no such way.
-        BadFilter: the way does not take what is given.
+        UnknownWay: no way has that name.
+        BadFilter: the way does not use a given option.
     """
     defaults = settings.generator
     way, hops = way or defaults.ask_way, hops or defaults.ask_hops

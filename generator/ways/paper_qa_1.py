@@ -11,7 +11,7 @@ TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from the passages that are nearest to the question."""
+    """Answer from the passages nearest to the question."""
     asked = await open_question(step, request, resources)
     [found] = await retrieve(step, asked, k=request.evidence)
     return await answer_briefly(step, asked, found)

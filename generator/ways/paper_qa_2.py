@@ -13,7 +13,7 @@ TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from the most relevant of the passages that are nearest to the question."""
+    """Answer from the most relevant of the passages nearest to the question."""
     asked = await open_question(step, request, resources)
     [found] = await retrieve(step, asked, k=RETRIEVED)
     best = await rerank(step, asked, found, k=request.evidence)

@@ -9,12 +9,12 @@ from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 
-RETRIEVED, FUSED = 10, 15  # for each query, of all
+RETRIEVED, FUSED = 10, 15  # passages for each query, passages after fusion
 TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from what the question and two further queries find."""
+    """Answer from the passages found by the question and two further queries."""
     asked = await open_question(step, request, resources)
     queries = await expand(step, asked, FURTHER_QUERIES)
     found = await retrieve(step, asked, queries, k=RETRIEVED)

@@ -9,12 +9,12 @@ from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 
-RETRIEVED, FUSED = 10, 15  # for each text, of all
+RETRIEVED, FUSED = 10, 15  # passages for each text, passages after fusion
 TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from what the question and two hypothetical answers find."""
+    """Answer from the passages found by the question and two hypothetical answers."""
     asked = await open_question(step, request, resources)
     hypotheses = await expand(step, asked, HYPOTHESES)
     found = await retrieve(step, asked, hypotheses, k=RETRIEVED)

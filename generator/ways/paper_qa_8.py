@@ -1,4 +1,4 @@
-"""Way VIII of paper-QA: a temporary answer guides the re-ranking of what way III fuses (section 5)."""
+"""Way VIII of paper-QA: way III with re-ranking guided by a temporary answer (section 5)."""
 
 from generator.answers.answer import WayResult
 from generator.passages.answering import answer_briefly, draft_answer
@@ -9,13 +9,13 @@ from generator.passages.retrieving import fuse, retrieve
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 
-RETRIEVED, FUSED = 10, 15  # for each query, of all
-RELEVANT = 0.6  # is what has more
+RETRIEVED, FUSED = 10, 15  # passages for each query, passages after fusion
+RELEVANT = 0.6  # passages with a higher relevance are kept
 TAKES = OF_PASSAGES
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from the passages that are relevant to the question and to a temporary answer of it."""
+    """Answer from the passages that are relevant to the question and to a temporary answer."""
     asked = await open_question(step, request, resources)
     queries = await expand(step, asked, FURTHER_QUERIES)
     found = await retrieve(step, asked, queries, k=RETRIEVED)

@@ -1,7 +1,7 @@
-"""SHRAG: keywords, the search, and an answer from its best papers (Ryu, Shin & Park, section 3).
+"""Way SHRAG: keywords, a search, and an answer from its best papers (Ryu, Shin & Park, section 3).
 
-The language model writes keywords and answer. Where there is none, or it fails, the search takes its keywords
-from statistics, and the answer is quoted from the evidence.
+The language model writes keywords and answer. Without a model, or if it fails, keywords come from statistics
+and the answer is quoted from the evidence.
 """
 
 from dataclasses import replace
@@ -22,10 +22,10 @@ TAKES = frozenset({"method", "keywords", "skip"})
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
-    """Answer from the first hits of one search, without those that score far below the best.
+    """Answer from the first hits of one search, without hits that score far below the best.
 
     Raises:
-        RetrieverError: as a search.
+        RetrieverError: the search failed.
     """
     asked = request.search()
     context = open_search(resources.index, asked, resources.settings.retriever)
@@ -40,7 +40,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
 
 
 async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> tuple[Keyword, ...] | None:
-    """Return the model's keywords; None, for those from statistics or where the method has none."""
+    """Return the model's keywords; None for keywords from statistics, or if the method uses none."""
     if resources.model is None or method_named(asked.method).keywords is None:
         return None
     settings = resources.settings.retriever

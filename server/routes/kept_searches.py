@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 
 from generator.finding.finding import year_of
-from generator.finding.result import found_until_now
+from generator.finding.result import partial_result
 from server.access.callers import visit_of
 from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
@@ -68,7 +68,7 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
     kept = _read(search_id, request, services)
     head = kept.head
     asked = FindCall.of_kept(head.request).request()
-    found = found_until_now(kept.state, asked, year_of(services.settings), notes=head.notes)
+    found = partial_result(kept.state, asked, year_of(services.settings), notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
     record["papers"] = in_order(record["papers"], kept.order)
     running = services.searches.is_running(visit_of(request).caller, search_id)

@@ -51,7 +51,7 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
         "health": {
             "stopping": services.stopping.is_set(),
             "indexes_listed": services.indexes.trouble is None,
-            "model_left_alone": services.model.is_left_alone if services.model else None,
+            "model_left_alone": services.model.circuit_is_open if services.model else None,
             "not_opened": [
                 f"{name}: {describe_error(error)}" for name, error in services.indexes.failures.items()
             ],

@@ -42,5 +42,5 @@ def test_growing_text_is_shown_on_a_terminal_and_nowhere_else(monkeypatch, capsy
 def test_of_a_search_for_papers_its_step_is_shown_and_what_it_has_come_to(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     with live_progress(finding_line(0.5)) as listener, Step("x", listener=listener).step("judgement") as step:
-        step.tell(FindingState("rivers"))
+        step.publish(FindingState("rivers"))
     assert "judgement: 0 papers, 0 judged, 0 relevant" in capsys.readouterr().err

@@ -49,7 +49,7 @@ def test_a_connection_that_is_refused_is_tried_again():
         with pytest.raises(ModelUnreachable) as caught:
             asyncio.run(call(settings(base_url=base_url, retries=1)))
     assert str(caught.value).startswith(f"cannot reach {base_url}/chat/completions: ")
-    assert str(caught.value).endswith("(asked 2 times)")
+    assert str(caught.value).endswith("(requested 2 times)")
 
 
 def test_a_connection_lost_once_is_made_again():
@@ -64,7 +64,7 @@ def test_a_body_that_breaks_off_is_asked_for_again():
 
 
 def test_a_body_that_always_breaks_off_is_a_lost_connection():
-    with served(breaks_off) as server, pytest.raises(ModelUnreachable, match=r"asked 2 times"):
+    with served(breaks_off) as server, pytest.raises(ModelUnreachable, match=r"requested 2 times"):
         asyncio.run(call(settings(base_url=server.base_url, retries=1)))
     assert len(server.bodies) == 2
 
@@ -72,7 +72,7 @@ def test_a_body_that_always_breaks_off_is_a_lost_connection():
 def test_a_server_that_sends_a_little_all_the_time_is_too_slow_and_not_asked_again():
     script, error = fail(ModelTooSlow, dripping(), timeout_s=0.2, retries=1)
     assert len(script.requests) == 1
-    assert "did not come to an end within 0.2 s (SHRAG_LLM__TIMEOUT_S)" in str(error)
+    assert "did not finish within 0.2 s (SHRAG_LLM__TIMEOUT_S)" in str(error)
 
 
 def dripping():

@@ -12,20 +12,23 @@ pytest_plugins = ["tests.generator.sample_index"]
 
 DIED = {"error": {"message": "EngineCore died", "code": 500}}
 FAULTS: dict[str, tuple[list[httpx.Response | Exception], str]] = {
-    "half a JSON": ([streams(*events('{"title": "회복'))] * 2, "gave no valid 'answer' answer, asked twice"),
+    "half a JSON": (
+        [streams(*events('{"title": "회복'))] * 2,
+        "gave no valid 'answer' answer after one repair",
+    ),
     "an empty answer": ([streams(*events(""))] * 2, "the answer is empty"),
     "prose": ([says("I would say that it depends.")] * 2, "there is no JSON object in it"),
-    "a refusal": ([says(None, refusal="No.")], "declined: No. Ask in other words"),
+    "a refusal": ([says(None, refusal="No.")], "declined: No. Rephrase the question"),
     "a stream that breaks off": (
         [streams(*events(ANSWER)[:9])],
-        "the stream ended without [DONE], behind 8 pieces",
+        "the stream ended without [DONE], after 8 pieces",
     ),
     "an error in a stream": ([streams(piece("{"), DIED)], "EngineCore died"),
     "500": ([httpx.Response(500, text="CUDA error")], "answered 500"),
     "503": ([httpx.Response(503, text="starting")], "answered 503"),
     "429 for long": (
         [httpx.Response(429, headers={"Retry-After": "3600"})],
-        "It asks for a pause of 3,600 s, longer than what is left of 240 s (SHRAG_LLM__ANSWER_S).",
+        "It asks for a pause of 3,600 s, more than is left of 240 s (SHRAG_LLM__ANSWER_S).",
     ),
     "no connection": ([httpx.ConnectError("refused")], "cannot reach"),
     "another protocol": ([httpx.RemoteProtocolError("no HTTP")], "no HTTP"),

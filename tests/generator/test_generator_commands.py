@@ -157,7 +157,7 @@ def test_search_never_calls_the_model(sample_home):
     [
         ({"llm__base_url": "localhost:8000"}, "SHRAG_LLM__BASE_URL: must begin with http"),
         ({"llm__base_url": NOWHERE}, "SHRAG_LLM: base_url is set and model is not"),
-        ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must hold a JSON object, like {"top_k": 20}'),
+        ({"llm__extra_body": "{top_k"}, 'SHRAG_LLM__EXTRA_BODY: must be a JSON object, like {"top_k": 20}'),
         ({"cache__mode": "on"}, "SHRAG_CACHE__MODE: Input should be 'off', 'use', 'record' or 'replay'"),
         ({"llm": "no JSON"}, "SHRAG_LLM must be JSON"),
         ({"title_weight": "heavy"}, "SHRAG_TITLE_WEIGHT: Input should be a valid number"),
@@ -297,12 +297,12 @@ def test_a_trace_of_which_a_part_is_missing_is_one_line_and_exit_2(tmp_path):
     for call in (["show", file], ["compare", file, file]):
         done = shrag("trace", *call, home=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.splitlines()[-1].startswith(f"Error: {file} holds no whole trace: ")
+        assert done.stderr.splitlines()[-1].startswith(f"Error: {file} is not a complete trace: ")
 
 
 def test_traces_of_the_same_question_differ_in_times_only(traces, tmp_path):
     done = shrag("trace", "compare", traces / "one.json", traces / "again.json", home=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "no difference but for times\n")
+    assert (done.returncode, done.stdout) == (0, "no differences, ignoring times\n")
 
 
 def test_traces_of_two_questions_differ_and_exit_1(traces, tmp_path):
@@ -319,7 +319,7 @@ def test_a_file_that_holds_no_trace_is_named_once(traces, tmp_path, command):
     done = shrag("trace", command, *files, home=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("wrong.json") == 1
-    assert "holds no trace; make one with: shrag ask" in done.stderr
+    assert "is not a trace; make one with: shrag ask" in done.stderr
 
 
 def test_queries_are_shown_without_what_they_look_for_in_titles(sample_home):

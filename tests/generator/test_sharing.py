@@ -61,7 +61,7 @@ def test_whoever_waits_too_long_for_a_place_is_told_why():
     with served(endless) as server, pytest.raises(ModelTooSlow) as caught:
         asyncio.run(ask(server.base_url))
     assert "1 calls of " in str(caught.value)
-    assert "were under way for 0.5 s (SHRAG_LLM__KEYWORDS_S)" in str(caught.value)
+    assert "were running for 0.5 s (SHRAG_LLM__KEYWORDS_S)" in str(caught.value)
     assert caught.value.attempts == 0
 
 
@@ -97,7 +97,7 @@ def test_a_dead_server_costs_the_later_questions_nothing(sample):
     first, *later = asyncio.run(ask())
     assert tried == ["/v1/chat/completions"] * 3
     assert {asked.answer.written_by for asked in (first, *later)} == {"extractive"}
-    assert "failed 3 times in a row and is left alone" in later[0].result.notes[-1]
+    assert "failed 3 times in a row; calls are paused" in later[0].result.notes[-1]
 
 
 def test_a_model_that_is_given_is_left_open(sample):

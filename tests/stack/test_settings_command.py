@@ -90,7 +90,7 @@ def test_the_file_can_be_printed_while_the_one_in_use_is_broken(tmp_path, file):
         ("[llm]\ntimeout_s = 'KEY'", {}, "FILE: llm.timeout_s: "),
         ("[llm]\napi_key = 'KEY KEY'", {}, "FILE: llm.api_key: must be ASCII"),
         ("[llm]\nbase_url = 'https://KEY@h/v1'", {}, "FILE: llm.base_url: must not contain"),
-        ("[llm]\nextra_body = {messages = 'KEY'}", {}, "FILE: llm.extra_body: must not hold messages"),
+        ("[llm]\nextra_body = {messages = 'KEY'}", {}, "FILE: llm.extra_body: must not contain messages"),
         ("[llm]\nbase_url = 'https://h/v1'", {}, "FILE: [llm]: base_url is set and model is not"),
         (
             "[llm]\napi_key = 'KEY'",

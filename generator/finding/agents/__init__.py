@@ -1,23 +1,23 @@
-"""The agents that find papers, a file each: what it asks a language model for, and what takes its place.
+"""Agents of paper finding, one per file, each with its model call and its fallback.
 
-Each is a step or several of the loop in `generator/finding/loop.py`. The retrieval is always on; the others
-can be switched off by these names.
+Each agent is one or more steps of the loop in `generator/finding/loop.py`. Retrieval is always on; the other
+agents can be switched off by name.
 """
 
-# Of each, what goes on where it is switched off.
+# The comments describe the search without each agent.
 AGENTS = (
-    "understanding",  # the question alone is searched for, within the years that it names
-    "query-writing",  # the words of each query are searched for in every source
+    "understanding",  # only the question is searched for, within the years that it names
+    "query-writing",  # every source is searched with the words of each query
     "judgement",  # papers are judged by relevance without a model
     "refchain",  # no references are followed
-    "evolver",  # no further queries are made of what was found
-    "reranking",  # papers are ordered by their judgement alone
+    "evolver",  # no further queries are derived from relevant papers
+    "reranking",  # papers are ordered by their judgement
 )
-# What the project adds to the paper's method.
+# Additions of this project to SPAR.
 ADDITIONS = (
-    "cited-by",  # papers that refer to relevant ones are judged too
-    "specific-intent",  # a question for one certain paper is not widened
-    "own-words",  # a query whose terms by the model bring no paper is searched for by its own words too
-    "links",  # without a model, a paper counts as relevant too where several relevant ones refer to it
+    "cited-by",  # papers that cite relevant papers are judged too
+    "specific-intent",  # a question for one specific paper is not expanded
+    "own-words",  # a query whose model terms find no paper is repeated with its own words
+    "links",  # without a model, links from several relevant papers make a paper relevant
 )
-PURE = frozenset(ADDITIONS)  # what the pure mode leaves out
+PURE = frozenset(ADDITIONS)  # switched off in the pure mode

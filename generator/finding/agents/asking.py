@@ -1,4 +1,4 @@
-"""An agent's call of the language model: within the budget, as a step, with what takes its place."""
+"""Model calls of agents as steps within the budget."""
 
 import asyncio
 import math
@@ -17,7 +17,7 @@ from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Language, Paper
 
-# The prompts of each agent, by their names without the language; of `judgement` that of its wording is used.
+# Names of each agent's prompts, without the language; `judgement` uses the prompt of the requested wording.
 PROMPTS: Mapping[str, tuple[str, ...]] = {
     "understanding": ("understanding",),
     "query-writing": ("query_writing",),
@@ -25,8 +25,8 @@ PROMPTS: Mapping[str, tuple[str, ...]] = {
     "evolver": ("evolver",),
     "reranking": ("reranking", "reranking_time"),
 }
-CHARACTERS_OF_A_TOKEN = 2  # for an estimate that is rather too high, Korean included
-TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # that a prompt shows of a paper
+CHARACTERS_OF_A_TOKEN = 2  # for a high estimate, also of Korean
+TITLE_CHARACTERS, ABSTRACT_CHARACTERS = 1_000, 4_000  # limits of a paper in a prompt
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -43,11 +43,11 @@ async def ask_agent(
     prompt: str = "",
     **inputs: Any,
 ) -> T | None:
-    """Ask the model by the prompt of that name; None where it fails, or there is no model.
+    """Ask the model with the prompt of the agent; None if it fails, or without a model.
 
     Raises:
-        BudgetSpent: the call, or a retry or repair that it needed, would pass a bound of the budget, or the
-            time was over before it was answered.
+        BudgetSpent: the call, or its retry or repair, would exceed the budget, or the time ended before the
+            answer.
     """
     model, allowance = resources.model, resources.allowance
     if model is None:
@@ -58,8 +58,8 @@ async def ask_agent(
     if allowance.time_is_over or not allowance.take(calls=1, tokens=reserved):
         raise BudgetSpent
 
-    taken, refused = 1, False  # requests set aside, and whether there was no room for another
-    calls, tokens = 0, 0  # that were spent in place of what is set aside
+    taken, refused = 1, False  # reserved requests, and whether the budget refused another
+    calls, tokens = 0, 0  # actual cost
 
     def may_ask_again() -> bool:
         nonlocal taken, refused, calls, tokens
@@ -89,7 +89,7 @@ async def ask_agent(
                 raise BudgetSpent from error
             raise
         counts = reply.prompt_tokens, reply.completion_tokens
-        if reply.from_cache and not model.replays:  # a replay ends where the recorded search did
+        if reply.from_cache and not model.replays:  # a replay must end at the same point as its recording
             calls, tokens = 0, 0
         else:
             calls = reply.attempts
@@ -110,7 +110,7 @@ async def ask_agent(
 
 
 def agent_prompts(request: FindRequest) -> dict[str, int]:
-    """Return the versions of the prompts that a search may ask a model by: {"evolver.en": 2, …}."""
+    """Return the versions of the prompts that a search may use: {"evolver.en": 2, …}."""
     names = [name for agent, of in PROMPTS.items() if request.does(agent) for name in of]
     others = {f"judgement_{wording}" for wording in get_args(Wording) if wording != request.judge}
     read = [load_prompt(name, request.language) for name in names if name not in others]
@@ -118,10 +118,10 @@ def agent_prompts(request: FindRequest) -> dict[str, int]:
 
 
 def title_of(paper: Paper) -> str:
-    """Return the title that a prompt shows of a paper."""
+    """Return the title of a paper for a prompt."""
     return (paper.title or paper.title2)[:TITLE_CHARACTERS]
 
 
 def abstract_of(paper: Paper) -> str:
-    """Return the abstract that a prompt shows of a paper."""
+    """Return the abstract of a paper for a prompt."""
     return (paper.abstract or paper.abstract2)[:ABSTRACT_CHARACTERS]

@@ -1,8 +1,8 @@
-"""Evolver: further queries from the relevant papers, of their methods, applications and limitations.
+"""Evolver: further queries about methods, applications and limitations of the relevant papers.
 
-A seeded random subset of what all papers give is searched for; used queries, and those whose words another
-query holds already, are suppressed (SPAR, section 3.2, appendix A.2). Without a model a query joins the
-question's first words with words of the paper's title and keywords.
+A seeded random sample of all new queries is searched for. Used queries, and queries whose words another query
+contains, are suppressed (SPAR, section 3.2, appendix A.2). Without a model, a query joins words of the
+question with words of the paper's title and keywords.
 """
 
 import random
@@ -22,18 +22,18 @@ from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.question.asked_words import AskedWord
 
-FALLBACK = "queries of the paper's words"
-EVOLVED_PAPERS = 10  # of a round, the best that were not evolved before
-SHOWN_QUERIES = 50  # of the history that the model is shown
+FALLBACK = "queries from the paper's words"
+EVOLVED_PAPERS = 10  # best papers of a round that were not evolved before
+SHOWN_QUERIES = 50  # earlier queries in the prompt
 HEAD, TAIL = 2, 3  # words of the question, and of the paper, in a query without a model
-OVERLAP = 0.75  # share of a query's words in another one from which it brings nothing new
+OVERLAP = 0.75  # least share of a query's words in another query to suppress it
 ASPECTS: tuple[QueryKind, ...] = ("method", "application", "limitation")
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(400)]
 
 
 class EvolvedQueries(BaseModel):
-    """What the model is asked for."""
+    """Reply schema."""
 
     method: Text
     application: Text
@@ -43,10 +43,10 @@ class EvolvedQueries(BaseModel):
 async def evolve(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> FindingState:
-    """Add the queries of the next round; none where nothing new comes of the relevant papers.
+    """Add the queries of the next round; none if the relevant papers yield no new query.
 
-    A round for which no budget is left has not begun: the state stays. So it does where the round before
-    brought no query, which a search that goes on from a saved state does not know otherwise.
+    The state is unchanged if no budget is left, or if the previous round yielded no query. A resumed search
+    recognises the latter only from the state.
     """
     brought_nothing = state.round > max((query.round for query in state.queries), default=0)
     if brought_nothing or resources.allowance.time_is_over:
@@ -85,7 +85,7 @@ async def _of_paper(
     resources: FindResources,
     step: Step,
 ) -> list[SearchQuery] | None:
-    """Return three queries of a paper; None where no budget is left for them."""
+    """Return three queries from a paper; None if no budget is left."""
     paper, answer = known.paper, None
     try:
         answer = await ask_agent(
@@ -117,10 +117,7 @@ async def _of_paper(
 
 
 async def _from_words(state: FindingState, paper: Paper, resources: FindResources) -> list[str]:
-    """Join the question's rarest words with words of the paper that the question does not hold.
-
-    A paper without an abstract gives its title's words all the same.
-    """
+    """Join the question's rarest words with words of the paper's title and keywords that are new."""
     asked = await resources.relevance.words(state.asked)
     own = await resources.relevance.words(" ".join((paper.title, paper.title2, *paper.keywords)))
     held = {token for word in asked for form in word.forms for token in form}
@@ -141,7 +138,7 @@ async def _from_words(state: FindingState, paper: Paper, resources: FindResource
 async def _without_used(
     made: Sequence[SearchQuery], used: Iterable[SearchQuery], resources: FindResources
 ) -> list[SearchQuery]:
-    """Leave out queries that were used, and those most of whose words a query before them holds."""
+    """Drop used queries, and queries that share most of their words with an earlier one."""
     before = [_tokens(await resources.relevance.words(query.text)) for query in used]
     kept = []
     for query in made:

@@ -1,7 +1,7 @@
-"""Judgement: how relevant each paper is to the question, 0 to 1, with a reason (SPAR, appendix A.3).
+"""Judgement: the relevance of each paper to the question, 0 to 1, with a reason (SPAR, appendix A.3).
 
-Two wordings. *Brief* asks for a score. *Complex* asks for what the score is made of, and the rules are kept
-here, not left to the model. Ten papers are judged concurrently; a text is judged once. Without a model
+The *brief* prompt requests a score. The *complex* prompt requests the components of the score, which is
+computed here by the rules. Ten papers are judged concurrently, and each text once. Without a model,
 `relevance_judgement.py` judges.
 """
 
@@ -23,27 +23,27 @@ from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 
-IN_FLIGHT = 10  # papers that the model judges together
+IN_FLIGHT = 10  # papers judged concurrently by the model
 FALLBACK = "judged by relevance without a model"
 
-# The complex wording's rules (SPAR, appendix A.3).
+# Rules for complex judgements (SPAR, appendix A.3).
 STUFFING, MISLEADING = 0.3, 0.2  # deductions
-LOW, STEP = 0.4, 0.1  # what is below is rounded down to a multiple
-HIGH = 0.7  # from here on all three criteria must speak for the paper
+LOW, STEP = 0.4, 0.1  # scores below LOW are rounded down to a multiple of STEP
+HIGH = 0.7  # scores from HIGH on require that all three criteria are positive
 BELOW_HIGH = 0.69
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(600)]
 
 
 class BriefJudgement(BaseModel):
-    """What the brief wording asks for."""
+    """Reply schema of the brief prompt."""
 
     reason: Reason
     score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class ComplexJudgement(BaseModel):
-    """What the complex wording asks for: the gate, three criteria with their weights, two deductions."""
+    """Reply schema of the complex prompt: a gate, three weighted criteria, two deductions."""
 
     reason: Reason
     shares_subject: bool
@@ -57,11 +57,11 @@ class ComplexJudgement(BaseModel):
 
 
 def complex_score(judged: ComplexJudgement) -> float:
-    """Return the score that the rules make of a complex judgement, 0 to 1.
+    """Return the score of a complex judgement by the rules, 0 to 1.
 
-    Nothing shared is 0. Else topic (to .6), context (.3) and depth (.1), less .3 for keyword stuffing and .2
-    for a misleading title or abstract; from .7 on only where all three are positive; below .4 rounded down to
-    a multiple of .1.
+    It is 0 if nothing is shared. Else it is the sum of topic (to .6), context (to .3) and depth (to .1), less
+    .3 for keyword stuffing and .2 for a misleading title or abstract. A sum from .7 on becomes .69 unless all
+    three criteria are positive; a sum below .4 is rounded down to a multiple of .1.
     """
     if not (judged.shares_subject or judged.shares_domain or judged.shares_intent):
         return 0.0
@@ -78,7 +78,7 @@ def complex_score(judged: ComplexJudgement) -> float:
 async def judge(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> FindingState:
-    """Judge the papers that are not judged yet, those found first and most often before others."""
+    """Judge the unjudged papers: lower layers first, then papers found more often."""
     allowance = resources.allowance
     waiting = [(paper_id, known) for paper_id, known in state.papers.items() if not _is_judged(known)]
     if not waiting or allowance.time_is_over:
@@ -98,11 +98,11 @@ async def judge(
         }
         fresh = [(paper_id, known) for paper_id, known in waiting if paper_id not in again]
 
-        def tell(made: Mapping[str, Judgement]) -> None:
+        def publish(made: Mapping[str, Judgement]) -> None:
             spent = replace(allowance.spent, papers=allowance.spent.papers + len(made))
-            judging.tell(replace(with_judgements(state, made), spent=spent))
+            judging.publish(replace(with_judgements(state, made), spent=spent))
 
-        made = {**again, **await _judged(state, fresh, request, resources, judging, tell)}
+        made = {**again, **await _judged(state, fresh, request, resources, judging, publish)}
         allowance.settle(papers=len(made.keys() - again.keys()))
         state = with_links(with_judgements(state, made), request)
         relevant = [
@@ -123,16 +123,16 @@ async def _judged(
     request: FindRequest,
     resources: FindResources,
     step: Step,
-    tell: Callable[[Mapping[str, Judgement]], None],
+    publish: Callable[[Mapping[str, Judgement]], None],
 ) -> dict[str, Judgement]:
-    """Judge by the model; those on which it fails, and all without one, by relevance.
+    """Judge by the model, and by relevance where it fails or is missing.
 
-    What no budget is left for is not judged: it waits.
+    Papers beyond the budget stay unjudged.
     """
     made: dict[str, Judgement] = {}
     failed = waiting
     if resources.model is not None and request.does("judgement"):
-        made, failed = await _by_model(waiting, request, resources, step, tell)
+        made, failed = await _by_model(waiting, request, resources, step, publish)
     return made | await judged_by_relevance(state, failed, request, resources, step)
 
 
@@ -141,9 +141,9 @@ async def _by_model(
     request: FindRequest,
     resources: FindResources,
     step: Step,
-    tell: Callable[[Mapping[str, Judgement]], None],
+    publish: Callable[[Mapping[str, Judgement]], None],
 ) -> tuple[dict[str, Judgement], list[tuple[str, KnownPaper]]]:
-    """Return the model's judgements, each told as it comes, and the papers on which it failed."""
+    """Return the model's judgements and the papers on which it failed; each judgement is published."""
     made: dict[str, Judgement] = {}
     failed: list[tuple[str, KnownPaper]] = []
     places = asyncio.Semaphore(IN_FLIGHT)
@@ -174,7 +174,7 @@ async def _by_model(
         else:
             model = resources.model
             made[paper_id] = _judgement(answer, known.paper, str(model and model.settings.model))
-            tell(made)
+            publish(made)
 
     await all_of(judge_one(paper_id, known) for paper_id, known in waiting)
     return {paper_id: made[paper_id] for paper_id, _ in waiting if paper_id in made}, failed

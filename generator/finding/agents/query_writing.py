@@ -1,6 +1,6 @@
-"""Query writing: each query in the words that each kind of source is best asked with (SPAR, appendix A.1).
+"""Query writing: each query in terms suited to each kind of source (SPAR, appendix A.1).
 
-Without a model these are the query's own words and their counterparts in the other language.
+Without a model the terms are the query's own words and their counterparts in the other language.
 """
 
 import re
@@ -23,7 +23,7 @@ from retriever.question.asked_words import words_query
 from retriever.sources.words import analysed_word
 
 FALLBACK = "the query's own words"
-OWN_INDEXES = frozenset({"index", "elasticsearch"})  # asked for any of many words, ordered by BM25
+OWN_INDEXES = frozenset({"index", "elasticsearch"})  # queried with an OR of words, ranked by BM25
 # Vocabulary by kind of source; other kinds get the advice for an index.
 ADVICE: Mapping[str, str] = {
     "index": "terms of titles and abstracts, in Korean and in English",
@@ -37,7 +37,7 @@ ADVICE: Mapping[str, str] = {
     "wikipedia": "titles of articles that explain the subject",
 }
 
-# A MeSH heading as PubMed's users mark it; what follows a slash is a subheading.
+# A MeSH heading in PubMed's syntax; a slash precedes a subheading.
 HEADING = re.compile(r"([^/\[\]]+)(?:/[^\[\]]*)?\[(?:mh|mesh|majr)\b[^\[\]]*\]", re.IGNORECASE)
 WITH_HEADINGS = frozenset({"pubmed"})
 
@@ -52,21 +52,21 @@ class SourceTerms(BaseModel):
 
 
 class WrittenQueries(BaseModel):
-    """The search terms for all kinds of source, as the model returns them."""
+    """The model's search terms for all kinds of source."""
 
     sources: Annotated[list[SourceTerms], Field(min_length=1), CutAt(10)]
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuery:
-    """A query by kind of source, and in its own words, the fallback."""
+    """A query for each kind of source, and the fallback in its own words."""
 
     by_kind: Mapping[str, Query]
     own: Or
 
     @property
     def has_other_words(self) -> bool:
-        """Whether any kind of source gets other words than the query's own."""
+        """Whether the query for any kind of source differs from its own words."""
         return bool(self.own.clauses) and any(query is not self.own for query in self.by_kind.values())
 
 
@@ -77,7 +77,7 @@ async def write_queries(
     resources: FindResources,
     step: Step,
 ) -> list[WrittenQuery]:
-    """Return each query as it is sent to these kinds of source."""
+    """Return each query in its form for these kinds of source."""
     with_model = resources.model is not None and request.does("query-writing")
 
     owns = [words_query(await resources.relevance.words(query.text)) for query in queries]
@@ -114,9 +114,9 @@ async def write_queries(
 
 
 def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:
-    """Join terms by OR; for services a term of several words is a phrase.
+    """Join terms by OR; for services, a term of several words becomes a phrase.
 
-    A MeSH heading (`Methane[mh]`) is one for sources that have them, elsewhere a term like others.
+    A MeSH heading (`Methane[mh]`) becomes an ordinary term for sources without headings.
     """
     clauses: dict[tuple[str, AnalysedField], Term | Phrase] = {}
     for term in terms:

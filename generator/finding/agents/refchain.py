@@ -1,8 +1,8 @@
-"""RefChain: the references of relevant papers, a layer at a time, for the same judge (SPAR, section 3.2).
+"""RefChain: references of relevant papers, followed layer by layer and judged (SPAR, section 3.2).
 
-The paper follows one layer of references. What cites the relevant papers is the project's addition
-(`cited-by`). A layer is one call to each source for the references of all its papers, one for what cites
-them, and one by DOI for papers for which no source has references.
+SPAR follows one layer of references. Citing papers are this project's addition (`cited-by`). A layer needs
+one call to each source for the references of all its papers, one for their citing papers, and one by DOI for
+papers without references in any source.
 """
 
 from collections.abc import Container, Mapping, Sequence
@@ -22,13 +22,13 @@ from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_
 
 MOST_OF_A_PAPER: Mapping[FoundKind, int] = {"reference": 200, "citing": 50}
 OPENALEX, ARXIV = "openalex", "arxiv"
-ARXIV_DOI = "10.48550/arxiv."  # of every preprint, behind which its id stands
-MOST_OF_A_LAYER = 300  # new papers, sorted by how many relevant papers are linked to them
+ARXIV_DOI = "10.48550/arxiv."  # prefix of the DOIs of preprints, followed by their id
+MOST_OF_A_LAYER = 300  # new papers with most links from relevant papers
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """Papers that a layer is linked to, merged with the papers known before."""
+    """Papers linked to a layer, merged with the known papers."""
 
     merged: Merged
     notes: tuple[str, ...]
@@ -39,7 +39,7 @@ class Linked:
 async def follow(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step, *, layer: int
 ) -> FindingState:
-    """Add the papers that relevant papers of the layer before are linked to."""
+    """Add the papers linked to relevant papers of the previous layer."""
     frontier = [
         item
         for item in state.relevant(request.threshold)
@@ -62,7 +62,7 @@ async def follow(
         kept = dict(first[:MOST_OF_A_LAYER])
         if len(new) > len(kept):
             following.notes.append(
-                f"of {len(new):,} papers in layer {layer} the {len(kept):,} with most links are judged"
+                f"of {len(new):,} papers in layer {layer} only the {len(kept):,} with most links are judged"
             )
         following.output = {
             "linked": sum(len(others) for linked in of_kinds for others in linked.merged.found),
@@ -83,7 +83,7 @@ def _papers_of(
     filters: Filters,
     layer: int,
 ) -> tuple[dict[str, KnownPaper], dict[str, KnownPaper], int]:
-    """Return the papers of a layer that are new, those known before, and how often one is left out."""
+    """Return the new papers of a layer, the updated known papers, and the number of filtered links."""
     new: dict[str, KnownPaper] = {}
     again: dict[str, KnownPaper] = {}
     left_out = 0
@@ -109,9 +109,9 @@ async def _linked(
     kind: FoundKind,
     resources: FindResources,
 ) -> Linked:
-    """Ask each source for the references of its papers in one call, or for what cites them.
+    """Ask each source in one call for the references of its papers, or for their citing papers.
 
-    Papers for which no source has references are looked up by their DOIs in the sources that can.
+    Papers without references in any source are looked up by DOI in sources that support it.
     """
     able = [source for source in resources.sources if _can(source, kind)]
     links = await _ask(able, {source.name: _own_ids(source.name, frontier) for source in able}, kind)
@@ -133,14 +133,14 @@ async def _linked(
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """What sources know of papers: by source, by the paper's id here, the papers at the other end."""
+    """Linked papers by source and by the known paper's id."""
 
     found: Mapping[str, Mapping[str, tuple[SourcePaper, ...]]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     requests: int = 0
 
     def joined(self, others: "Links", notes: Sequence[str]) -> "Links":
-        """Return these links and others."""
+        """Return the union with other links."""
         names = dict.fromkeys((*self.found, *others.found))
         return Links(
             {name: {**self.found.get(name, {}), **others.found.get(name, {})} for name in names},
@@ -152,7 +152,7 @@ class Links:
 async def _ask(
     sources: Sequence[LimitedSource], ids: Mapping[str, Mapping[str, str]], kind: FoundKind
 ) -> Links:
-    """Ask the sources that have papers by their ids there, each for all of its papers in one call."""
+    """Ask each source in one call for the links of its papers, given by their ids in that source."""
     asked = [source for source in sources if ids.get(source.name)]
     if not asked:
         return Links()
@@ -178,9 +178,9 @@ async def _ids_by_doi(
     papers: Sequence[tuple[str, KnownPaper]],
     sources: Sequence[LimitedSource],
 ) -> tuple[dict[str, dict[str, str]], tuple[str, ...]]:
-    """Look papers up by DOI; return by source their ids there, each paper's of one source, and failures.
+    """Look papers up by DOI; return their ids by source, with one source per paper, and failures.
 
-    OpenAlex is preferred: it follows the references of many papers in few requests.
+    OpenAlex is preferred because it returns the references of many papers in few requests.
     """
     asked = sorted(
         (source for source in able if source.source.features.dois), key=lambda source: source.kind != OPENALEX
@@ -205,7 +205,7 @@ async def _ids_by_doi(
 
 
 def doi_of(known: KnownPaper, preprints: Container[str]) -> str:
-    """Return the DOI of a paper; that of its preprint if it has no other."""
+    """Return the DOI of a paper, or of its preprint if it has no other."""
     own = next((own for source, own in known.merged.ids if source in preprints), "")
     return whole_doi(known.paper.doi) or (ARXIV_DOI + own.lower() if own else "")
 
@@ -216,7 +216,7 @@ def _can(source: LimitedSource, kind: FoundKind) -> bool:
 
 
 def _own_ids(name: str, frontier: Sequence[tuple[str, KnownPaper]]) -> dict[str, str]:
-    """Return the id of each paper in that source, by its id here."""
+    """Return the ids of the papers in a source, by paper id."""
     return {
         paper_id: own for paper_id, known in frontier for source, own in known.merged.ids if source == name
     }

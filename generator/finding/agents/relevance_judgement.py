@@ -1,7 +1,7 @@
-"""Judgement without a language model: by cross-encoder or encoder, else by a probability; and by links.
+"""Judgement without a language model: by cross-encoder, encoder or probability, and by links.
 
-The probability is that of the paper's score in the question's ranking (`retriever/relevance/score_curve.py`).
-A paper that several relevant ones are linked to is relevant too, which is the project's addition (`links`).
+The probability belongs to the paper's score in the question's ranking (`retriever/relevance/score_curve.py`).
+Links from several relevant papers make a paper relevant, which is this project's addition (`links`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,10 @@ from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
 from retriever.relevance.expected_f import highest_expected_f
 
-BATCH = 100  # papers that are judged before the time is checked again
-WORDS, AND_LINKS = "words", " and links"  # as `Judgement.by` names them
-# Each link to a relevant paper counts, up to a bound, if there are several. Beside probabilities it is a
-# share of the expected F, so that equal links make a paper relevant for any question.
+BATCH = 100  # papers judged between two checks of the time
+WORDS, AND_LINKS = "words", " and links"  # parts of `Judgement.by`
+# Relevance per link to a relevant paper, least number of links, and maximum. For probabilities these are
+# shares of the expected F, so that the same links make a paper relevant for any question.
 LINK, LEAST_LINKS, MOST_BY_LINKS = 0.2, 2, 0.6
 
 
@@ -55,7 +55,7 @@ async def judged_by_relevance(
 
 
 def _ruled(paper: Paper, by: str, score: float, shared: Sequence[str], loss: float) -> Judgement:
-    """Judge by the relevance of a model, else by a probability, of which the share `loss` is lost."""
+    """Return a judgement by a model's relevance or a probability, reduced by the share `loss`."""
     reason = f"shares {', '.join(shared)} with the question" if shared else "shares no word of the question"
     parts = {by or WORDS: score} | ({"excluded": round(loss, 6)} if loss else {})
     judged = Judgement(score, reason, by or WORDS, hash_of(paper), parts, likely=not by)
@@ -63,7 +63,7 @@ def _ruled(paper: Paper, by: str, score: float, shared: Sequence[str], loss: flo
 
 
 def with_links(state: FindingState, request: FindRequest) -> FindingState:
-    """Count the relevant papers that each paper is linked to, where no language model has judged it."""
+    """Count links to relevant papers in judgements that are not by a language model."""
     if not request.does("links"):
         return state
     relevant = {paper_id for paper_id, _ in state.relevant(request.threshold)}
@@ -83,7 +83,7 @@ def _is_by_relevance(judged: Judgement) -> bool:
 
 
 def _with_parts(judged: Judgement, linked: int, by_links: float) -> Judgement:
-    """Return a judgement by relevance with `linked` relevant papers, which make it `by_links` relevant."""
+    """Return a judgement with `linked` relevant papers and the relevance `by_links` that they add."""
     by, loss = judged.by.removesuffix(AND_LINKS), judged.parts.get("excluded", 0.0)
     reason = judged.reason.partition(";")[0]
     reason += f"; {linked} relevant papers are linked to it" if by_links else ""
@@ -99,7 +99,7 @@ def _with_parts(judged: Judgement, linked: int, by_links: float) -> Judgement:
 
 
 def with_judgements(state: FindingState, made: Mapping[str, Judgement]) -> FindingState:
-    """Return the state with judgements, and with the expected F of the best list."""
+    """Return the state with new judgements and the expected F of the best list."""
     state = state.with_papers(
         (paper_id, replace(state.papers[paper_id], judgement=judgement))
         for paper_id, judgement in made.items()
@@ -108,10 +108,10 @@ def with_judgements(state: FindingState, made: Mapping[str, Judgement]) -> Findi
 
 
 def _likely_scores(state: FindingState) -> list[float]:
-    """Return the likely scores of the papers that the question itself found, without their links.
+    """Return the likely scores, without links, of the papers found by the question itself.
 
-    Other papers join the list where they raise its expected F. Counted among the papers that are expected to
-    be relevant, they would shorten it.
+    Other papers join the list if they raise its expected F. As part of the expected relevant papers, they
+    would shorten the list.
     """
     found = {
         paper_id for query in state.queries if query.kind == "question" for paper_id in query.found or ()

@@ -1,7 +1,7 @@
-"""Re-ranking: the papers found, ordered by relevance, authority and timeliness, each with a sentence why.
+"""Re-ranking of the papers found by relevance, authority and timeliness, with a reason for each.
 
-Two wordings (SPAR, appendix A.4): where the question asks for papers of some time, new ones are strongly
-preferred; else they are, a little. Without a model the order is a weighted sum of the three.
+There are two prompts (SPAR, appendix A.4): new papers are strongly preferred if the question asks for a
+period, else slightly. Without a model the order is a weighted sum of the three.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,8 @@ from retriever.relevance.authority import Cited, authorities, citations, timelin
 from retriever.sources.merging import ask_sources
 
 FALLBACK = "ordered by a weighted sum"
-MOST_RANKED = 50  # papers that one prompt holds
-# Weights of relevance, authority and timeliness, by whether the question asks for a time.
+MOST_RANKED = 50  # papers in one prompt
+# Weights of relevance, authority and timeliness; True: the question asks for a period.
 WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
 CITED = {
     "record": "cited {}",
@@ -36,7 +36,7 @@ Why = Annotated[str, StringConstraints(strip_whitespace=True), CutAt(LONGEST_WHY
 
 
 class Reranked(BaseModel):
-    """A paper by its number in the prompt, its new score, and why."""
+    """Number of a paper in the prompt, its new score and the reason."""
 
     paper: Annotated[int, Field(ge=1, le=MOST_RANKED)]
     score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -44,16 +44,16 @@ class Reranked(BaseModel):
 
 
 class RerankedPapers(BaseModel):
-    """What the model is asked for."""
+    """Reply schema."""
 
     papers: Annotated[list[Reranked], Field(max_length=MOST_RANKED)]
 
 
 @dataclass(frozen=True, slots=True)
 class RankedPaper:
-    """A paper of the result, with its score, what the score is made of, and why it stands there.
+    """A paper of the result with its score, the components of the score, and the reason.
 
-    `cited` is what its authority was told by, None where nobody counted.
+    `cited` is the citation count behind its authority, None if unknown.
     """
 
     paper_id: str
@@ -101,9 +101,9 @@ async def rerank(
 async def _counts_of_indexes(
     cache: Sequence[tuple[str, KnownPaper]], resources: FindResources, step: Step
 ) -> dict[str, int]:
-    """Return how many papers of an index refer to each paper whose record does not count.
+    """Return citation counts within indexes for papers whose record has no count.
 
-    One request to each index that has a citation graph; of several the largest count.
+    It sends one request to each index with a citation graph; the largest count is used.
     """
     uncounted = [(paper_id, known) for paper_id, known in cache if known.paper.cited_by_count is None]
     own_ids: dict[str, dict[str, str]] = {}  # ids here, by source and the id there
@@ -129,7 +129,7 @@ async def _counts_of_indexes(
 
 
 def _by_model(answer: RerankedPapers, ruled: Sequence[RankedPaper]) -> list[RankedPaper]:
-    """Order by the model's scores; what it did not name stands behind, in the order by rules."""
+    """Order by the model's scores; papers that it omitted follow in the order by rules."""
     named: dict[int, Reranked] = {}
     for each in answer.papers:
         if each.paper <= len(ruled):
@@ -150,9 +150,9 @@ def _cache(state: FindingState, request: FindRequest) -> Sequence[tuple[str, Kno
 def order_by_rules(
     state: FindingState, request: FindRequest, this_year: int, in_index: Mapping[str, int] | None = None
 ) -> list[RankedPaper]:
-    """Return the papers of the cache by the weighted sum, best first; asks no model.
+    """Return the papers of the cache ordered by the weighted sum, without a model.
 
-    `in_index` counts for papers by id what cites them in their index.
+    `in_index` has the citation counts within indexes by paper id.
     """
     cache = _cache(state, request)
     papers = [known.paper for _, known in cache]
@@ -171,7 +171,7 @@ def order_by_rules(
 
 
 def _why(known: KnownPaper, cited: Cited | None) -> str:
-    """Say in a sentence what speaks for a paper."""
+    """Format the reasons for a paper as a sentence."""
     parts = [known.judgement.reason if known.judgement else "it was not judged"]
     if cited and (cited.count or cited.by == "record"):
         parts.append(CITED[cited.by].format(counted(cited.count, "time")))

@@ -1,6 +1,6 @@
-"""Retrieval: all queries that were not sent yet, to all sources at once, merged with what is known.
+"""Retrieval: all unsent queries, sent to all sources concurrently, merged with the known papers.
 
-A query for which the model's search terms bring nothing is searched for by its own words too, which is the
+A query for which the model's search terms find nothing is repeated with its own words, which is this
 project's addition (`own-words`).
 """
 
@@ -27,14 +27,14 @@ from retriever.sources.merging import (
     summed_frequencies,
 )
 
-ABSENT = 0.3  # of the weight of a word that no source holds: perhaps it is misspelled
-BODY_CHARACTERS = 2_000  # of a full text's passages, where a record has no abstract
+ABSENT = 0.3  # factor of the weight of a word that no source contains: it may be misspelled
+BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 
 
 async def retrieve(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> FindingState:
-    """Send the queries that were not sent; raises SourceFailed where no source ever answered."""
+    """Send the unsent queries; raises SourceFailed if no source has ever answered."""
     unsent = [query for query in state.queries if query.found is None]
     if not unsent or resources.allowance.time_is_over:
         return state
@@ -56,7 +56,7 @@ async def retrieve(
 async def _rank(
     state: FindingState, query: SearchQuery, request: FindRequest, resources: FindResources, step: Step
 ) -> FindingState:
-    """Add the papers of the question as asked, in the order of `shrag`."""
+    """Add the papers of the question itself in the order of `shrag`."""
     filters = time_filters(request.filters, state.understanding)
     with step.step("ranking", question=request.question) as ranking:
         try:
@@ -79,17 +79,17 @@ async def _send_own_words(
     resources: FindResources,
     step: Step,
 ) -> FindingState:
-    """Send queries for which the model's terms brought nothing once more; until then they are unsent."""
+    """Repeat queries for which the model's terms found nothing; they are marked as unsent until then."""
     others = {query.text: each for query, each in zip(sent, written, strict=True) if each.has_other_words}
-    in_vain = [query for query in state.queries if query.found == () and query.text in others]
-    if not in_vain:
+    empty = [query for query in state.queries if query.found == () and query.text in others]
+    if not empty:
         return state
-    again = {query: replace(query, found=None) for query in in_vain}
+    again = {query: replace(query, found=None) for query in empty}
     state = replace(state, queries=tuple(again.get(query, query) for query in state.queries))
     if resources.allowance.time_is_over:
         return state
     step.notes.append(
-        f"the model's search terms brought nothing for {len(in_vain):,} of {len(sent):,} queries; "
+        f"the model's search terms found nothing for {len(empty):,} of {len(sent):,} queries; "
         "their own words were searched for"
     )
     unsent = list(again.values())
@@ -107,7 +107,7 @@ async def _send(
     resources: FindResources,
     step: Step,
 ) -> FindingState:
-    """Ask the sources, each for what its kind is asked; queries stay unsent where none answers any more."""
+    """Send each source the queries for its kind; queries stay unsent if no source answers."""
     sources = chosen_sources(resources.sources, state.understanding)
     filters = time_filters(request.filters, state.understanding)
     kind_of = {source.name: source.kind for source in sources}
@@ -136,9 +136,9 @@ async def _send(
 
 
 def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged) -> FindingState:
-    """Note of each query what it found, and of each paper by which queries."""
+    """Record the papers found by each query, and the queries that found each paper."""
     papers, answered = dict(state.papers), {}
-    found_lists = [*merged.found, *[()] * len(state.queries)]  # of no source, nothing
+    found_lists = [*merged.found, *[()] * len(state.queries)]  # without sources, nothing is found
     for query, found in zip(sent, found_lists, strict=False):
         answered[query] = replace(query, found=tuple(paper_id for paper_id, _ in found))
         for rank, (paper_id, _) in enumerate(found, 1):
@@ -149,7 +149,7 @@ def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged
 
 
 def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, layer: int) -> KnownPaper:
-    """Return a paper with one more way that led to it."""
+    """Return a paper with one more `found_by`."""
     if known is None:
         return KnownPaper(replace(merged, paper=_without_body(merged.paper)), (by,), layer)
     if any((each.kind, each.of) == (by.kind, by.of) for each in known.found_by):
@@ -159,31 +159,31 @@ def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, l
 
 
 def merge_known(answers: Mapping[str, SourceAnswer], state: FindingState, *, several: bool) -> Merged:
-    """Merge what sources found with the papers known before."""
+    """Merge the sources' answers with the known papers."""
     return merge(answers, state.merged, several=several)
 
 
 def chosen_sources(
     sources: Iterable[LimitedSource], understanding: Understanding | None
 ) -> list[LimitedSource]:
-    """Return the sources that the question was understood to need; all where none is named."""
+    """Return the sources named by the understanding; all if none is named."""
     named = set(understanding.sources) if understanding else set()
     return [source for source in sources if not named or source.name in named]
 
 
 def time_filters(filters: Filters, understanding: Understanding | None) -> Filters:
-    """Return the filters with the years that the question asks for, unless the call names its own."""
+    """Return the filters with the question's years, unless the call has its own."""
     asked = understanding.years if understanding else None
     return filters if filters.years or asked is None else replace(filters, years=asked)
 
 
 async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
-    """Return the idf of the question's words over all sources that count them; 1 each where none does."""
+    """Return the idf of the question's words over all sources with counts; 1 if there are none."""
     words = [word.keyword.text for word in await resources.relevance.words(state.asked)]
     try:
         counts, total = await summed_frequencies(resources.sources, words) if words else ({}, 0)
     except SourceFailed as error:
-        step.notes.append(f"how rare words are is not known: {error}")
+        step.notes.append(f"the frequencies of words are not known: {error}")
         counts, total = {}, 0
     return dict.fromkeys(words, 1.0) | {
         word: round(inverse_document_frequency(count, total) * (1 if count else ABSENT), 6)

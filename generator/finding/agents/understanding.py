@@ -1,7 +1,7 @@
-"""Understanding: what a question wants, and which queries cover it (SPAR, section 3.1, appendix C.1).
+"""Understanding: intent of a question and queries that cover it (SPAR, section 3.1, appendix C.1).
 
-Without a model the intent is read off the question's words, the time requirement off its constraints, and the
-queries are its words beside those of each perspective.
+Without a model, the intent comes from the question's words and the time requirement from its constraints. The
+queries join its words with the words of each perspective.
 """
 
 import re
@@ -21,9 +21,9 @@ from retriever.constraints.parsing import Constraints, find_constraints
 from retriever.question.asked_words import subject_of, subject_text
 from retriever.sources.merging import LimitedSource
 
-QUERIES = 5  # that a question becomes, beside itself
+QUERIES = 5  # besides the question itself
 FALLBACK = "understood by rules"
-VAGUE = 2  # words or fewer
+VAGUE = 2  # most words of a vague question
 
 SPECIFIC = re.compile(r"\b10\.\d{4,9}/\S+|[\"“「『<〈《][^\"”」』>〉》]{12,}[\"”」』>〉》]", re.IGNORECASE)
 SIGNS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
@@ -52,7 +52,7 @@ SIGNS: tuple[tuple[Intent, re.Pattern[str]], ...] = (
     ),
 )
 RECENT = SIGNS[-1][1]
-# What a query asks for beside the question's words, in both languages.
+# Words added to the question's words, by intent and language.
 PERSPECTIVES: dict[Intent, dict[str, tuple[str, ...]]] = {
     "survey": {
         "en": ("review", "methods", "applications", "history development", "challenges open problems"),
@@ -77,7 +77,7 @@ Reason = Annotated[str, CutAt(600)]
 
 
 class ModelUnderstanding(BaseModel):
-    """What the model is asked for."""
+    """Reply schema."""
 
     intent: Literal["survey", "recent", "comparison", "specific", "other"]
     domain: Annotated[str, CutAt(200)]
@@ -92,7 +92,7 @@ class ModelUnderstanding(BaseModel):
 
 
 async def understand(request: FindRequest, resources: FindResources, step: Step) -> Understanding:
-    """Understand the question by the model, else by rules; switched off, the question is all there is."""
+    """Understand the question by the model, else by rules; without the agent, only the question is used."""
     names = [source.name for source in resources.sources]
     constraints = find_constraints(request.question, resources.this_year)
     ruled = await _by_rules(request, resources, constraints)
@@ -123,25 +123,25 @@ async def understand(request: FindRequest, resources: FindResources, step: Step)
 
 
 def describe(source: LimitedSource) -> str:
-    """Describe a source to the model that chooses among sources: its name, its kind, what it holds."""
+    """Describe a source for the prompt: name, kind and content."""
     return f"{source.name} ({source.kind})" + (f": {source.description}" if source.description else "")
 
 
 def _by_model(
     answer: ModelUnderstanding, ruled: Understanding, request: FindRequest, names: Sequence[str]
 ) -> Understanding:
-    """Return the model's understanding; years that the question states go before the model's."""
+    """Return the model's understanding; years in the question take precedence over the model's."""
     first, last, notes = answer.first_year, answer.last_year, ruled.notes
     if ruled.first_year is not None or ruled.last_year is not None:
         first, last = ruled.first_year, ruled.last_year
     elif first is not None and last is not None and first > last:
         first = last = None
         notes = (*notes, "the model's years contradict each other and were left out")
-    if ruled.notes:  # the question's own years contradict each other: no model knows better
+    if ruled.notes:  # the question's years contradict each other: use no years
         first = last = None
     specific = answer.intent == "specific" and request.does("specific-intent")
     intent: Intent = answer.intent if answer.intent != "specific" or specific else "other"
-    chosen = {source.partition(" (")[0].strip() for source in answer.sources}  # some repeat the whole line
+    chosen = {source.partition(" (")[0].strip() for source in answer.sources}  # some models repeat the line
     queries = tuple(dict.fromkeys(answer.queries)) if answer.needs_expansion and not specific else ()
     return Understanding(
         intent=intent,

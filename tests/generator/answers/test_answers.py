@@ -4,9 +4,9 @@ from generator.answers.answer import (
     Answer,
     Sentence,
     likelihood_line,
-    naming_unknown_words,
     no_answer,
     quoting_answer,
+    with_unknown_words,
 )
 
 ENGLISH = Answer(
@@ -127,17 +127,17 @@ def test_quoted_sentences_are_a_list_without_sections():
 
 
 def test_an_abstaining_answer_names_the_words_that_no_paper_contains():
-    assert naming_unknown_words(no_answer("en", "extractive"), ["bitcoin", "Kombucha"]).as_text() == (
+    assert with_unknown_words(no_answer("en", "extractive"), ["bitcoin", "Kombucha"]).as_text() == (
         "No answer found\n\n"
         "The passages found do not answer this question. No paper contains: bitcoin, Kombucha."
     )
-    assert naming_unknown_words(no_answer("ko", "extractive"), ["비트코인"]).section("introduction") == (
+    assert with_unknown_words(no_answer("ko", "extractive"), ["비트코인"]).section("introduction") == (
         "찾은 문헌에는 이 질문에 대한 답이 없습니다. 어느 논문에도 나오지 않는 단어: 비트코인."
     )
 
 
 def test_an_answer_names_no_unknown_words():
-    assert naming_unknown_words(QUOTING, ["bitcoin"]) == QUOTING
+    assert with_unknown_words(QUOTING, ["bitcoin"]) == QUOTING
 
 
 def test_the_likelihood_is_given_in_percent():

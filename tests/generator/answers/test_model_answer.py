@@ -213,5 +213,5 @@ def test_half_an_answer_is_sent_back_and_the_mended_one_counts(sample):
 
 
 def test_two_broken_answers_are_an_error(sample):
-    with pytest.raises(ModelAnswerInvalid, match="asked twice"):
+    with pytest.raises(ModelAnswerInvalid, match="after one repair"):
         ask(sample, '{"title": "Aer', '{"title": "Aer')

@@ -153,7 +153,7 @@ def test_a_refusal_in_a_stream_is_told():
     _, error = fail(
         ModelRefusedCall, streams(piece(None, refusal="No"), piece(None, refusal=" rivers."), "[DONE]")
     )
-    assert "declined: No rivers. Ask in other words" in str(error)
+    assert "declined: No rivers. Rephrase the question" in str(error)
 
 
 # Streams that fail
@@ -162,10 +162,10 @@ def test_a_refusal_in_a_stream_is_told():
 @pytest.mark.parametrize(
     ("stream", "said"),
     [
-        (written(*events(RIVER)[:-1]), "without [DONE], behind 10 pieces"),
-        (written(*events(RIVER)[:4]), "without [DONE], behind 3 pieces"),
-        (b"", "without [DONE], behind 0 pieces"),
-        (KEEP_ALIVE * 3, "without [DONE], behind 0 pieces"),
+        (written(*events(RIVER)[:-1]), "without [DONE], after 10 pieces"),
+        (written(*events(RIVER)[:4]), "without [DONE], after 3 pieces"),
+        (b"", "without [DONE], after 0 pieces"),
+        (KEEP_ALIVE * 3, "without [DONE], after 0 pieces"),
         (written("not JSON"), "cannot be read"),
         (written("[1, 2]"), "cannot be read"),
     ],
@@ -190,7 +190,7 @@ def test_an_error_within_a_stream_is_the_servers():
     error = {"error": {"message": "EngineCore died", "type": "InternalServerError", "code": 500}}
     script, told = fail(ModelRefusedCall, *[streams(piece("{"), error, "[DONE]")] * 2, retries=1)
     assert (len(script.requests), told.status) == (2, 500)
-    assert "answered with an error: EngineCore died. Look into the server's log." in str(told)
+    assert "answered with an error: EngineCore died. See the server's log." in str(told)
 
 
 def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
@@ -210,7 +210,7 @@ def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_st
 
 def test_a_server_that_only_keeps_the_connection_alive_is_not_silent_and_does_not_end():
     _, error = fail(ModelTooSlow, streams_slowly(repeat(KEEP_ALIVE), 1), first_token_s=5, timeout_s=9)
-    assert "did not come to an end within 9 s (SHRAG_LLM__TIMEOUT_S). " in str(error)
+    assert "did not finish within 9 s (SHRAG_LLM__TIMEOUT_S). " in str(error)
 
 
 def test_a_server_that_sends_nothing_is_silent():
@@ -231,12 +231,12 @@ def test_a_slow_first_token_is_waited_for_within_its_limit():
 
 def test_a_stream_that_stops_is_told_from_one_that_is_slow():
     _, error = fail(ModelTooSlow, streams_slowly([written(*events(RIVER)[:4])], 9), between_tokens_s=3)
-    assert "was silent for 3 s (SHRAG_LLM__BETWEEN_TOKENS_S) behind 3 pieces of its answer" in str(error)
+    assert "was silent for 3 s (SHRAG_LLM__BETWEEN_TOKENS_S) after 3 pieces of its answer" in str(error)
 
 
 def test_a_stream_that_goes_on_and_on_ends_with_the_request():
     _, error = fail(ModelTooSlow, endless(), timeout_s=1.5, retries=0)
-    assert "did not come to an end within 1.5 s (SHRAG_LLM__TIMEOUT_S) behind 2 pieces" in str(error)
+    assert "did not finish within 1.5 s (SHRAG_LLM__TIMEOUT_S) after 2 pieces" in str(error)
 
 
 def endless():

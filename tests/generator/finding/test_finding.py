@@ -379,7 +379,7 @@ def test_years_of_the_call_go_before_those_of_the_question_with_a_note(sample_ho
     found = find(sample_home, FindRequest(question, threshold=0.1, filters=Filters(years=Range(2019, 2023))))
     assert found.papers
     assert all(2019 <= known.paper.year <= 2023 for known in found.state.papers.values())
-    assert found.notes == ("the question's years 2024– give way to those of the call",)
+    assert found.notes == ("the call's years replace the question's years 2024–",)
 
 
 WORDS = "quorvex blandim trosset"

@@ -59,7 +59,7 @@ def test_a_trace_says_what_was_filtered_by():
 
 def test_traces_of_one_search_differ_in_times_only(traces, tmp_path):
     done = shrag("trace", "compare", traces / "one.json", traces / "again.json", home=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "no difference but for times\n")
+    assert (done.returncode, done.stdout) == (0, "no differences, ignoring times\n")
 
 
 def test_traces_of_two_draws_differ_by_the_queries(traces, tmp_path):
@@ -74,7 +74,7 @@ def test_traces_of_two_draws_differ_by_the_queries(traces, tmp_path):
 def test_the_traces_of_an_answer_and_of_a_search_are_not_compared(traces, tmp_path):
     done = shrag("trace", "compare", traces / "one.json", traces / "answer.json", home=tmp_path)
     assert done.returncode == 2
-    assert "the trace of an answer" in done.stderr
+    assert "of an answer" in done.stderr
 
 
 def changed(traces, tmp_path, **values):
@@ -99,7 +99,7 @@ def nested(depth):
         ({"tree": [{"query": "q", "kind": "question", "papers": [{"paper": 5}]}]}, "tree.0.papers.0.paper: "),
         ({"papers": [{"rank": 10**4000, "id": "P", "score": 1.0, "why": ""}]}, "papers.0.rank: "),
         ({"finding": 2}, "of version 2"),
-        ({"tree": nested(300)}, "holds no JSON"),
+        ({"tree": nested(300)}, "is not valid JSON"),
     ],
 )
 def test_a_trace_of_which_a_part_is_odd_is_named_with_that_part(traces, tmp_path, values, complaint):
@@ -143,4 +143,4 @@ def test_a_recorded_search_is_replayed_without_the_model(sample_home, tmp_path, 
     assert again["papers"] == first["papers"]
     assert again["complete"] == first["complete"] == (not budget)
     done = shrag("trace", "compare", one, two, home=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "no difference but for times\n")
+    assert (done.returncode, done.stdout) == (0, "no differences, ignoring times\n")

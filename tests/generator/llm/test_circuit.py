@@ -154,7 +154,7 @@ def test_a_dead_server_is_told_at_once_and_asked_again_after_a_while():
 
     async def questions():
         async with LanguageModel(given, transport=script.transport, clock=clock) as model:
-            with pytest.raises(ModelUnreachable, match="asked 2 times"):
+            with pytest.raises(ModelUnreachable, match="requested 2 times"):
                 await ask(model)
             with pytest.raises(CircuitOpen, match="failed 2 times in a row"):
                 await ask(model)

@@ -104,7 +104,7 @@ def test_the_same_call_at_the_same_time_is_asked_once_and_its_lock_forgotten(fil
         async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
             calls = [model.complete_json(MESSAGES, River, name="river") for _ in range(3)]
             replies = await asyncio.gather(*calls)
-            assert not list(model._opened._under_way)
+            assert not list(model._opened._locks)
             return replies
 
     assert sorted(reply.from_cache for reply in asyncio.run(ask_twice())) == [False, True, True]
@@ -183,9 +183,9 @@ def test_any_other_call_is_missed_by_name(file, changed):
         ask("replay", file, **changed)
     message = str(caught.value)
     assert message.startswith(
-        f"{file} does not hold the call chat 'river' of {changed.get('model', 'tiny-writer')} ("
+        f"{file} does not contain the call chat 'river' of {changed.get('model', 'tiny-writer')} ("
     )
-    assert "which ends in “Which " in message
+    assert "ending in “Which " in message
     assert "\n" not in message
 
 
@@ -268,7 +268,7 @@ def test_a_database_of_another_program_is_refused(file):
     with sqlite3.connect(file) as other:
         other.execute("CREATE TABLE recipes (name)")
     other.close()
-    with pytest.raises(CacheUnusable, match=r"holds no recorded calls of this version \(1\)"):
+    with pytest.raises(CacheUnusable, match=r"contains no recorded calls of this version \(1\)"):
         ask("use", file, says(RIVER))
 
 

@@ -114,5 +114,5 @@ def test_a_schema_is_written_without_references_and_with_all_properties():
 
 
 def test_a_schema_that_holds_itself_is_refused():
-    with pytest.raises(TypeError, match="Chapter holds itself"):
+    with pytest.raises(TypeError, match="Chapter contains itself"):
         json_schema(Chapter)

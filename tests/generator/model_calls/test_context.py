@@ -127,8 +127,7 @@ def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
         "Rivers are wet. Lakes too.",
     ]
     assert done.prompt.note == (
-        f"passages shortened for the model, whose context holds {room + 64:,} tokens: "
-        "LONG to 52 of 76 characters"
+        f"passages shortened to fit the model's context of {room + 64:,} tokens: LONG to 52 of 76 characters"
     )
     assert done.prompt.as_record()["shortened"] == [{"passage_id": "LONG", "characters": 52, "of": 76}]
 
@@ -136,8 +135,9 @@ def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
 def test_a_prompt_that_fits_nowhere_is_one_clear_error(sample):
     with pytest.raises(ContextTooSmall) as caught:
         written(sample, beside={"models": models(300), "tokenize": tokenize}, max_tokens=256)
-    assert "there is room for 44: the context holds 300, and 256 are kept for the answer." in str(
-        caught.value
+    assert (
+        "there is room for 44: the context is 300 tokens, and 256 tokens are reserved for the answer."
+        in str(caught.value)
     )
     assert "SHRAG_LLM__MAX_TOKENS" in str(caught.value)
 
@@ -219,7 +219,7 @@ def test_a_server_that_names_no_size_gets_three_quarters(sample):
     script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, evidence=evidence)
     first, second = (len(body["messages"][0]["content"].split()) for body in script.bodies)
     assert 0.74 * first < second <= 0.75 * first
-    assert "what the server takes: LONG to " in done.prompt.note
+    assert "the model's context: LONG to " in done.prompt.note
 
 
 def test_a_server_that_finds_the_smaller_one_too_long_as_well_is_not_asked_again(sample):
@@ -267,7 +267,9 @@ def test_more_tokens_of_an_answer_than_the_context_has_are_told_as_such(sample):
         "max_tokens=2048 cannot be greater than max_model_len=1024. Please request fewer output tokens."
     )
     overflow = httpx.Response(400, json={"error": {"message": too_many, "code": 400}})
-    with pytest.raises(ContextTooSmall, match=r"the context holds 1,024, and 2,048 are kept for the answer"):
+    with pytest.raises(
+        ContextTooSmall, match=r"the context is 1,024 tokens, and 2,048 tokens are reserved for the answer"
+    ):
         written(sample, overflow, beside={"tokenize": tokenize})
 
 

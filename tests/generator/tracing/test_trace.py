@@ -108,13 +108,13 @@ def test_long_values_are_shown_in_80_characters():
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        ("half {", "holds no JSON"),
-        ("[" * 100_000, "holds no JSON"),
-        (b"\xff\xfe", "holds no JSON"),
-        (json.dumps(RECORD | {"trace": 1}), r"holds a trace of version 1, .* of version 2; ask the question"),
-        (json.dumps(RECORD | {"trace": "new"}), r"holds a trace of version new, "),
-        ("[]", "holds no trace; make one with"),
-        ("{}", "holds no trace; make one with"),
+        ("half {", "is not valid JSON"),
+        ("[" * 100_000, "is not valid JSON"),
+        (b"\xff\xfe", "is not valid JSON"),
+        (json.dumps(RECORD | {"trace": 1}), r"is a trace of version 1, .* version 2; ask the question"),
+        (json.dumps(RECORD | {"trace": "new"}), r"is a trace of version new, "),
+        ("[]", "is not a trace; make one with"),
+        ("{}", "is not a trace; make one with"),
     ],
 )
 def test_a_file_that_holds_no_trace_of_today_is_named_with_what_to_do(tmp_path, content, complaint):
@@ -158,7 +158,7 @@ def test_a_model_call_of_another_program_is_shown_as_far_as_it_goes():
 def test_a_trace_without_a_part_of_it_is_named_with_that_part(tmp_path, key):
     file = tmp_path / "trace.json"
     Trace({name: value for name, value in RECORD.items() if name != key}).save(file)
-    with pytest.raises(ValueError, match=rf"trace\.json holds no whole trace: {key}: Field required"):
+    with pytest.raises(ValueError, match=rf"trace\.json is not a complete trace: {key}: Field required"):
         Trace.load(file)
 
 
@@ -166,7 +166,7 @@ def test_a_part_that_is_another_program_s_is_named_with_its_place(tmp_path):
     file = tmp_path / "trace.json"
     with_hop(step("search", milliseconds="long")).save(file)
     with pytest.raises(
-        ValueError, match=r"no whole trace: steps\.0\.steps\.0\.milliseconds: Input should be"
+        ValueError, match=r"not a complete trace: steps\.0\.steps\.0\.milliseconds: Input should be"
     ):
         Trace.load(file)
 

@@ -175,7 +175,7 @@ def test_a_question_that_was_asked_before_ends_the_steps(sample):
         rewritten(f"  {FIRST.upper()}!"),
         says(ANSWER),
     )
-    assert "asks again what was asked before" in " ".join(asked.result.notes)
+    assert "repeats an earlier question" in " ".join(asked.result.notes)
     assert asked.answer.title == "A title"
 
 

@@ -81,7 +81,7 @@ def test_the_same_call_is_answered_alike(settings):
 def test_an_answer_that_is_cut_off_is_mended_once_and_then_told(settings):
     few = settings.model_copy(update={"max_tokens": 16})
 
-    with pytest.raises(ModelAnswerInvalid, match=r"asked twice: .* cut off at 16 tokens") as told:
+    with pytest.raises(ModelAnswerInvalid, match=r"after one repair: .* cut off at 16 tokens") as told:
         asyncio.run(call(few, Papers))
 
     assert "Raise SHRAG_LLM__MAX_TOKENS" in str(told.value)
