@@ -1,6 +1,6 @@
 """Search and answers on the sample corpus, and checks of citations on judged claims.
 
-    python -m eval.experiments.sample [--home DIR] [--claims even|odd] [--list] [--json]
+    python -m eval.experiments.sample [--home DIR] [--claims even|odd|first|second|third] [--list] [--json]
 
 The experiment indexes `sample/`, asks its forty questions, and reports by kind: Success@5 (grade 2),
 abstentions, the quoted sentences, and the share of them from papers that answer. It also reports how many
@@ -39,6 +39,8 @@ from retriever.searching.confidence import THRESHOLD
 from retriever.settings import RetrieverSettings
 
 SAMPLE = Path(__file__).parents[2] / "sample"
+# Sets of further claims by the first letter of their ids, in the order in which they were written.
+FURTHER = {"first": "F", "second": "G", "third": "H"}
 NAME = "sample"
 SAMPLE_COLLECTION = Collection(
     name="sample",
@@ -171,11 +173,13 @@ def finding_figures(asked: Sequence[Question], strings: Mapping[str, Sequence[st
     }
 
 
-def claim_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
+def claim_figures(checked: Sequence[Claim], *, apart: bool = True) -> dict[str, dict[str, float]]:
     """Count by pair of languages: supported claims called unsupported, unsupported ones caught."""
     figures = {}
-    for pair, close in product(("within", "across"), (False, True)):
-        claims = [claim for claim in checked if claim.pair == pair and (claim.why in CLOSE) == close]
+    for pair, close in product(("within", "across"), (False, True) if apart else (False,)):
+        claims = [
+            claim for claim in checked if claim.pair == pair and ((claim.why in CLOSE) == close or not apart)
+        ]
         right = [claim for claim in claims if claim.supported]
         wrong = [claim for claim in claims if not claim.supported]
         figures[f"{pair}, close" if close else pair] = {
@@ -200,6 +204,15 @@ def kind_figures(checked: Sequence[Claim]) -> dict[str, dict[str, float]]:
     }
 
 
+def claims_of(part: str | None) -> list[dict[str, Any]]:
+    """Read the claims of a half, of a set of further claims, or all but the further ones."""
+    if part in FURTHER:
+        further = read_lines(SAMPLE / "further_claims.jsonl")
+        return [claim for claim in further if claim["claim_id"].startswith(FURTHER[part])]
+    claims = read_lines(SAMPLE / "claims.jsonl")
+    return [claim for claim in claims if part is None or is_for_testing(claim) == (part == "odd")]
+
+
 def read_lines(path: Path) -> list[dict[str, Any]]:
     """Read the records of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
@@ -219,11 +232,14 @@ def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
     "--home", type=click.Path(path_type=Path), help="The folder for the index; default: a temporary one."
 )
 @click.option(
-    "--claims", "half", type=click.Choice(["even", "odd"]), help="Only the claims with even or odd numbers."
+    "--claims",
+    "part",
+    type=click.Choice(["even", "odd", *FURTHER]),
+    help="Only the claims with even or odd numbers, or a set of further claims.",
 )
 @json_option
 @click.option("--list", "listing", is_flag=True, help="List the questions and claims with wrong outcomes.")
-def main(home: Path | None, half: str | None, as_json: bool, listing: bool) -> None:
+def main(home: Path | None, part: str | None, as_json: bool, listing: bool) -> None:
     """Evaluate search, answers and citation checks on the sample."""
     with tempfile.TemporaryDirectory() as temporary:
         settings = IndexerSettings(home=home or Path(temporary))
@@ -232,13 +248,15 @@ def main(home: Path | None, half: str | None, as_json: bool, listing: bool) -> N
         with open_index(settings, NAME) as index:
             qrels = read_qrels(SAMPLE / "qrels.txt")
             asked = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
-            judged = read_lines(SAMPLE / "claims.jsonl")
-            if half:
-                judged = [claim for claim in judged if is_for_testing(claim) == (half == "odd")]
+            judged = claims_of(part)
             began = time.process_time()
             checked = asyncio.run(check_claims(index, judged))
             milliseconds = 1000 * (time.process_time() - began) / len(checked)
-    questions, claims, kinds = question_figures(asked), claim_figures(checked), kind_figures(checked)
+    questions, claims, kinds = (
+        question_figures(asked),
+        claim_figures(checked, apart=part not in FURTHER),
+        kind_figures(checked),
+    )
     findings = finding_figures(asked, read_answers(SAMPLE / "answers.jsonl"))
     if as_json:
         tables = {"questions": questions, "findings": findings, "claims": claims, "kinds": kinds}
