@@ -1,4 +1,4 @@
-"""The command that tells what papers of an index refer to, and what refers to them: `citations`."""
+"""The command `citations`: references between the papers of an index."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,14 +29,14 @@ MOST_LISTED = 1_000_000  # papers of each list
     type=click.IntRange(0, MOST_LISTED),
     default=20,
     show_default=True,
-    help="Papers of each list at most.",
+    help="Maximum papers in each list.",
 )
 @json_option
 def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) -> None:
-    """Tell which papers of the index PAPER_ID refers to, and which refer to it."""
+    """List the papers of the index that PAPER_ID refers to, and the papers that refer to it."""
     settings = IndexerSettings()
     if len(ids) > MOST_ASKED:
-        raise click.UsageError(f"{len(ids):,} papers were given; at most {MOST_ASKED:,} can be")
+        raise click.UsageError(f"{len(ids):,} papers were given; the maximum is {MOST_ASKED:,}")
     asked = list(dict.fromkeys(normalize("NFC", doc_id) for doc_id in ids))
     with open_index(settings, chosen_index(name, settings)) as index:
         found = asyncio.run(_linked(index, asked, most))
@@ -44,7 +44,7 @@ def citations(ids: tuple[str, ...], name: str | None, most: int, as_json: bool) 
     absent = [doc_id for doc_id in asked if doc_id not in found]
     if not found:
         named = ", ".join(repr(one_line(doc_id)) for doc_id in absent[:5])
-        raise UnknownPaper(f"index {manifest.name!r} holds none of these papers: {named}")
+        raise UnknownPaper(f"index {manifest.name!r} contains none of these papers: {named}")
     if as_json:
         papers = [paper.as_record() | linked.as_record() for paper, linked in found.values()]
         echo_json({"name": manifest.name, "version": manifest.version, "papers": papers, "absent": absent})

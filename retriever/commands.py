@@ -42,7 +42,7 @@ LEFT_OUT = {
     "duplicates": "duplicate",
     "unstated": "passage of questions or words",
     "low_scores": "paper of a low score",
-}  # one of each
+}  # in the singular
 LONGEST_QUERY = 1_000  # characters that are shown
 Result = TypeVar("Result")
 
@@ -66,10 +66,10 @@ Result = TypeVar("Result")
         "record_file",
         type=PathParameter(),
         metavar="FILE",
-        help="Save all that is needed to report the search, and to run it again: FILE.json or FILE.md.",
+        help="Save a record to report or repeat the search: FILE.json or FILE.md.",
     ),
 )
-def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
+def search(  # noqa: PLR0913, PLR0917 - one parameter for each option
     question: str,
     name: str | None,
     sources: tuple[str, ...],
@@ -104,7 +104,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
     check_export(export, out, as_json=as_json)
     if sources and record_file:
-        raise click.UsageError("--source excludes --record: sources change, and nobody could run it again")
+        raise click.UsageError("--source excludes --record: sources change, so the search cannot be repeated")
     settings, places = RetrieverSettings(), IndexerSettings()
     filters, synonyms = make_filters(year, lang, journal), synonyms or settings.synonyms
     name = chosen_place(name, sources, places)
@@ -146,7 +146,7 @@ def search(  # noqa: PLR0913, PLR0917 - a command takes what its options give
             echo_json(result.as_record())
         else:
             show_search(result)
-    finally:  # last, as a full disk costs no result; nor does it cost the record that nobody reads on
+    finally:  # last, so that a full disk loses no output; also written after a closed pipe
         if record_file:
             from retriever.records.files import save
             from retriever.records.record import search_record
@@ -160,7 +160,7 @@ def _of_sources(
     synonyms: Path | None,
     question: "Callable[[SearchIndex], Awaitable[Result]]",
 ) -> Result:
-    """Ask sources, as an index is asked."""
+    """Search sources as one index."""
     from retriever.sources.gathered import open_sources
 
     async def asked() -> Result:
@@ -172,13 +172,13 @@ def _of_sources(
 
 @click.command()
 @click.argument("file", type=PathParameter())
-@click.option("--name", help="The index's name; else that of the record.")
+@click.option("--name", help="Name of the index; default: the name in the record.")
 @synonyms_option
 @json_option
 def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) -> None:
-    """Run the search again that FILE, made by `search --record FILE.json`, describes; exit 1 if hits differ.
+    """Repeat the search that FILE describes; exit 1 if the hits differ.
 
-    The settings are those that took effect then.
+    FILE comes from `search --record FILE.json`. The recorded settings apply.
     """
     from retriever.index import SearchIndex, open_index
     from retriever.records.files import load
@@ -213,7 +213,7 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
 @option_section(LIMITS, *constraint_options)
 @synonyms_option
 @option_section(OUTPUT, json_option)
-def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
+def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
     question: str,
     passage_id: str,
     name: str | None,
@@ -224,7 +224,7 @@ def explain(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     synonyms: Path | None,
     as_json: bool,
 ) -> None:
-    """Say, part by part and term by term, why PASSAGE_ID scores what it scores for QUESTION."""
+    """Explain the score of PASSAGE_ID for QUESTION, part by part and term by term."""
     from retriever.constraints.parsing import chosen_constraints
     from retriever.explaining.passages import explain as run
     from retriever.explaining.text import explanation_lines
@@ -283,7 +283,7 @@ def _show_hits(result: SearchResult) -> None:
 
 
 def show_trace(result: SearchResult) -> None:
-    """Print the keywords, the queries and what they found."""
+    """Print the keywords, and the queries with their numbers of hits."""
     if result.keywords:
         shown = ", ".join(f"{shortened(keyword.text)} ({keyword.weight:.2f})" for keyword in result.keywords)
         echo(styled("keywords", bold=True), f"  {shown}")

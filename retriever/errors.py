@@ -1,4 +1,4 @@
-"""What can go wrong between a question and its hits.
+"""Errors between a question and its hits.
 
 RetrieverError
 ├── BadQuestion     empty, or longer than the limit
@@ -7,8 +7,8 @@ RetrieverError
 ├── UnknownPassage  no passage of that id in the index
 ├── UnknownPaper    no paper of that id in the index
 ├── UnknownSource   no source of papers is declared by that name
-├── InvalidSource   what declares a source of papers cannot be used
-└── SourceFailed    a source of papers does not answer, or not as agreed; the others go on
+├── InvalidSource   invalid settings of a source of papers
+└── SourceFailed    a source of papers does not answer, or sends an invalid answer; other sources continue
 """
 
 import unicodedata
@@ -16,7 +16,7 @@ import unicodedata
 from base.errors import RemediableError
 from base.terminal.columns import display_width
 
-# Of a long expression only this much is shown before and behind the marked place.
+# Characters of a long expression shown before and after the marked place.
 SHOWN_BEFORE = 60
 SHOWN_BEHIND = 40
 CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})
@@ -47,22 +47,25 @@ class UnknownSource(RetrieverError):
 
 
 class InvalidSource(RetrieverError):
-    """What declares a source of papers cannot be used."""
+    """Invalid settings of a source of papers."""
 
 
 class SourceFailed(RetrieverError):
-    """A source of papers that does not answer, or not as agreed."""
+    """A source of papers does not answer, or sends an invalid answer."""
 
 
 class SourceSilent(SourceFailed):
-    """A source did not answer in time; it is not waited for again."""
+    """A source timed out. It is not asked again."""
 
 
 class BadExpression(RetrieverError):
-    """An expression of the expert language that cannot be read; `position` counts characters from 0."""
+    """An expression of the expert language that cannot be parsed; `position` counts characters from 0."""
 
     def __init__(self, reason: str, expression: str, position: int) -> None:
-        """Say what is wrong and mark the place under the expression, as wide characters are drawn."""
+        """Show the reason, the expression, and a mark under the place of the error.
+
+        Wide characters count as two columns.
+        """
         self.reason = reason
         self.expression = expression
         self.position = position

@@ -1,4 +1,4 @@
-"""What `--export` and `--out` of a command write: the references of papers."""
+"""The output of `--export` and `--out`: the references of papers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +12,11 @@ from retriever.exports import Record, export_named
 
 
 def check_export(export: str | None, out: Path | None, *, as_json: bool) -> None:
-    """Refuse options that do not go together."""
+    """Raise UsageError for options that exclude each other."""
     if export and as_json:
         raise click.UsageError("--json and --export exclude each other")
     if out and not export:
-        raise click.UsageError("--out is for --export")
+        raise click.UsageError("--out needs --export")
 
 
 def write_export(export: str, records: Sequence[Record], out: Path | None) -> None:

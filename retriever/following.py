@@ -1,7 +1,7 @@
-"""An open index that goes on to the version that answers: what a server keeps open.
+"""An open index that follows the current version, for servers.
 
-Between two questions the pointer is looked at, and where another version answers, that one is opened. A
-question is asked of one version from its beginning to its end. A version is closed behind its last question.
+The pointer is read between questions, and a new version is opened when it is published. One version answers
+a question from beginning to end. A superseded version is closed after its last question.
 """
 
 import asyncio
@@ -21,50 +21,50 @@ from retriever.opening.worker_threads import WorkerThreads
 if TYPE_CHECKING:
     from retriever.index import SearchIndex
 
-LOOKED_EVERY_S = 2.0  # at the pointer of an index that a server keeps
-TRIED_EVERY_S = 30.0  # to open a version that could not be opened
-PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # between tries to leave a version that is gone
+LOOKED_EVERY_S = 2.0  # interval between reads of the pointer
+TRIED_EVERY_S = 30.0  # interval between attempts to open a version that failed to open
+PAUSES_S = (0.5, 1.0, 2.0, 4.0)  # between attempts to replace a deleted version
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
 class _Opened:
-    """A version, and how many questions are asked of it just now."""
+    """An open version, and the number of questions in progress."""
 
     index: "SearchIndex"
     questions: int = 0
     superseded: bool = False
-    gone: bool = False  # as a question was told
+    gone: bool = False  # a question failed because the version was deleted
 
 
 class FollowingIndex:
-    """An index held open by whoever asks many questions; each is answered by the version current then.
+    """An index kept open for many questions; the current version answers each.
 
-    Where a newer version cannot be opened, the one before goes on answering, and its results have a note.
-    Threads and event loops may ask at once.
+    If a newer version cannot be opened, the previous one continues to answer, and its results have a note.
+    Threads and event loops may ask concurrently.
     """
 
     def __init__(self, store: IndexStore, open_version: Callable[[], "SearchIndex"]) -> None:
-        """Open the version that answers now."""
+        """Open the current version."""
         self._store = store
         self._open = open_version
-        self._lock = Lock()  # of what is current and who uses it
-        self._moving = Lock()  # held by the one thread that looks at the pointer or opens a version
+        self._lock = Lock()  # protects the current version and its count of questions
+        self._moving = Lock()  # held by the one thread that reads the pointer or opens a version
         self._current = _Opened(open_version())
         self._look_at = 0.0 if store.capabilities.local else time.monotonic() + LOOKED_EVERY_S
         self._refused: tuple[Pointer | None, float] = (None, 0.0)
         self._threads = WorkerThreads("follow")
         self._shared = ExitStack()
-        self.on_answer: Callable[[object], None] = lambda _: None  # told of whatever a question gave
+        self.on_answer: Callable[[object], None] = lambda _: None  # called with each result
 
     @property
     def manifest(self) -> Manifest:
-        """What the version says of itself that answered last."""
+        """The manifest of the version that answered last."""
         return self._current.index.manifest
 
     async def ask(self, question: Callable[["SearchIndex"], Awaitable[T]]) -> T:
-        """Ask the version that answers now; where it goes away meanwhile, ask the next from the start.
+        """Ask the current version; if it is deleted in the meantime, ask the next one from the start.
 
         Raises:
             UnknownIndex: the index was deleted.
@@ -89,7 +89,7 @@ class FollowingIndex:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator["SearchIndex"]:
-        """Keep the version that answers now open for a block that asks it more than once.
+        """Keep the current version open for a block that asks several questions.
 
         Raises:
             UnknownIndex: the index was deleted.
@@ -104,7 +104,7 @@ class FollowingIndex:
             return
         if self._store.capabilities.local:
             await self._threads.run(self._look)
-        else:  # a server may take its time, and the version that is open may answer meanwhile
+        else:  # opening from a cluster may take long; the open version answers in the meantime
             self._look_at = time.monotonic() + LOOKED_EVERY_S
             self._threads.begin(self._look_unawaited)
 
@@ -121,10 +121,10 @@ class FollowingIndex:
                 opened.questions -= 1
                 last = opened.superseded and not opened.questions
             if last:
-                await asyncio.to_thread(opened.index.close)  # also where this index was closed meanwhile
+                await asyncio.to_thread(opened.index.close)  # also if this index was closed in the meantime
 
     def _look(self) -> None:
-        """Go on to the version that answers; who comes while another is at it asks the one before.
+        """Open the current version; callers that arrive in the meantime use the previous one.
 
         Raises:
             UnknownIndex: the index was deleted.
@@ -137,21 +137,21 @@ class FollowingIndex:
             self._moving.release()
 
     def _look_unawaited(self) -> None:
-        """Look while the version that is open answers; nobody else would tell of an error."""
+        """Read the pointer in the background, and log errors, which no caller would see."""
         try:
             self._look()
-        except UnknownIndex:  # the question will tell
+        except UnknownIndex:  # the next question raises it
             pass
-        except Exception as error:  # noqa: BLE001 - the version that is open goes on answering
+        except Exception as error:  # noqa: BLE001 - the open version continues to answer
             self._log("pointer not followed", repr(error))
 
     def _follow(self, current: "SearchIndex") -> None:
         try:
             pointer = self._store.pointer()
-        except (EngineUnreachable, EngineRefused):  # the question will tell whether that is the end
+        except (EngineUnreachable, EngineRefused):  # the question decides whether it fails
             return
         except (ResourceError, OSError) as error:
-            reason = f"which one is the current cannot be told ({error})"
+            reason = f"the current version is unknown ({error})"
             if self._note(current, reason):
                 self._log("pointer not read", str(error))
             return
@@ -168,30 +168,30 @@ class FollowingIndex:
             raise
         except (ResourceError, OSError) as error:
             self._refused = (pointer, time.monotonic() + TRIED_EVERY_S)
-            self._note(current, f"the one published since cannot be opened ({error})")
+            self._note(current, f"the newer version cannot be opened ({error})")
             self._log("version not opened", str(error))
 
     @staticmethod
     def _note(current: "SearchIndex", reason: str) -> bool:
-        """Let the results of a version say why no other answers; tell whether they did not say so before."""
+        """Note in a version's results why no newer one answers; return True if the note is new."""
         before = current.notes
         current.notes = (f"answered by version {current.manifest.version}: {reason}",)
         return current.notes != before
 
     def _log(self, what: str, reason: str) -> None:
-        from base.logs import get_logger  # it loads what a search on the command line does not need
+        from base.logs import get_logger  # a search on the command line does not need it
 
         get_logger("index").warning(what, index=self.manifest.name, reason=reason)
 
     def _leave(self, gone: _Opened) -> None:
-        """Go on from a version that is gone, whether or not another thread has done so; patiently."""
+        """Replace a deleted version, unless another thread has done so; retry with pauses."""
         with self._moving:
             for pause in PAUSES_S:
                 if self._current is not gone:
                     return
                 try:
                     self._go_on()
-                except (EngineUnreachable, EngineRefused):  # perhaps a node is lost just now
+                except (EngineUnreachable, EngineRefused):  # a node may be down for a moment
                     time.sleep(pause)
             if self._current is gone:
                 self._go_on()
@@ -206,7 +206,7 @@ class FollowingIndex:
             before.index.close()
 
     def own(self, shared: ExitStack) -> None:
-        """Close what the versions share with this index."""
+        """Take ownership of the resources that versions share; `close` closes them."""
         self._shared = shared
 
     def __enter__(self) -> Self:
@@ -214,7 +214,7 @@ class FollowingIndex:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait for what is under way, and close all that is open."""
+        """Wait for running questions, and close all versions."""
         self._threads.close()
         with self._shared:
             self._current.index.close()

@@ -140,7 +140,7 @@ class SearchIndex:
 
 
 class OpenIndex(Protocol):
-    """An index that answers questions: one version, always the current version, or papers of sources."""
+    """An index that answers questions: one fixed version, the current version, or papers of sources."""
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
         """Ask one version from the beginning of a question to its end."""
@@ -168,7 +168,7 @@ def open_index(
     each question is answered by the version current at that time, which suits servers.
 
     Raises:
-        InvalidCall: something in the file of synonyms is no rule.
+        InvalidCall: a line in the file of synonyms is not a rule.
         UnknownIndex: no index of that name.
         IndexMismatch: it was built with another analysis, schema or library version.
         IndexDamaged: files are missing or broken, or no file names the current version.
@@ -192,7 +192,7 @@ def _open_version(
     *,
     hold: bool,
 ) -> SearchIndex:
-    """Open the current version, and hold it if `hold` says so."""
+    """Open the current version, and keep it from being cleared away if `hold` is true."""
     while True:
         pointer = store.pointer()
         manifest = store.manifest()
@@ -221,7 +221,7 @@ def _open_version(
                 return index
         except (FileNotFoundError, IndexDamaged) as error:
             if store.pointer() != pointer:
-                continue  # cleared away between the look at the pointer and the opening
+                continue  # cleared away after the pointer was read
             if isinstance(error, IndexDamaged):
                 raise
             raise IndexDamaged(
@@ -250,7 +250,7 @@ def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manif
     folder = Path(store.address(manifest).index)
 
     def check() -> None:
-        if folder.exists():  # otherwise the version was superseded and moved, until it is closed
+        if folder.exists():  # a superseded version is moved away while it is still open
             store.check_files(manifest, every_byte=True)
 
     with ExitStack() as opened:
@@ -258,7 +258,7 @@ def _open_embedded(settings: IndexerSettings, store: IndexStore, manifest: Manif
         if vectors:
             opened.callback(vectors.close)
         engine = TantivyEngine(folder, vectors, name=store.name, check=check)
-        opened.pop_all()  # it closes them
+        opened.pop_all()  # the engine closes the vectors
     return engine
 
 

@@ -32,7 +32,8 @@ synonyms_option = click.option(
     "--synonyms",
     type=PathParameter(),
     metavar="FILE",
-    help="For the question only; a line: 딥러닝, 심층학습, deep learning; or one way: R&D => 연구개발",
+    help="Synonyms for the question, one rule per line: 딥러닝, 심층학습, deep learning; "
+    "one-way: R&D => 연구개발",
 )
 
 plan_options = (
@@ -51,10 +52,10 @@ plan_options = (
 
 
 def source_names(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Part the names of sources; no name at all would have an index searched instead."""
+    """Split the names of sources; options without any name are an error."""
     names = tuple(filter(None, map(str.strip, ",".join(values).split(","))))
     if values and not names:
-        raise click.BadParameter("it names no source")
+        raise click.BadParameter("no source is named")
     return names
 
 
@@ -80,7 +81,7 @@ place_options = option_section(
 
 
 def chosen_place(name: str | None, sources: tuple[str, ...], settings: "IndexerSettings") -> str:
-    """Return the index that is searched, "" where sources are; raises as `chosen_index`."""
+    """Return the name of the index to search, or "" for sources; raises the errors of `chosen_index`."""
     if sources and name:
         raise click.UsageError("--source excludes --name")
     return "" if sources else chosen_index(name, settings)
@@ -89,7 +90,7 @@ def chosen_place(name: str | None, sources: tuple[str, ...], settings: "IndexerS
 filter_options = (
     click.option("--year", metavar="Y|Y..Y", help="Year of publication: 2019, 2019..2024, ..2024, 2019.."),
     click.option("--lang", metavar="LANG", help="Language of the passage: ko, en or other."),
-    click.option("--journal", help="The journal's name, exactly."),
+    click.option("--journal", help="Exact name of the journal."),
 )
 
 constraint_options = (
@@ -98,18 +99,16 @@ constraint_options = (
     ),
     click.option("--strict-time", is_flag=True, help="Keep only papers of the years that QUESTION names."),
     click.option(
-        "--no-constraints", is_flag=True, help="What QUESTION excludes, and its years, are words like others."
+        "--no-constraints", is_flag=True, help="Treat exclusions and years in QUESTION as ordinary words."
     ),
 )
 
 export_options = (
-    click.option(
-        "--export", type=click.Choice(export_names()), help="The papers' references in this format."
-    ),
+    click.option("--export", type=click.Choice(export_names()), help="Format for the papers' references."),
     click.option(
         "--out",
         type=PathParameter(),
         metavar="FILE",
-        help="Where --export writes to; else standard output.",
+        help="Output file of --export; default: standard output.",
     ),
 )

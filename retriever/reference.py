@@ -1,6 +1,6 @@
-"""A paper as literature managers know it: what `exports/` and the metadata of a page are made from.
+"""A paper as a bibliographic reference, for `exports/` and the metadata of a page.
 
-Each text is one line without controls, whatever stood in the record.
+Each text is one line without control characters.
 """
 
 import re
@@ -13,34 +13,34 @@ from urllib.parse import quote, urlsplit
 from base.terminal.output import STEERING
 from indexer.corpora.normal_forms import DOI, DOI_PREFIX
 
-# Here some reader, as Python's splitlines, ends a line.
+# Characters that end a line for some readers, for example Python's splitlines.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
 NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 LONGEST_ADDRESS = 2_000  # of a link
-IN_ADDRESSES = "%:/?#@!$&'+,;="  # that are not percent-encoded
+IN_ADDRESSES = "%:/?#@!$&'+,;="  # not percent-encoded
 STARTS_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An author. `given` is empty where nothing tells which part is the family name."""
+    """An author. `given` is empty if the family name is unknown."""
 
     family: str
     given: str = ""
 
     @property
     def is_whole(self) -> bool:
-        """Tell whether the name is not to be taken apart, as a Western one is at its last space."""
+        """Whether the name must not be split at its last space, as Western names are."""
         return not self.given and not STARTS_LATIN.match(self.family)
 
     def __str__(self) -> str:
-        """Return the name as it was written: "Family, Given", or whole."""
+        """Return the name as "Family, Given", or whole if it was not split."""
         return f"{self.family}, {self.given}" if self.given else self.family
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What is cited of a paper; a text is "" and a year None where the record has none."""
+    """The cited fields of a paper. A missing text is "", a missing year None."""
 
     id: str
     title: str
@@ -57,7 +57,7 @@ class Reference:
 
 
 def reference_of(record: Mapping[str, Any]) -> Reference:
-    """Read a paper's record (as `retriever.papers.records` reads it); a value of another type is left out."""
+    """Convert a paper's record (from `retriever.papers.records`); values of the wrong type are skipped."""
     year, lang = record.get("year"), _line(record, "lang")
     return Reference(
         id=_line(record, "doc_id") or _line(record, "id"),
@@ -76,12 +76,12 @@ def reference_of(record: Mapping[str, Any]) -> Reference:
 
 
 def web_address(record: Mapping[str, Any]) -> str:
-    """Return a paper's address on the web, else its DOI's; "" where neither is one of http or https.
+    """Return a paper's http(s) address, else the address of its DOI, else "".
 
-    It holds no sign that ends a link in HTML or Markdown.
+    Characters that end a link in HTML or Markdown are percent-encoded.
     """
     url, doi = _line(record, "url"), DOI_PREFIX.sub("", _line(record, "doi"))
-    with suppress(ValueError):  # brackets that are no address
+    with suppress(ValueError):  # brackets that do not hold an IPv6 address
         parts = urlsplit(url)
         host = parts.hostname and parts.netloc.isascii() and "@" not in parts.netloc
         if parts.scheme in {"http", "https"} and host and len(url) <= LONGEST_ADDRESS:
@@ -90,13 +90,13 @@ def web_address(record: Mapping[str, Any]) -> str:
 
 
 def name_of(author: str) -> Name:
-    """Split "Family, Given"; any other name stays whole, since its parts cannot be told apart."""
+    """Split "Family, Given"; keep any other name whole, since its family name is unknown."""
     family, _, given = (part.strip() for part in author.partition(","))
     return Name(family, given) if family and given and "," not in given else Name(author)
 
 
 def one_line(text: str) -> str:
-    """Return text on one line, without controls, marks of direction, lone surrogates and noncharacters."""
+    """Return text on one line, without controls, direction marks, lone surrogates and noncharacters."""
     spaced = SPACES.sub(" ", text)
     return NONCHARACTERS.sub("", STEERING.sub("", spaced)).strip()
 

@@ -82,7 +82,7 @@ async def rank(
 ) -> RankedQuestion:
     """Return the run for one question: at most k hits, passage_ids or with `collapse` doc_ids.
 
-    Nothing is left out as a duplicate or as incomplete: a run holds what was judged. A `further` stage may
+    Duplicates and incomplete papers are kept, because runs are compared with qrels. A `further` stage may
     change the ranking.
     """
 
@@ -242,4 +242,4 @@ _STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "p
 
 def _check_hits(k: int, most: int) -> None:
     if not 1 <= k <= most:
-        raise BadFilter(f"{k} hits are asked for; ask for 1 to {MOST_HITS:,}")
+        raise BadFilter(f"{k} hits were requested; request 1 to {MOST_HITS:,}")

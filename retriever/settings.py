@@ -1,4 +1,4 @@
-"""How questions are searched for: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
+"""Settings of searches: variables `SHRAG_…` and `shrag.toml`, read by the front ends."""
 
 from typing import Annotated, Any, Literal
 
@@ -10,7 +10,7 @@ from indexer.settings import OptionalPath
 
 Candidates = Literal["progressive", "lexical", "both"]
 KeywordRanking = Literal["tf-idf", "entropy"]
-# Parts of the order of `shrag` beside BM25 of the question's words.
+# Parts of the order of `shrag`, in addition to BM25 of the question's words.
 OrderPart = Literal[
     "weights",
     "word-forms",
@@ -24,7 +24,7 @@ OrderPart = Literal[
 
 
 def _listed(value: Any) -> Any:
-    """Take names apart that are written as a list: feedback,second-search or as JSON."""
+    """Split names that are separated by commas or given as a JSON list."""
     return (
         [name.strip(" \"'") for name in value.strip("[] ").split(",") if name.strip()]
         if isinstance(value, str)
@@ -89,7 +89,7 @@ class RetrieverSettings(LayeredSettings):
 
 
 class SourcesSettings(LayeredSettings):
-    """The tables of sources of papers, as they stand; `retriever.sources.configuration` reads them."""
+    """The unparsed tables of sources of papers; `retriever.sources.configuration` parses them."""
 
     model_config = SettingsConfigDict(
         env_prefix="SHRAG_", env_nested_delimiter="__", frozen=True, hide_input_in_errors=True
@@ -97,5 +97,5 @@ class SourcesSettings(LayeredSettings):
 
     sources: dict[str, Any] = Field(
         default_factory=dict,
-        description="sources of papers beyond the indexes, a table each: docs/how-to/sources.md",
+        description="sources of papers beyond the indexes, one table per source: docs/how-to/sources.md",
     )

@@ -19,13 +19,13 @@ from retriever.sources.configuration import SourceTable, declared, find_source, 
 from retriever.sources.gathered import open_declared
 from retriever.sources.merging import ask_sources
 
-WORDS = Or((Term("research", ("research",)), Term("연구", ("연구",))))  # that a check looks for
-NONE = "no source is configured; docs/how-to/sources.md says how one is"
+WORDS = Or((Term("research", ("research",)), Term("연구", ("연구",))))  # the query of a check
+NONE = "no source is configured; docs/how-to/sources.md describes how to add one"
 
 
 @dataclass(frozen=True, slots=True)
 class ListedSource:
-    """A source that is configured; `problem` says why it cannot be used."""
+    """A configured source; `problem` is the reason if it cannot be used."""
 
     name: str
     kind: str
@@ -37,7 +37,7 @@ class ListedSource:
 
 @dataclass(frozen=True, slots=True)
 class CheckedSource:
-    """What a source answered to one small query."""
+    """The answer of a source to one small query."""
 
     name: str
     found: int = 0
@@ -55,7 +55,7 @@ def sources() -> None:
 @sources.command("list")
 @json_option
 def list_sources(as_json: bool) -> None:
-    """List what is configured, whether questions stay within the institution, and what a source can do."""
+    """List the configured sources, whether questions stay within the institution, and their features."""
     listed = asyncio.run(_listed(read_tables()))
     if as_json:
         echo_json({"sources": [asdict(each) for each in listed]})
@@ -74,13 +74,13 @@ def list_sources(as_json: bool) -> None:
 @click.argument("name", required=False)
 @json_option
 def check(name: str | None, as_json: bool) -> None:
-    """Send a small query to the source NAME, or to all, and tell what comes; exit 1 if one fails.
+    """Send a small query to the source NAME, or to all, and show the answers; exit 1 if one fails.
 
     NAME may be a file NAME.toml that describes one source.
     """
     tables = read_tables()
     if name and name not in tables:
-        find_source(name, tables, os.environ)  # raises where there is none
+        find_source(name, tables, os.environ)  # raises if it is unknown
     checked = asyncio.run(_checked([name] if name else list(tables), tables))
     if as_json:
         echo_json({"sources": [asdict(each) for each in checked]})

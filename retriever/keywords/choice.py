@@ -34,7 +34,7 @@ from retriever.requests.context import SearchContext
 COMMON = "common"  # the group of words of any paper
 SUBJECT = ("noun", "other", COMMON)  # groups of keywords about the subject, in their order
 ENTROPY_SAMPLE = 256
-MOST_SPELLED = 16  # unknown words of a question whose near spellings are looked for
+MOST_SPELLED = 16  # unknown words of a question that are checked for near spellings
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,9 @@ class KeywordChoice:
     """The keywords k1, k2, … with the statistics and concepts behind them."""
 
     keywords: tuple[Keyword, ...]
-    token_weights: Mapping[str, float]  # of each token that is searched for
+    token_weights: Mapping[str, float]  # of each searched token
     statistics: TermStatistics
-    spellings: Mapping[str, tuple[str, ...]]  # of tokens that the index does not hold
+    spellings: Mapping[str, tuple[str, ...]]  # of tokens that the index does not contain
     concepts: tuple[Concept, ...]
     given: bool = False  # whether the keywords came with the request
     ranked: bool = True  # whether they are in the order of their importance
@@ -52,7 +52,7 @@ class KeywordChoice:
     has_counterparts: bool = False  # whether the index holds a counterpart, even if concepts leave it out
 
     def with_keywords(self, keywords: Sequence[Keyword]) -> "KeywordChoice":
-        """Return the choice with other keywords, as a person or an agent edits them."""
+        """Return the choice with keywords that a person or an agent edited."""
         kept = tuple(keywords)
         weights = {**self.synonym_weights, **token_weights(kept)}
         return replace(self, keywords=kept, token_weights=weights, given=True, ranked=False)
@@ -179,7 +179,7 @@ def _analysed(
 
 
 def _note_unused(context: SearchContext, dropped: Sequence[Keyword], usable: int) -> None:
-    """Note the given keywords that make no query."""
+    """Add notes on given keywords that produce no query."""
     if dropped:
         texts = ", ".join(keyword.text for keyword in dropped)
         context.recorder.note(f"nothing to search for in {texts}: only stop words, punctuation or signs")

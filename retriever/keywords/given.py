@@ -18,12 +18,12 @@ def given_keywords(
 ) -> tuple[Keyword, ...]:
     """Analyse keywords as a person typed and ordered them: the first is k1; each weighs 1 / its rank.
 
-    A text of several words becomes several keywords. A word that is one of the `known` keeps its tokens: a
-    word of a question is often read otherwise alone. Words that mean the same come once. Those of which the
-    analyzer keeps nothing come last, without tokens and weight, for a reader to be told of them.
+    A text of several words becomes several keywords. A word among the `known` ones keeps its tokens, because
+    the analysis of a single word often differs from its analysis in a question. Words with the same tokens
+    come once. Words without tokens come last, with weight 0, so that a note can name them.
 
     Raises:
-        BadQuestion: too many, one that is empty or too long, or one that is no Unicode.
+        BadQuestion: too many keywords, or one that is empty, too long, or not valid Unicode.
     """
     typed = [normalize("NFC", text).strip() for text in texts]
     check_given(typed)
@@ -38,36 +38,38 @@ def given_keywords(
 
 
 def check_given(texts: Sequence[str]) -> None:
-    """Refuse keywords that cannot be used.
+    """Check given keywords.
 
     Raises:
-        BadQuestion: too many, one that is empty or too long, or one that is no Unicode.
+        BadQuestion: too many keywords, or one that is empty, too long, or not valid Unicode.
     """
     if len(texts) > MOST_GIVEN:
-        raise BadQuestion(f"{len(texts):,} keywords are given, and {MOST_GIVEN} at most: leave some out")
+        raise BadQuestion(f"{len(texts):,} keywords are given; the maximum is {MOST_GIVEN}: leave some out")
     for place, text in enumerate(texts, 1):
         if not text.strip():
             raise BadQuestion(f"keyword {place} of {len(texts)} is empty")
         if len(text) > LONGEST_GIVEN:
             raise BadQuestion(
-                f"keyword {place} has {len(text):,} characters, {LONGEST_GIVEN} are allowed; shorten it"
+                f"keyword {place} has {len(text):,} characters; the maximum is {LONGEST_GIVEN}: shorten it"
             )
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
-            raise BadQuestion(f"keyword {place} holds a lone surrogate at character {error.start}") from None
+            raise BadQuestion(
+                f"keyword {place} contains a lone surrogate at character {error.start}"
+            ) from None
 
 
 def words_of_each(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
-    """Split keywords into words, each analysed once; those that the analyzer drops fall away.
+    """Split keywords into words, each analysed once; words that the analyzer drops are left out.
 
-    Compounds of several words found less than their words did (SHRAG, section 3.1).
+    Compounds of several words find less than their words (SHRAG, section 3.1).
     """
     return [keyword for keyword in analysed_words(texts, analyzer) if keyword.tokens]
 
 
 def analysed_words(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
-    """Split keywords into words, each analysed once; of a text without any word itself, without tokens."""
+    """Split keywords into words, each analysed once; a text without words is kept whole, without tokens."""
     words = (word for text in texts for word in WORD.findall(text) or [text])
     return [
         Keyword(word, language_of(word), tuple(dict.fromkeys(token[0] for token in analyzer.analyze(word))))
@@ -76,5 +78,5 @@ def analysed_words(texts: Iterable[str], analyzer: Analyzer) -> list[Keyword]:
 
 
 def rank(keywords: Sequence[Keyword], most: int | None = KEYWORDS) -> tuple[Keyword, ...]:
-    """Keep the first `most`, and weigh each 1 / its rank."""
+    """Keep the first `most` keywords, and weigh each 1 / its rank."""
     return tuple(replace(keyword, weight=1 / place) for place, keyword in enumerate(keywords[:most], 1))

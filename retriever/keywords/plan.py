@@ -27,8 +27,8 @@ class NamedQuery:
 class QueryPlan:
     """The queries of one question for one call to the engine, and the number of `nearest` passages by vector.
 
-    The rows of the passages that the first `read` queries find are always needed, so an engine may return
-    them with the hits.
+    The rows of the passages found by the first `read` queries are always needed, so an engine may return them
+    with the hits.
     """
 
     queries: tuple[NamedQuery, ...] = ()
@@ -41,7 +41,7 @@ class QueryPlan:
         return (*(named.name for named in self.queries), *([NEAREST] if self.nearest else []))
 
     def query(self, name: str) -> Query | None:
-        """Return the query of a name, None where there is none."""
+        """Return the query of a name, or None."""
         return next((named.query for named in self.queries if named.name == name), None)
 
     def without(self, *names: str) -> "QueryPlan":
@@ -109,7 +109,7 @@ def keyword_query(question: AnalysedQuestion, keywords: Iterable[Keyword]) -> Or
 
 
 def _keyword_clauses(question: AnalysedQuestion, keyword: Keyword) -> list[Term | Phrase]:
-    """Return the clause of a keyword, without the tokens that do not match alone, and its synonyms'."""
+    """Return the clauses of a keyword and its synonyms, without tokens that do not match alone."""
     tokens = tuple(
         token
         for token in keyword.tokens

@@ -43,7 +43,7 @@ class Measured:
         feedback: BM25 by feedback terms, as a share of their strengths.
         neighbours: share of the question's neighbouring words that are neighbours in the passage.
         language, same_title: as `PassageRows` has them.
-        shares_word: whether the text holds a word of letters of the question, or a counterpart.
+        shares_word: whether the text contains a word of letters of the question, or a counterpart.
     """
 
     base: Scores

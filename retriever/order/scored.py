@@ -16,7 +16,7 @@ LOWEST_OF_OTHER = 4  # rank to which the best paper in the other language is lif
 SAME_TITLE = 0.1  # weight of the mean score of one title; the passage's own score has the rest
 DECIMALS = 9  # of scores; sums of features differ by less between engines
 
-FOUNDED = {"base", "bridge", "title in passage"}  # a search shows passages that score by one of these parts
+FOUNDED = {"base", "bridge", "title in passage"}  # a search shows only passages with one of these parts
 
 Part = tuple[float, float]  # a value and its weight
 
@@ -100,9 +100,9 @@ def with_other_language(
 ) -> ScoredCandidates:
     """Lift the best candidate in the other language to the fourth rank.
 
-    A question of which no word has a counterpart finds papers in the other language by words that both
-    languages share (names, abbreviations), which BM25 hardly counts. Only a candidate that holds such a word
-    is lifted, and not above one that ties with the third.
+    If no word of a question has a counterpart, papers in the other language match only by words that both
+    languages share (names, abbreviations), which BM25 hardly counts. Only a candidate that contains such a
+    word is lifted, and not above one that ties with the third.
     """
     ranked = scored.order
     if len(ranked) < LOWEST_OF_OTHER or language not in {"ko", "en"}:

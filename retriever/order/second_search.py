@@ -1,8 +1,8 @@
 """A second search by names in the best passages: bridges to passages that the question does not find.
 
 "Where was the founder of X born?": a passage on X names the founder and does not answer the rest; the passage
-on the founder does not hold X. Only a question that names somebody or something has a second search, and only
-passages that hold the name and leave a part of the question uncovered are its sources.
+on the founder does not contain X. Only a question with a name has a second search. Its sources are passages
+that contain the name and leave a part of the question uncovered.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -165,7 +165,7 @@ def plan_second_search(
 
 
 class NameTerm(NamedTuple):
-    """A token of a name: its idf, and whether it may be a bridge."""
+    """A token of a name: its idf, and whether it can be a bridge."""
 
     token: str
     idf: float

@@ -61,7 +61,7 @@ def make_filters(year: str | None, lang: str | None, journal: str | None) -> Fil
     try:
         (journal or "").encode("utf-8")
     except UnicodeEncodeError as error:
-        raise BadFilter(f"the journal holds a lone surrogate at character {error.start}") from None
+        raise BadFilter(f"the journal contains a lone surrogate at character {error.start}") from None
     return Filters(
         years=parse_years(year) if year and year.strip() else None,
         lang=parse_language(lang) if lang and lang.strip() else None,

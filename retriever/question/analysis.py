@@ -21,7 +21,7 @@ from retriever.question.question_form import relates_things
 from retriever.question.whole_words import with_whole_words
 from retriever.question.word_weights import question_weights
 
-# A text of more words is a passage: in any case, and where it asks nothing.
+# A text of more words is a passage: in any case, and if it asks nothing.
 MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 25, 20
 QUESTION_MARKS = "?\uff1f"
 POSSESSIVE = re.compile(r"(?<=\w['\u2019\uff07])[sS]\b")  # Parkinson's: the analysis makes it a token
@@ -29,21 +29,21 @@ POSSESSIVE = re.compile(r"(?<=\w['\u2019\uff07])[sS]\b")  # Parkinson's: the ana
 
 @dataclass(frozen=True, slots=True)
 class AnalysedQuestion:
-    """A question with its tokens; of an expression (method `boolean`) the query that it stands for."""
+    """A question with its tokens, or for method `boolean` the parsed query of an expression."""
 
     text: str  # composed (NFC)
     tagged: tuple[TaggedToken, ...] = ()  # tokens with their parts of speech
-    terms: tuple[Term, ...] = ()  # one a distinct token
+    terms: tuple[Term, ...] = ()  # one for each distinct token
     synonyms: tuple[Expansion, ...] = ()
     expression: Query | None = None
-    roles: Mapping[str, Role] = field(default_factory=dict)  # what each token does in it
-    weights: Mapping[str, float] = field(default_factory=dict)  # of each token; 1 where it stands once
-    patterns: Mapping[str, Pattern] = field(default_factory=dict)  # of the tokens that do not match alone
-    parts: Mapping[str, Pattern] = field(default_factory=dict)  # of nouns that passages may hold in parts
+    roles: Mapping[str, Role] = field(default_factory=dict)  # the role of each token
+    weights: Mapping[str, float] = field(default_factory=dict)  # of each token
+    patterns: Mapping[str, Pattern] = field(default_factory=dict)  # of tokens that do not match alone
+    parts: Mapping[str, Pattern] = field(default_factory=dict)  # of nouns that passages may contain as parts
     units: tuple[Unit, ...] = ()  # terms of several tokens: CO2
     names: tuple[tuple[str, ...], ...] = ()  # the tokens of each name in it
     is_passage: bool = False  # a text that was pasted in
-    relates_names: bool = False  # whether it asks for something of what it names
+    relates_names: bool = False  # whether it asks for a property of a named thing
     constraints: Constraints = field(default_factory=Constraints)
 
     @property
@@ -64,7 +64,7 @@ class AnalysedQuestion:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left of it to search for."""
+        """Whether it contains nothing to search for."""
         return not self.terms and self.expression is None
 
 
@@ -85,7 +85,7 @@ def analyse_question(
         synonyms: whether to look up the synonyms of the index's file.
         plain_words: whether to look up everyday words.
     """
-    text = unicodedata.normalize("NFC", question)  # as what is indexed
+    text = unicodedata.normalize("NFC", question)  # as in the index
     tagged, parts = with_whole_words(
         text, index.analyzer.tagged_tokens(text), index.analyzer, index.glossary.korean_words
     )
@@ -100,7 +100,7 @@ def analyse_question(
     texts = {token: text[start:end] for token, _, start, end in reversed(tokens)}
     asked_tokens = [token[0] for token in tokens if not _is_possessive(text, token)]
     terms = tuple(Term(texts[token], (token,)) for token in dict.fromkeys(asked_tokens))
-    # Where a compound stands on its parts, the parts.
+    # For a compound at the position of its parts, the parts.
     by_position = {token[1]: token for token in tokens}
     found = index.synonyms.find([token[0] for token in by_position.values()]) if synonyms else []
     is_passage = len(by_position) > (

@@ -1,4 +1,4 @@
-"""What kind of thing a question asks for, where its wording tells: a year or date, a number."""
+"""The kind of answer that a question asks for, if its wording shows it: a year or date, a number."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ ASKED: Mapping[Kind, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
 }
-# What an index holds of such things: years, centuries; numerals and the stems of English number words.
+# Tokens of these kinds in an index: years, centuries; numerals and the stems of English number words.
 TOKENS: Mapping[Kind, re.Pattern[str]] = {
     "date": re.compile(r"[1-9]\d{2}|1\d{3}|20\d\d|centuri|세기"),
     "number": re.compile(
@@ -30,10 +30,10 @@ TOKENS: Mapping[Kind, re.Pattern[str]] = {
 
 
 def asked_kind(question: str) -> Kind | None:
-    """Return the kind of thing that a question asks for; None where its wording does not tell."""
+    """Return the kind of answer that a question asks for; None if its wording does not show it."""
     return next((kind for kind, wording in ASKED.items() if wording.search(question)), None)
 
 
 def tokens_of_kind(kind: Kind, tokens: Iterable[str]) -> set[str]:
-    """Return those of the analysed tokens that are, or are part of, a thing of the kind."""
+    """Return the analysed tokens that are, or are part of, an answer of the kind."""
     return {token for token in tokens if TOKENS[kind].fullmatch(token)}

@@ -1,7 +1,7 @@
-"""The words of a question that its papers are looked for and judged by, without an index of one's own.
+"""The words of a question for searching and judging papers without an index.
 
-Words of the request and those that ask stay out unless there are no others. Beside each word stand its
-counterparts in the other language, and other forms of it, as the glossary knows them.
+Words of the request and question words are left out unless there are no others. Each word has its
+counterparts in the other language and its other forms from the glossary.
 """
 
 import unicodedata
@@ -20,21 +20,21 @@ from retriever.question.word_forms import form_translations
 from retriever.question.word_weights import common_tokens, question_weights
 
 MOST_WORDS = 2 * KEYWORDS
-COMMON_WEIGHT = 0.3  # of words that any paper may hold
+COMMON_WEIGHT = 0.3  # of words that any paper may contain
 
 
 @dataclass(frozen=True, slots=True)
 class AskedWord:
-    """A word, what stands for it, as a rule in the other language, and its weight in the question."""
+    """A word, its counterparts (usually in the other language), and its weight in the question."""
 
     keyword: Keyword
     others: tuple[Keyword, ...] = ()
     weight: float = 1.0
-    is_common: bool = False  # whether any paper may hold it: study, effect, since
+    is_common: bool = False  # whether any paper may contain it: study, effect, since
 
     @property
     def languages(self) -> frozenset[str]:
-        """The languages that it is known in; an abbreviation or a number (GPT-4) stands for itself in all."""
+        """The languages in which it is known; all languages for an abbreviation or a number (GPT-4)."""
         texts = [self.keyword, *self.others]
         return frozenset(keyword.language for keyword in texts)
 
@@ -45,7 +45,7 @@ class AskedWord:
 
 
 def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[AskedWord, ...]:
-    """Return the words that a text asks about, in its order, at most `MOST_WORDS`."""
+    """Return at most `MOST_WORDS` words that a text asks about, in its order."""
     text = unicodedata.normalize("NFC", text)
     tagged = analyzer.tagged_tokens(text)
     tokens = [token for token, _ in tagged if any(map(str.isalnum, token[0]))]
@@ -70,7 +70,7 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[Aske
 def _counterparts(
     text: str, subject: list[Token], roles: Mapping[str, Role], analyzer: Analyzer, glossary: Glossary
 ) -> list[Translation]:
-    """Return translations and other forms; a long form stands for its abbreviation with all of its words."""
+    """Return translations and other forms; a long form replaces its abbreviation only with all its words."""
     units = tuple(compounds(text, subject))
     found = translations(subject, glossary, analyzer, units)
     question = AnalysedQuestion(text, tuple((token, "") for token in subject), roles=roles, units=units)
@@ -86,9 +86,9 @@ def _joined(form: Translation) -> tuple[Keyword, ...]:
 
 
 def subject_text(question: str, this_year: int) -> str:
-    """Return a question without what bounds its papers: years, and words to leave out.
+    """Return a question without its constraints: years and exclusions.
 
-    Years that contradict each other are no part of the subject either.
+    Contradictory years are removed too.
     """
     text = unicodedata.normalize("NFC", question)
     found = find_constraints(text, this_year)
@@ -96,7 +96,7 @@ def subject_text(question: str, this_year: int) -> str:
 
 
 def subject_of(words: tuple[AskedWord, ...]) -> tuple[AskedWord, ...]:
-    """Return the words that say what a paper is about; all where there are no such words."""
+    """Return the words about the subject; all words if there are none."""
     return tuple(word for word in words if not word.is_common) or words
 
 

@@ -45,7 +45,7 @@ def compounds(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
 
     A term has no space. It has letters and digits (CO2, LiFePO4, H1N1, IL-6, SARS-CoV-2, 5-HT, 코로나19), a
     single letter and a word (X-ray, TNF-α, X선), or initials (U.S.A). Quantities (5km, 20년, 18-year-old) and
-    words with a hyphen (real-time) are no such terms.
+    words with a hyphen (real-time) do not count.
 
     Args:
         text: the analysed text, composed (NFC).

@@ -22,7 +22,7 @@ from retriever.question.spelling import VARIANT_WEIGHT
 class Word:
     """A word of the question: its spellings with their weights, and its weight times idf.
 
-    A word that the index does not hold has the idf of a document frequency of 0.
+    A word that the index does not contain has the idf of document frequency 0.
     """
 
     spellings: Mapping[Pattern, float]
@@ -34,9 +34,9 @@ class Word:
 class Counterpart:
     """A translation, synonym or other form of words of a concept.
 
-    A passage holds it if the tokens of `pattern` are adjacent. It scores once, times `weight`, and at most as
-    much as the words of the question could. For words that the index does not hold it counts as its own
-    words: 열폭주 as two, thermal and runaway.
+    A passage contains it if the tokens of `pattern` are adjacent. It scores once, times `weight`, and at most
+    as much as the words of the question could. For words that the index does not contain, it counts as its
+    own words: 열폭주 as two, thermal and runaway.
     """
 
     pattern: Pattern
@@ -63,7 +63,7 @@ class Concept:
 
     @cached_property
     def is_known(self) -> bool:
-        """Whether the index holds a word or a counterpart."""
+        """Whether the index contains a word or a counterpart."""
         return bool(self.counterparts) or any(word.is_known for word in self.words)
 
     @cached_property
@@ -94,7 +94,7 @@ def make_concepts(
     *,
     weighted: bool = True,
 ) -> tuple[Concept, ...]:
-    """Join the words of a question that share a counterpart; each other word is one concept.
+    """Join the words of a question that share a counterpart; every other word is its own concept.
 
     Args:
         question: its words and their weights.
@@ -180,7 +180,7 @@ def _counterpart(
     weights: Mapping[str, float],
     statistics: TermStatistics,
 ) -> Counterpart | None:
-    """Return the counterpart; None if no passage can hold it."""
+    """Return the counterpart; None if no passage can contain it."""
     if not statistics.holds(translation.pattern):
         return None
     source = sorted(weights.keys() & translation.source)

@@ -1,8 +1,8 @@
 """Scholarly words for a question's everyday words: children for kids, 체중 감량 for 살빼기.
 
-The words come from a list of this project (`plain_words.tsv`). A question's words are compared as they are
-written, without a plural s. Each equivalent is searched for in both languages, as far as the index's glossary
-knows it.
+The words come from a list of this project (`plain_words.tsv`). A question's words are compared in their
+written form, without a plural s. Each equivalent is searched for in both languages if the index's glossary
+has a translation.
 """
 
 import re
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 FILE = Path(__file__).with_suffix(".tsv")
 KOREAN_WORD = re.compile("[가-힣]+")
-HEAD = 2  # characters by which words of the list are looked up
+HEAD = 2  # leading characters by which the list is looked up
 END = re.compile(r"s?(?![a-z0-9])", re.IGNORECASE)  # of a word in Latin letters
 MOST_EQUIVALENTS = 12  # of one word, in both languages
 
@@ -45,7 +45,7 @@ def _by_head() -> Mapping[str, list[str]]:
 
 
 def plain_word_expansions(index: "SearchIndex", text: str, tokens: Sequence[Token]) -> Iterator[Expansion]:
-    """Yield the equivalents of the everyday words in a text; of words that overlap, those of the first.
+    """Yield the equivalents of the everyday words in a text; of overlapping words, only the first counts.
 
     Args:
         index: whose analyzer and glossary are used.
@@ -68,7 +68,7 @@ def plain_word_expansions(index: "SearchIndex", text: str, tokens: Sequence[Toke
 
 
 def _last(text: str, tokens: Sequence[Token], start: int, end: int) -> int:
-    """Return the number of the first token behind `end`, 0 if a word does not end there."""
+    """Return the number of the first token after `end`, 0 if no word ends there."""
     if text[end - 1].isascii():
         if not (ending := END.match(text, end)):
             return 0
@@ -82,7 +82,7 @@ def _last(text: str, tokens: Sequence[Token], start: int, end: int) -> int:
 
 
 def _searched(index: "SearchIndex", source: Sequence[str], others: Sequence[str]) -> Iterator[Equivalent]:
-    """Yield equivalents, each with its translations; not the words of the question themselves."""
+    """Yield equivalents, each with its translations, except words of the question."""
     for other in others:
         analysed = _analysed(index.analyzer, other)
         pattern = pattern_of(analysed)
@@ -95,7 +95,7 @@ def _searched(index: "SearchIndex", source: Sequence[str], others: Sequence[str]
 
 
 def _analysed(analyzer: Analyzer, term: str) -> list[Token]:
-    """Return the tokens of an equivalent; the whole word if the analysis cuts it to another word.
+    """Return the tokens of an equivalent, or the whole word if the analysis reduces it to another word.
 
     이자율 (rate of interest) is cut to 자율 (autonomy), 비만 (obesity) to 비 (rain). A word may lose a suffix
     (저장성).

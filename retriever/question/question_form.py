@@ -1,4 +1,4 @@
-"""Does a question need several steps? Told by its form alone, before anything is searched.
+"""Detection of questions that need several steps, from their form, before any search.
 
 A question of several steps names a thing by a clause about another ("the studio that made the film in
 which …", "그 영화를 감독한 사람이 태어난 …"), or compares two. The score is a logistic regression over counts
@@ -15,8 +15,8 @@ from indexer.analysis import Analyzer
 from indexer.analysis.names import names_in
 from indexer.analysis.tokens import TaggedWord
 
-# Found on HotpotQA's hundred questions and the training questions of tydi's English; the threshold is the
-# likelihood that 2 % of the latter reach.
+# Fitted on HotpotQA's hundred questions and the training questions of tydi's English; 2 % of the latter reach
+# the threshold.
 WEIGHTS: Mapping[str, float] = {
     "bias": -6.7,
     "clauses": 3.93,
@@ -27,11 +27,11 @@ WEIGHTS: Mapping[str, float] = {
 }
 THRESHOLD = 0.15
 
-MOST_CHARACTERS, MOST_WORDS = 1_000, 60  # a longer text was pasted in, and is no question of steps
+MOST_CHARACTERS, MOST_WORDS = 1_000, 60  # a longer text was pasted in
 MOST_COUNTED = 3  # of each sign
 
-# English tells a clause by its relative pronoun, or by a participle and its preposition. A word that asks
-# counts as well where it does not stand at the beginning: a statement leads to it.
+# An English clause has a relative pronoun, or a participle and its preposition. A question word that is not
+# at the beginning counts too, since a statement precedes it.
 ASKING = r"(?:who|whom|whose|which|that|where|when|what|how)"
 RELATIVE = re.compile(rf"\b{ASKING}(?:'s|m)?\b", re.IGNORECASE)
 ASKS_FIRST = re.compile(
@@ -51,22 +51,22 @@ COMPARISON = re.compile(
     r"|둘\s*다|모두|(?:중|가운데)(?:에서)?\s+(?:어느|누가|무엇이|어떤|더|먼저)|보다\s+(?:더|먼저)|공통",
     re.IGNORECASE,
 )
-# Sejong's tags. A clause that tells of the thing which is asked for is none: 한글을 만든 왕은 누구인가.
+# Sejong's tags. A clause about the requested thing itself does not count: 한글을 만든 왕은 누구인가.
 ADNOMINAL, GENITIVE, SUBJECT, TOPIC, ADJECTIVE = "ETM", "JKG", "JKS", "JX", "VA"
 NOUNS = frozenset({"NNG", "NNP", "NNB", "NNBC", "NR", "SL", "SN", "XSN", "XPN"})
 CASES = frozenset({"JKG", "JKS", "JKO", "JKB", "JC", "SSO"})
-# Heads of clauses that name nothing: the way in which, the effect that.
+# Heads of clauses that name no thing: the way in which, the effect that.
 LIGHT_HEADS = frozenset("것 때 수 영향 방법 방식 효과 경우 연구 정도 이유 데 일 중 과정 문제 점 동안".split())
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionForm:
-    """The signs of several steps in a question: how often each stands there, at most three times."""
+    """Counts of the signs of several steps in a question, each at most three."""
 
-    clauses: float  # that tell of which thing
-    participles: float  # in their place, in English
-    links: float  # of one thing with another
-    comparison: float  # 1 where two things are compared
+    clauses: float  # that identify a thing
+    participles: float  # instead of clauses, in English
+    links: float  # from one thing to another
+    comparison: float  # 1 if two things are compared
     names: float
 
     @property
@@ -89,7 +89,7 @@ class QuestionForm:
 
 
 def relates_things(question: str, analyzer: Analyzer) -> bool:
-    """Return whether a question asks for one thing by another: "the founder of X", "X를 만든 감독이 …".
+    """Check whether a question asks for one thing through another: "the founder of X", "X를 만든 감독이 …".
 
     A Korean genitive alone ("X의 수도는?") mostly asks for a single fact, so Korean needs more signs.
     """
@@ -100,7 +100,7 @@ def relates_things(question: str, analyzer: Analyzer) -> bool:
 
 
 def question_form(question: str, analyzer: Analyzer) -> QuestionForm:
-    """Count the signs of several steps; there are none in a text that was pasted in."""
+    """Count the signs of several steps; zero for a text that was pasted in."""
     text = question if len(question) <= MOST_CHARACTERS and len(question.split()) <= MOST_WORDS else ""
     tagged = analyzer.tagged_tokens(text)
     names = names_in(text, tagged)
@@ -119,15 +119,15 @@ def question_form(question: str, analyzer: Analyzer) -> QuestionForm:
 
 
 def _relative_clauses(text: str) -> int:
-    """Count the words that ask but the one at the beginning."""
+    """Count the question words, except one at the beginning."""
     return len(RELATIVE.findall(text)) - (ASKS_FIRST.match(text) is not None)
 
 
 def _korean_clauses(words: Sequence[TaggedWord], text: str) -> int:
-    """Count clauses before a noun that leads on: 한글을 만든 왕의 아버지, 왕이 세운 나라의 수도.
+    """Count clauses before a noun that links to another: 한글을 만든 왕의 아버지, 왕이 세운 나라의 수도.
 
-    One before what is asked for counts where somebody whom another clause tells of acts in it: 그 영화를
-    감독한 사람이 태어난 도시는.
+    A clause before the requested thing counts if its subject is described by another clause: 그 영화를 감독한
+    사람이 태어난 도시는.
     """
     count, has_actor = 0, False
     for place, (tag, *_) in enumerate(words):
@@ -139,7 +139,7 @@ def _korean_clauses(words: Sequence[TaggedWord], text: str) -> int:
 
 
 def _case_of_head(after: Sequence[TaggedWord], text: str) -> str:
-    """Return the tag behind the noun that a clause stands before; "" without one that names a thing."""
+    """Return the tag after the noun that follows a clause; "" if the noun names no thing."""
     head = ""
     for tag, start, end in after:
         if tag not in NOUNS:

@@ -42,9 +42,9 @@ def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Tran
 
 
 def noun_parts(question: AnalysedQuestion, lexicon: Lexicon | None) -> Iterator[Translation]:
-    """Yield the tokens that passages may hold instead of a noun (`whole_words.py`).
+    """Yield the tokens that passages may contain instead of a noun (`whole_words.py`).
 
-    A single syllable counts only if a passage holds the noun. Otherwise 비 is rain, not 비만 (obesity).
+    A single syllable counts only if a passage contains the noun. Otherwise 비 is rain, not 비만 (obesity).
     """
     for noun, pattern in question.parts.items():
         tokens = tuple(token for _, token in pattern)
@@ -61,9 +61,9 @@ def _is_doubtful(tokens: Sequence[Token], tags: Mapping[Token, str]) -> bool:
 
 
 def _best(word: str, analysed: tuple[str, ...], lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the segmentation of the fewest parts; of these the one whose rarest part is the most frequent.
+    """Return the segmentation with the fewest parts; ties go to the one with the most frequent rarest part.
 
-    A last syllable may be left over, as a suffix is.
+    A last syllable may be left over, like a suffix.
     """
     found: dict[tuple[str, ...], tuple[int, int]] = {}
     for parts in _splits(word, lexicon):

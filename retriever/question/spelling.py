@@ -1,8 +1,8 @@
-"""Near spellings of a word that the index does not hold: typing errors, transliterations, accents.
+"""Near spellings of a word that the index does not contain: typing errors, transliterations, accents.
 
-A word is compared as it is typed with the words of the corpus as they are written, not with stems. An
-ordinary word (of an English dictionary, or a common noun of the Korean one) is never replaced: it is spelled
-correctly, and no paper holds it. Only its other English spelling is tried (tumour, tumor; naive, naïve).
+A typed word is compared with the written words of the corpus, not with stems. An ordinary word (of an English
+dictionary, or a common noun of the Korean one) is never replaced: it is spelled correctly, and no paper
+contains it. Only its other English spelling is tried (tumour, tumor; naive, naïve).
 """
 
 import json
@@ -48,7 +48,7 @@ Spelling = tuple[str, str]  # a word of the corpus, and its token
 def near_spellings(
     word: str, token: str, lexicon: Lexicon | None, glossary: Glossary, *, tag: str = ""
 ) -> list[Spelling]:
-    """Return the nearest words of the corpus for a word that the index does not hold.
+    """Return the nearest words of the corpus for a word that the index does not contain.
 
     Empty for numbers and short words. An ordinary word has only its other English spellings.
 
@@ -82,7 +82,7 @@ def near_spellings(
 def _nearest(
     word: str, known: Sequence[str], tokens: Sequence[str], passages: Sequence[int], errors: int
 ) -> list[Spelling]:
-    """Return the words that differ in the fewest letters, by falling number of passages."""
+    """Return the words that differ in the fewest letters, by descending number of passages."""
     letters = spelled(word)
     near = process.extract(
         letters, [*map(spelled, known)], scorer=OSA.distance, score_cutoff=errors, limit=None
@@ -100,7 +100,7 @@ def _nearest(
 
 
 def is_ordinary(word: str) -> bool:
-    """Return whether an English dictionary has a word, in small letters."""
+    """Check whether an English dictionary has a word, given in small letters."""
     return word in _dictionary()
 
 
@@ -125,7 +125,7 @@ def _is_accented(other: str, word: str) -> bool:
 
 
 def spelled(term: str) -> str:
-    """Write a term in letters: Hangul as jamo, Latin without accents."""
+    """Convert a term to letters: Hangul as jamo, Latin without accents."""
     if term.isascii():
         return term
     decomposed = unicodedata.normalize("NFD", term)

@@ -16,9 +16,9 @@ NO_PAPER_CONTAINS = {"ko": "어느 논문에도 나오지 않는 단어: {}", "e
 def unknown_nouns(question: AnalysedQuestion, concepts: Sequence[Concept]) -> list[Token]:
     """Return the tokens of nouns of a question that no paper contains.
 
-    A word is known if the index holds it, a near spelling or a counterpart. In English every word is a noun
-    that is neither a stop word nor part of the request. One syllable of a known Korean word (그 of 그때) is
-    no word.
+    A word is known if the index contains it, a near spelling or a counterpart. In English, every word that is
+    neither a stop word nor part of the request counts as a noun. One syllable of a known Korean word (그 of
+    그때) does not count as a word.
     """
     known = {token for concept in concepts if concept.is_known for token in concept.tokens}
     unknown = {token for concept in concepts if not concept.is_known for token in concept.tokens} - known

@@ -1,7 +1,7 @@
 """Korean nouns that the analysis splits, or cuts: 고혈압 (hypertension) to 혈압, 비만 (obesity) to 비.
 
-Such a noun is searched for whole if the glossary has it. Among keywords it is enough that the analysis finds
-it whole elsewhere: before another particle, or behind a noun.
+Such a noun is searched for whole if the glossary has it. For keywords it is sufficient that the analysis
+finds it whole in another context: before another particle, or after a noun.
 """
 
 from collections.abc import Callable, Container, Iterator, Sequence
@@ -70,21 +70,21 @@ def with_whole_words(
 
 
 def _words(text: str, start: int, end: int, inside: Sequence[TaggedToken]) -> Iterator[str]:
-    """Yield the words that a run of Hangul may be, longest first: itself, or without what has no token."""
+    """Yield the possible words of a run of Hangul, longest first: the run, or parts that have tokens."""
     least = max(inside[-1][0][3] if inside else end, start + SHORTEST)
     if [token[0] for token, _ in inside] != [text[start:end]]:
         yield from (text[start:stop] for stop in range(min(end, start + LONGEST), least - 1, -1))
 
 
 def _is_noun(word: str, inside: Sequence[TaggedToken]) -> bool:
-    """True for a noun of several tokens, or of another one, that does not end in a particle."""
+    """Check for a noun of several tokens, or of a different token, that does not end in a particle."""
     is_noun = bool(inside) and not inside[0][1].startswith((VERBS, DEPENDENT_NOUN))
     is_split = [token[0] for token, _ in inside] != [word]
     return is_noun and is_split and not word.endswith(ALL_PARTICLES)
 
 
 def _is_doubtful(word: str, inside: Sequence[TaggedToken]) -> bool:
-    """True if the tokens may be parts of a noun: a verb, or single syllables."""
+    """Check whether the tokens may be parts of a noun: a verb, or single syllables."""
     if not inside:
         return False
     if inside[0][1].startswith(VERBS):

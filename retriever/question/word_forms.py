@@ -1,4 +1,4 @@
-"""What words of a question are also written as: long forms, abbreviations, and loanwords in Latin letters."""
+"""Other forms of a question's words: long forms, abbreviations, and loanwords in Latin letters."""
 
 from collections.abc import Collection, Iterator, Sequence
 from operator import itemgetter
@@ -12,7 +12,7 @@ from retriever.question.analysis import AnalysedQuestion
 from retriever.question.hangul_runs import hangul_runs
 
 MOST_TOKENS = 4  # of a loanword: 스케줄, 링
-MOST_COMPARED = 8  # words of a question, each of which is compared with many words
+MOST_COMPARED = 8  # words of a question; each comparison reads many words
 
 
 def form_translations(
@@ -40,7 +40,7 @@ def _abbreviations(
             analysed = analyzer.analyze(form.long)
             words, pattern = tuple(words_of(form.long, analysed)), pattern_of(analysed)
         elif form.ordinary:
-            continue  # it would bring all passages that hold the word
+            continue  # it would match all passages with the word
         else:
             words = (Keyword(form.short, "en", form.short_tokens),)
             pattern = tuple(enumerate(form.short_tokens))
@@ -50,7 +50,7 @@ def _abbreviations(
 def _loanwords(
     text: str, tokens: Sequence[Token], covered: set[str], glossary: Glossary
 ) -> Iterator[Translation]:
-    heard: dict[str, SpeltWord | None] = {}  # of each word that was compared
+    heard: dict[str, SpeltWord | None] = {}  # of each compared word
     for _, inside in hangul_runs(text, sorted(tokens, key=itemgetter(2))):
         known: set[Token] = set()
         for first, last in _spans(len(inside)):
@@ -72,6 +72,6 @@ def _loanwords(
 
 
 def _spans(size: int) -> Iterator[tuple[int, int]]:
-    """Yield the first and last place of each row of so many tokens, the longest rows first."""
+    """Yield the first and last place of each sequence of tokens, the longest sequences first."""
     for length in range(min(size, MOST_TOKENS), 0, -1):
         yield from ((first, first + length - 1) for first in range(size - length + 1))

@@ -1,1 +1,1 @@
-"""A search request, and what the stages of its search share: the open index, the recorder."""
+"""A search request, and the context that the stages of its search share."""

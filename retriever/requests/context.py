@@ -1,4 +1,4 @@
-"""What the stages of one search share: the index, what is asked, the record, the passages read so far."""
+"""The context that the stages of one search share: index, request, recorder, cached passages."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,16 +16,16 @@ class PassageCache:
     """The stored passages of one search, each read once."""
 
     def __init__(self, index: SearchIndex) -> None:
-        """Begin with nothing read."""
+        """Start with an empty cache."""
         self._engine = index.engine
         self._papers_along = index.manifest.unit == "paper"
         self._passages: dict[str, StoredPassage] = {}
         self._papers: dict[str, StoredPassage] = {}
 
     async def of_hits(self, hits: Sequence[EngineHit]) -> dict[str, StoredPassage]:
-        """Return what is stored of hits, by passage_id in their order.
+        """Return the stored passages of hits, by passage_id in their order.
 
-        The papers of those that are not their paper's first passage are read in the same call.
+        For passages that are not the first of their paper, the paper is read in the same call.
         """
         others = [hit.doc_id for hit in hits if self._papers_along and hit.passage_id != hit.doc_id]
         await self._read([hit.passage_id for hit in hits], others)
@@ -33,7 +33,7 @@ class PassageCache:
         return {name: self._passages[name] for name in ids if name in self._passages}
 
     async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
-        """Return stored passages by passage_id in the order given; ids that are not there are left out."""
+        """Return stored passages by passage_id in the order given; unknown ids are left out."""
         wanted = list(dict.fromkeys(passage_ids))
         await self._read(wanted, ())
         return {name: self._passages[name] for name in wanted if name in self._passages}
@@ -59,15 +59,15 @@ class PassageCache:
 
 @dataclass(frozen=True, slots=True)
 class SearchContext:
-    """What every stage of one search takes beside the values of the stages before."""
+    """Input of every stage of one search, in addition to the values of earlier stages."""
 
     index: SearchIndex
     request: SearchRequest
     options: SearchOptions
     recorder: SearchRecorder
     passages: PassageCache = field(repr=False)
-    shown: int  # hits to show; the request may ask for more, of which some are left out
+    shown: int  # hits to show; the request may ask for more, because some are left out
 
     def with_keywords(self, keywords: tuple[Keyword, ...] | None) -> Self:
-        """Return the context of the same search with keywords from elsewhere, a model's or a person's."""
+        """Return the context of the same search with keywords of a model or a person."""
         return replace(self, request=replace(self.request, keywords=keywords))

@@ -1,4 +1,4 @@
-"""What is recorded beside a search: times, notes for a reader, failures."""
+"""The recorder of a search: times, notes for a reader, failures."""
 
 import time
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ class SearchRecorder:
 
     milliseconds: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    failures: dict[str, str] = field(default_factory=dict)  # of models; the search went on without them
+    failures: dict[str, str] = field(default_factory=dict)  # of models; the search continued without them
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Add the time spent to a stage's."""
+        """Add the time of the block to a stage."""
         started = time.perf_counter()
         try:
             yield
@@ -25,11 +25,11 @@ class SearchRecorder:
             self.milliseconds[stage] = self.milliseconds.get(stage, 0.0) + spent
 
     def note(self, text: str) -> None:
-        """Note something for the reader, once."""
+        """Add a note for the reader, unless it is already there."""
         if text not in self.notes:
             self.notes.append(text)
 
     def failed(self, model: str, text: str) -> None:
-        """Note the failure of a model that the search went on without."""
+        """Record the failure of a model; the search continues without it."""
         self.failures[model] = text
         self.note(text)

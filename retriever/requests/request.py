@@ -1,4 +1,4 @@
-"""What is asked of an index, and the options that take effect for it."""
+"""A request to an index, and the options that take effect for it."""
 
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -17,10 +17,10 @@ MOST_CHARACTERS = 20_000  # of a question
 class SearchRequest:
     """A question to an index.
 
-    `collapse` gives papers, each by its best passage; without it passages. `keywords` stand in for those from
-    statistics: analysed ones, or texts as a person typed and ordered them. `title_weight` None leaves it to
-    the method and the settings. `constraints` stand in for those of the question; empty ones drop them.
-    `skip` names queries that are not sent. With `evidence` passages are left out that consist of questions or
+    With `collapse` hits are papers, each by its best passage; otherwise passages. `keywords` replace the
+    keywords from statistics: analysed ones, or texts as a person typed and ordered them. With `title_weight`
+    None, the method and the settings decide. `constraints` replace those of the question; empty ones drop
+    them. `skip` names queries that are not sent. `evidence` leaves out passages that consist of questions or
     word lists, only repeat the question, or have the text of an older record with other figures.
     """
 
@@ -37,41 +37,42 @@ class SearchRequest:
 
     @property
     def analysed_keywords(self) -> tuple[Keyword, ...] | None:
-        """The keywords that are analysed; None where statistics are to choose them."""
+        """The analysed keywords; None if statistics choose them."""
         if self.keywords is None:
             return None
         return tuple(keyword for keyword in self.keywords if isinstance(keyword, Keyword))
 
     @property
     def typed_keywords(self) -> tuple[str, ...]:
-        """The keywords that are texts, not analysed yet."""
+        """The keywords given as texts, not analysed yet."""
         return tuple(keyword for keyword in self.keywords or () if isinstance(keyword, str))
 
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
-    """The options of one search: what the request asks for, else what the method or the settings say."""
+    """The options of one search, from the request, else from the method or the settings."""
 
     method: str
-    title_weight: float | None  # None where the method has no title clause
-    keyword_count: int  # how many at most
-    hits_per_query: int  # papers that a progressive query brings
+    title_weight: float | None  # None if the method has no title clause
+    keyword_count: int  # maximum
+    hits_per_query: int  # papers of a progressive query
     keyword_ranking: KeywordRanking
     rank_given_keywords: bool
     count_repeats: bool
     candidates: Candidates
     rerank_depth: int
     drop_incomplete: bool
-    without: frozenset[OrderPart]  # parts of the order that are left out
-    constraints: ConstraintSource | None  # where they come from; None where none have a part
-    this_year: int  # that "the last five years" count back from
+    without: frozenset[OrderPart]  # parts of the order to leave out
+    constraints: ConstraintSource | None  # their source; None if the search has none
+    this_year: int  # from which "the last five years" count back
 
 
 def with_constraints(request: SearchRequest, options: SearchOptions) -> SearchRequest:
     """Return the request with the constraints that take effect; strict years become a filter.
 
     Raises:
-        BadFilter: no year satisfies both them and the filter of years, or they are too many or too long.
+        BadFilter: no year satisfies both the constraints and the filter of years, or the constraints are too
+            many or too long.
     """
     constraints = request.constraints or Constraints()
     _check_size(constraints)
@@ -86,11 +87,11 @@ def with_constraints(request: SearchRequest, options: SearchOptions) -> SearchRe
 def _check_size(constraints: Constraints) -> None:
     count = max(len(constraints.exclusions), len(constraints.years))
     if count > MOST_CONSTRAINTS:
-        raise BadFilter(f"{count:,} constraints, and {MOST_CONSTRAINTS} at most: leave some out")
+        raise BadFilter(f"{count:,} constraints are given; the maximum is {MOST_CONSTRAINTS}: leave some out")
     longest = max((len(exclusion.text) for exclusion in constraints.exclusions), default=0)
     if longest > LONGEST_EXCLUSION:
         raise BadFilter(
-            f"an exclusion of {longest:,} characters, and {LONGEST_EXCLUSION} at most: shorten it"
+            f"an exclusion has {longest:,} characters; the maximum is {LONGEST_EXCLUSION}: shorten it"
         )
 
 
@@ -99,19 +100,19 @@ def _in_both(first: Range, second: Range) -> Range:
     highs = [years.high for years in (first, second) if years.high is not None]
     low, high = max(lows, default=None), min(highs, default=None)
     if low is not None and high is not None and low > high:
-        raise BadFilter(f"no year is asked for by both the question and the filter: from {low}, until {high}")
+        raise BadFilter(f"no year satisfies both the question and the filter: from {low}, until {high}")
     return Range(low, high)
 
 
 def check_question(question: str) -> None:
-    """Raise BadQuestion for a question that cannot be searched for: empty, too long, no text."""
+    """Raise BadQuestion for a question that is empty, too long, or not valid Unicode."""
     if len(question) > MOST_CHARACTERS:
         raise BadQuestion(
-            f"the question has {len(question):,} characters, {MOST_CHARACTERS:,} are allowed; shorten it"
+            f"the question has {len(question):,} characters; the maximum is {MOST_CHARACTERS:,}: shorten it"
         )
     if not question.strip():
         raise BadQuestion("the question is empty")
     try:
         question.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise BadQuestion(f"the question holds a lone surrogate at character {error.start}") from None
+        raise BadQuestion(f"the question contains a lone surrogate at character {error.start}") from None

@@ -1,4 +1,4 @@
-"""The score that passages lose to constraints.
+"""Score penalties for passages that violate constraints.
 
 A paper whose title or keywords name an excluded thing is about it, and is ranked below all others. A text
 that only mentions it loses a part of its score, and so does a paper of another year.
@@ -19,19 +19,20 @@ from retriever.question.analysis import AnalysedQuestion
 from retriever.requests.context import SearchContext
 from retriever.stages.ranking import RankedHits, Ranking
 
-EXCLUDED_LOSS = 0.8  # of the score of a passage whose text mentions an excluded thing again and again
-MENTIONS = 2  # that cost half of it
-YEAR_LOSS = 0.5  # of the score of a passage whose year is known and outside
+EXCLUDED_LOSS = 0.8  # maximum share of the score lost by a text that mentions an excluded thing
+MENTIONS = 2  # mentions that cost half of EXCLUDED_LOSS
+YEAR_LOSS = 0.5  # share of the score lost by a passage of another year
 FIRST_CHARACTERS = 4  # of a name's first token, which its stem shares with the word as written
 
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """The share of each exclusion that counts against a passage, and its year."""
+    """The share of each exclusion that counts against a passage, and its year.
 
-    shares: tuple[
-        float, ...
-    ]  # of each exclusion: 1 where its paper is about it, less where the text mentions it
+    A share is 1 if the paper is about the excluded thing, less if the text mentions it.
+    """
+
+    shares: tuple[float, ...]
     year: int | None
     is_outside: bool  # whether its year is known and outside
 
@@ -42,12 +43,12 @@ class Penalty:
 
     @property
     def kept(self) -> float:
-        """The share of its score that is left."""
+        """The remaining share of its score."""
         return (1 - EXCLUDED_LOSS * max(self.shares, default=0.0)) * (1 - YEAR_LOSS * self.is_outside)
 
 
 async def penalise(context: SearchContext, question: AnalysedQuestion, ranking: Ranking) -> Ranking:
-    """Order a ranking again by the constraints of its question; without any it is returned as it is."""
+    """Reorder a ranking by the constraints of its question; unchanged if there are none."""
     constraints = question.constraints
     if not constraints or not ranking.hits:
         return ranking
@@ -107,9 +108,9 @@ def penalised(
     is_in_keywords: Callable[[EngineHit], bool],
     k: int,
 ) -> Ranking:
-    """Order hits by what is left of their scores; papers about an excluded thing come last.
+    """Order hits by their remaining scores; papers about an excluded thing come last.
 
-    Keywords are read only until k hits are known to be about none.
+    Keywords are read only until k hits are known not to be about an excluded thing.
     """
     found = {hit: penalty(hit) for hit, _ in ranking.hits}
     # A cross-encoder's raw score can be negative.

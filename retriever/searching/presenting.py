@@ -34,7 +34,7 @@ from retriever.stages.pool import CandidatePool
 from retriever.stages.ranking import Ranking
 from retriever.stages.stages import Stages, computed
 
-# If hits to show have so many copies, so much of the ranking is read.
+# (copies among the hits to show, length of the ranking that is then read)
 FLOOD, MOST_READ = 5, 100
 OTHER_FIGURES = "left out: {} with the same text and other figures; the record added first is the evidence"
 
@@ -114,10 +114,10 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
 
 
 async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], dict[str, int]]:
-    """Return the hits without duplicates and without what is no evidence, and the numbers of both.
+    """Return the hits without duplicates and without passages that are no evidence, and the numbers of both.
 
-    If these are many, more of the ranking is read: until there are enough hits to show, and of copies so many
-    that the records which they copy are probably among them.
+    If many are left out, more of the ranking is read: until there are enough hits to show, and enough copies
+    that their originals are probably among them.
     """
     found_by, depth = _pool(stages).found_by(), context.request.k
     ranking = _with_words(computed(stages.ranking), found_by)
@@ -141,7 +141,7 @@ def _has_flood(hits: Sequence[Hit]) -> bool:
 
 
 def _stating(context: SearchContext, hits: Sequence[Hit], most: int) -> tuple[list[Hit], int]:
-    """Return the first hits that state something, and the number of hits that were left out for them.
+    """Return the first hits that state something, and the number of hits skipped before them.
 
     A passage that only repeats the question states nothing.
     """
@@ -201,9 +201,9 @@ def _finders(
 
 
 def _with_words(ranking: Ranking, found_by: Mapping[str, Sequence[str]]) -> Ranking:
-    """Leave out candidates without a word of the question that only feedback found.
+    """Drop candidates that only feedback found and that contain no word of the question.
 
-    A run keeps them; to a reader they look unrelated.
+    A run keeps them, but they look unrelated to a reader.
     """
     if ranking.scored is None or ranking.by_vectors or ranking.reranker:
         return ranking

@@ -1,4 +1,4 @@
-"""The first hits read again together with the question, by a cross-encoder, and put into its order."""
+"""Reranking of the first hits by a cross-encoder."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ from retriever.stages.ranking import Ranking
 
 
 async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:
-    """Order the first hits by the cross-encoder, if one is configured; the others stay behind them.
+    """Order the first hits by the cross-encoder, if one is configured; the others follow them.
 
-    Where it fails the order stays as it was, and the record says so.
+    If it fails, the order is unchanged, and the failure is recorded.
     """
     depth, encoder = context.options.rerank_depth, context.index.cross_encoder
     if not encoder.configured or not ranking.hits:

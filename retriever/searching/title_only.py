@@ -1,4 +1,4 @@
-"""Papers without an abstract, listed where a search finds fewer papers than asked for."""
+"""Papers without an abstract, listed if a search finds fewer papers than requested."""
 
 from collections.abc import Sequence
 
@@ -14,9 +14,9 @@ NOTE = (
 
 
 async def title_only_hits(context: SearchContext, pool: CandidatePool, hits: Sequence[Hit]) -> list[Hit]:
-    """Return papers without an abstract for the places that the hits leave, without duplicates of hits.
+    """Return papers without an abstract for the remaining places, without duplicates of hits.
 
-    Their score is 0: that of the engine is not comparable with the scores of the hits.
+    Their score is 0, because engine scores are not comparable with the scores of the hits.
     """
     missing = context.shown - len(hits)
     if missing <= 0 or not pool.incomplete:

@@ -1,4 +1,4 @@
-"""What is kept in the user's cache folder between questions: the general glossary, vectors of passages."""
+"""Caches in the user's cache folder: the general glossary, vectors of passages."""
 
 import hashlib
 import sqlite3
@@ -22,13 +22,13 @@ from indexer.glossary.storage import write_glossary
 from indexer.vectors.store import DTYPES
 from indexer.versions.fingerprint import lexical_fingerprint
 
-MOST_VECTORS = 200_000  # of one encoder; the oldest go first
-WAIT_S = 5.0  # for another process that writes
+MOST_VECTORS = 200_000  # per encoder; the oldest are evicted first
+WAIT_S = 5.0  # for the lock of another process
 ASKED_AT_ONCE = 500
 SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (number INTEGER PRIMARY KEY, text_hash BLOB UNIQUE, vector BLOB)"
 INSERT = "INSERT OR REPLACE INTO vectors (text_hash, vector) VALUES (?, ?)"
-SUM_BYTES = 4  # of a vector, behind it
-# What SQLite says of a file that is none of its own, broken, or of another schema.
+SUM_BYTES = 4  # of the checksum after a vector
+# Errors of SQLite for a file that is not its own, damaged, or of another schema.
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 DELETE_OLDEST = "DELETE FROM vectors WHERE number <= (SELECT max(number) FROM vectors) - ?"
 
@@ -36,16 +36,16 @@ log = get_logger("sources")
 
 
 def cache_folder() -> Path:
-    """Return the folder, made if need be; OSError, ValueError where that cannot be."""
+    """Return the folder, creating it if needed; OSError or ValueError if that fails."""
     folder = base_directory("XDG_CACHE_HOME", "~/.cache") / "shrag"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> Path:
-    """Return the file of the general glossary in an analysis, made where it is not there yet.
+    """Return the file of the general glossary for an analysis, building it if it is missing.
 
-    Where the cache folder cannot be written it is made in the folder `otherwise`.
+    If the cache folder is not writable, it is built in the folder `otherwise`.
     """
     terms = hashlib.sha256(GENERAL.read_bytes()).hexdigest()
     schema = hashlib.sha256(GLOSSARY_SCHEMA.encode()).hexdigest()
@@ -53,7 +53,7 @@ def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> 
     name = f"general-glossary-{made_of[:16]}.sqlite"
     with suppress(OSError, ValueError, IndexNotWritten):
         path = cache_folder() / name
-        if path.is_file() or not path.exists():  # what is neither is not ours to replace
+        if path.is_file() or not path.exists():  # never replace a folder or device
             return _written(path, analyzer, decompound)
     return _written(otherwise / name, analyzer, decompound)
 
@@ -65,7 +65,7 @@ def _written(path: Path, analyzer: str, decompound: Decompound) -> Path:
 
 
 def _is_whole(path: Path) -> bool:
-    """Tell whether a glossary can be read to its end: a disk may have been full, or the machine gone down."""
+    """Check whether a glossary is complete; a full disk or a crash may have cut it off."""
     if not path.is_file() or not path.stat().st_size:
         return False
     with (
@@ -79,13 +79,13 @@ def _is_whole(path: Path) -> bool:
 
 
 class VectorCache:
-    """Vectors of one encoder by the hash of the text; without a folder to write in it holds nothing.
+    """Vectors of one encoder by the hash of the text; always empty without a writable folder.
 
-    Several processes may use it at once. What is damaged is made anew.
+    Several processes may use it concurrently. A damaged file is rebuilt.
     """
 
     def __init__(self, fingerprint: VectorFingerprint) -> None:
-        """Name the file; it is opened for each call."""
+        """Set the path of the file, which is opened for each call."""
         self._dtype, self._dimensions = DTYPES[fingerprint.storage], fingerprint.dimensions
         self._path: Path | None = None
         with suppress(OSError, ValueError):
@@ -93,7 +93,7 @@ class VectorCache:
             self._path = path if path.is_file() or not path.exists() else None
 
     def known(self, hashes: Sequence[bytes]) -> dict[bytes, Stored]:
-        """Return the vectors of those texts that have one."""
+        """Return the cached vectors of texts."""
         found: dict[bytes, Stored] = {}
 
         def read(connection: sqlite3.Connection) -> None:
@@ -110,7 +110,7 @@ class VectorCache:
                         found[text_hash] = vector
             if damaged:
                 log.warning(
-                    "vectors of the cache are damaged, they are made anew",
+                    "cached vectors are damaged and will be computed again",
                     file=str(self._path),
                     count=damaged,
                 )
@@ -119,7 +119,7 @@ class VectorCache:
         return found
 
     def keep(self, vectors: Mapping[bytes, Stored]) -> None:
-        """Keep vectors for later questions."""
+        """Cache vectors for later questions."""
 
         def write(connection: sqlite3.Connection) -> None:
             rows = ((text_hash, _summed(vector.tobytes())) for text_hash, vector in vectors.items())
@@ -130,7 +130,7 @@ class VectorCache:
         self._use(write)
 
     def _vector(self, kept: object) -> Stored | None:
-        """Return what was kept as a vector; None where it is no longer what it was."""
+        """Return a stored vector; None if its checksum does not match."""
         if isinstance(kept, bytes) and _summed(kept[:-SUM_BYTES]) == kept:
             vector = np.frombuffer(kept[:-SUM_BYTES], self._dtype)
             if len(vector) == self._dimensions:
@@ -138,7 +138,7 @@ class VectorCache:
         return None
 
     def _use(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Open the file and work with it; a damaged one is made anew, what else fails is done without."""
+        """Run a function on the open file; rebuild a damaged file, and ignore other errors."""
         if (path := self._path) is None:
             return
         for _ in range(2):
@@ -150,7 +150,9 @@ class VectorCache:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF not in DAMAGE:
                     log.debug("vectors are not cached", file=str(path), error=str(error))
                     return
-                log.warning("the vector cache is damaged, it is made anew", file=str(path), error=str(error))
+                log.warning(
+                    "the vector cache is damaged and will be rebuilt", file=str(path), error=str(error)
+                )
                 with suppress(OSError):
                     for file in (path, path.with_name(f"{path.name}-journal")):
                         file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Which sources there are: tables `[sources.NAME]` of `shrag.toml`, files of one source, variables.
+"""Declarations of sources: tables `[sources.NAME]` of `shrag.toml`, files of one source, variables.
 
     [sources.library]
     kind = "elasticsearch"
@@ -8,7 +8,7 @@ A kind is a module of `retriever.sources.kinds` that holds `Settings` (a `Source
 
     def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source
 
-with nothing else to register. What is declared is connected to only where a call names it.
+with nothing else to register. A declared source is connected to only if a call names it.
 """
 
 import os
@@ -48,18 +48,18 @@ OpenSource = Callable[[str, Any, IndexerSettings], Source]
 
 @dataclass(frozen=True, slots=True)
 class SourceTable:
-    """What a file and variables say of a source, not looked at yet."""
+    """The settings of a source from a file and variables, not checked yet."""
 
     name: str
     values: Mapping[str, Any]  # of the file
     variables: Mapping[str, str]  # key to value; "fields__title" is title of the table fields
     file: Path | None = None
-    found: bool = False  # whether the file was taken for lying in the current folder
+    found: bool = False  # whether the file was found in the current folder, not named
 
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSource:
-    """A source with its settings, checked; nothing is connected to yet."""
+    """A source with its checked settings, not connected yet."""
 
     name: str
     settings: SourceSettings
@@ -71,17 +71,17 @@ class DeclaredSource:
         return self.opener.__module__.rpartition(".")[2]
 
     def limited(self, source: Source) -> LimitedSource:
-        """Return the open source, asked for as long as its settings allow."""
+        """Return the open source with the time limit of its settings."""
         settings = self.settings
         return LimitedSource(source, settings.longest_s, self.kind, settings.description)
 
     def open(self, indexes: IndexerSettings) -> Source:
-        """Open it; what fails at the first question only, fails then."""
+        """Open it; some errors only appear at the first question."""
         return self.opener(self.name, self.settings, indexes)
 
 
 def read_declared(names: Iterable[str]) -> list[DeclaredSource]:
-    """Return the sources of these names, as the file of settings and variables declare them now.
+    """Return the sources of these names, as the settings file and variables declare them now.
 
     Raises:
         UnknownSource, InvalidSource, InvalidSettingsFile: as `find_source`.
@@ -96,13 +96,13 @@ def read_declared(names: Iterable[str]) -> list[DeclaredSource]:
 
 
 def read_tables() -> dict[str, SourceTable]:
-    """Read what the file of settings and variables say of sources; InvalidSettingsFile where they may not."""
+    """Read the sources in the settings file and variables; InvalidSettingsFile if the file is invalid."""
     SourcesSettings()  # checks the file as a whole
     return source_tables(read_settings_file(), os.environ)
 
 
 def source_tables(file: SettingsFile | None, variables: Mapping[str, str]) -> dict[str, SourceTable]:
-    """Return what `shrag.toml` and variables SHRAG_SOURCES__NAME__KEY say, by name in alphabetical order."""
+    """Return the tables of `shrag.toml` and of variables SHRAG_SOURCES__NAME__KEY, in order of name."""
     listed = file.values.get(TABLE, {}) if file else {}
     tables = listed if isinstance(listed, dict) else {}
     by_name = _by_name(variables)
@@ -126,13 +126,13 @@ def _by_name(variables: Mapping[str, str]) -> dict[str, dict[str, str]]:
     for variable, value in variables.items():
         if variable.lower().startswith(prefix):
             name, _, key = variable.lower().removeprefix(prefix).partition("__")
-            if name and key and value:  # an empty variable is as good as none
+            if name and key and value:  # an empty variable counts as unset
                 found.setdefault(name, {})[key] = value
     return found
 
 
 def variable_name(name: str) -> str:
-    """Return how variables write a source's name: no variable has a hyphen."""
+    """Return a source's name as in variables, which have no hyphens."""
     return name.lower().replace("-", "_")
 
 
@@ -140,8 +140,9 @@ def find_source(name: str, tables: Mapping[str, SourceTable], variables: Mapping
     """Return the source of a name, or of a file `NAME.toml` that holds the keys of one table.
 
     Raises:
-        UnknownSource: nothing declares it.
-        InvalidSource: what declares it cannot be used; InvalidSettingsFile where the file cannot be read.
+        UnknownSource: it is not declared.
+        InvalidSource: its settings are invalid.
+        InvalidSettingsFile: the file cannot be read.
     """
     if name in tables:
         return declared(tables[name])
@@ -156,9 +157,9 @@ def find_source(name: str, tables: Mapping[str, SourceTable], variables: Mapping
 
 
 def declared(table: SourceTable) -> DeclaredSource:
-    """Check what is said of a source; InvalidSource tells in one line what does not fit."""
+    """Check the settings of a source; InvalidSource names the error in one line."""
     if not NAME.fullmatch(table.name):
-        raise _invalid(table, "a source's name is of a-z, 0-9, - and _, and at most 64 long")
+        raise _invalid(table, "a source's name has at most 64 characters, of a-z, 0-9, - and _")
     kind = table.variables.get("kind", table.values.get("kind"))
     module = _module_of(str(kind))
     if module is None:
@@ -178,12 +179,12 @@ def declared(table: SourceTable) -> DeclaredSource:
 
 
 def kinds() -> list[str]:
-    """Name the kinds of sources, in alphabetical order."""
+    """Return the names of the kinds of sources, in alphabetical order."""
     return sorted(module.name for module in iter_modules(retriever.sources.kinds.__path__))
 
 
 def _module_of(kind: str) -> Any | None:
-    """Return the module of a kind, None if there is no such kind."""
+    """Return the module of a kind, or None."""
     return import_module(f"retriever.sources.kinds.{kind}") if kind in kinds() else None
 
 
@@ -192,20 +193,20 @@ def _is_secret(field: FieldInfo) -> bool:
 
 
 def _refuse_dangers(table: SourceTable, fields: Mapping[str, FieldInfo]) -> None:
-    """Refuse a secret in a file of settings, and a file that was found to decide where one goes."""
+    """Refuse a secret in a settings file, and a file found in the current folder that redirects a secret."""
     secrets = {name for name, field in fields.items() if _is_secret(field)}
     if written := sorted(secrets & table.values.keys()):
         key = written[0]
         variable = f"{PREFIX}SOURCES__{variable_name(table.name).upper()}__{key.upper()}"
-        raise _invalid(table, f"{key} does not stand in a file of settings: set {variable} or {key}{FILE}")
+        raise _invalid(table, f"{key} is not allowed in a settings file: set {variable} or {key}{FILE}")
     in_files = {f"{name}{FILE}" for name in secrets} & table.values.keys()
     if table.found and (in_files or secrets & table.variables.keys()):
         decided = sorted((ADDRESSES & table.values.keys()) - table.variables.keys())
         if decided:
             raise _invalid(
                 table,
-                f"{decided[0]} would decide where a key goes, and a file that lies in the current folder may "
-                f"be somebody else's; name it (SHRAG_CONFIG={table.file}) if it is yours",
+                f"{decided[0]} decides where a key is sent, but the file was found in the current folder; "
+                f"if you trust it, name it: SHRAG_CONFIG={table.file}",
             )
 
 
@@ -228,7 +229,7 @@ def _absolute_paths(table: SourceTable, fields: Mapping[str, FieldInfo]) -> dict
 def _with_secrets(
     table: SourceTable, fields: Mapping[str, FieldInfo], values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Put in place of `api_key_file` the key that the file holds."""
+    """Replace `api_key_file` by the key in the file."""
     found = dict(values)
     for name, field in fields.items():
         path = found.pop(f"{name}{FILE}", None) if _is_secret(field) else None
@@ -242,7 +243,7 @@ def _with_secrets(
 
 
 def _placed(values: Mapping[str, Any], place: list[str], value: str) -> dict[str, Any]:
-    """Return tables with a value at a place of theirs."""
+    """Return nested tables with a value set at a path."""
     key, *inside = place
     within = values.get(key)
     return {

@@ -1,7 +1,7 @@
-"""An engine over sources: they are sent the queries, and what they find is a pool for all else.
+"""An engine over sources: it sends them the queries, and indexes their papers in a pool.
 
-A query's hits are those of the sources, in their order: their analysis and their ranking found them. What a
-method reads of them (passages, terms, cosines) is the pool's, analysed here.
+The hits of a query are those of the sources, in the order of their own analysis and ranking. Passages, terms
+and cosines come from the pool, which is analysed here.
 """
 
 import asyncio
@@ -33,17 +33,17 @@ from retriever.sources.passage_vectors import PassageVectors
 from retriever.sources.pool import passages_of_papers, write_pool
 from retriever.sources.words import WrittenWords, as_written
 
-UNCOUNTED = 1_000_000  # papers, where no source says how many it holds
-PROBED = 100  # papers by which words are weighed that no source counts
-MOST_COUNTED = 64  # words of a call whose frequencies the sources are asked for
-NOT_ASKED = "no source was asked: they are searched for words, and there is no query of words"
+UNCOUNTED = 1_000_000  # assumed papers if no source reports its number
+PROBED = 100  # papers fetched to weigh words that no source counts
+MOST_COUNTED = 64  # words of a call whose frequencies are requested from sources
+NOT_ASKED = "no source was searched: the search has no query with words"
 
 Sent = tuple[Query, Filters]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a query found at the sources: (id, score), and how many were asked for."""
+    """The hits of a query in the sources: (id, score), and the number requested."""
 
     ranked: tuple[tuple[str, float], ...]
     k: int
@@ -51,7 +51,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """What the sources have given so far."""
+    """The papers and hits received so far."""
 
     papers: Mapping[str, MergedPaper] = field(default_factory=dict)
     found: Mapping[Sent, Found] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Pool:
 
 
 class SourcesEngine(Engine):
-    """Sources, asked as an engine is asked; for one event loop, and best for one question."""
+    """Sources as an engine; for one event loop, and best for one question."""
 
     def __init__(
         self,
@@ -72,15 +72,15 @@ class SourcesEngine(Engine):
         vectors: PassageVectors | None,
         folder: Path,
     ) -> None:
-        """Take open sources, which whoever opened them closes.
+        """Take open sources, which the caller closes.
 
         Args:
-            sources: in the order in which their records are preferred.
-            total: papers of those that count, None where none does.
-            analyzer: of the pool's passages.
-            words: how the tokens of a question were written.
-            vectors: what encodes passages, None where they get no vectors.
-            folder: a folder of its own for the pool.
+            sources: in order of preference of their records.
+            total: papers of the sources that count them, None if no source does.
+            analyzer: for the pool's passages.
+            words: the written forms of a question's tokens.
+            vectors: the encoder of passages, None for no vectors.
+            folder: an exclusive folder for the pool.
         """
         self._sources = sources
         self._counts, self._total = total is not None, total or UNCOUNTED
@@ -88,7 +88,7 @@ class SourcesEngine(Engine):
         self._pool = Pool()
         self._opened: list[TantivyEngine] = []  # a pool's engine may be in use until all are closed
         self._counted: dict[str, int] = {}
-        self._absent: set[str] = set()  # ids of papers that no source has
+        self._absent: set[str] = set()  # ids that no source knows
         self._gathering = asyncio.Lock()
         self._threads = WorkerThreads("sources", 1)
         self._notes: dict[str, None] = {}
@@ -96,31 +96,31 @@ class SourcesEngine(Engine):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know: sources that failed, filters that they lack."""
+        """Notes for the reader: sources that failed, filters that they lack."""
         return tuple(self._notes)
 
     @property
     def found(self) -> Mapping[str, MergedPaper]:
-        """All papers that were found so far, by their ids."""
+        """All papers found so far, by id."""
         return self._pool.papers
 
     @property
     def passage_count(self) -> int:
-        """How many papers the sources hold that count, else a large number."""
+        """The number of papers in sources that count them, else a large number."""
         return self._total
 
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
-        """Send queries that look for words to the sources, the others to what was found before.
+        """Send queries with words to the sources, and other queries to the pool.
 
         Raises:
             SourceFailed: no source answers.
         """
-        del read, collapse  # a paper comes once in any case
+        del read, collapse  # each paper comes once anyway
         sent = Filters(filters.years, filters.lang, filters.journal)
         async with self._gathering:
-            if self._failure:  # what is asked beside would only wait for the same
+            if self._failure:  # concurrent queries would fail in the same way
                 raise self._failure
             new = [
                 (query, k)
@@ -140,7 +140,7 @@ class SourcesEngine(Engine):
             ),
         )
         first: dict[str, str] = {}
-        for hit in allowed[0]:  # in the order of their ids, a paper's first passage the first
+        for hit in allowed[0]:  # in order of id; a paper's first passage comes first
             first.setdefault(hit.doc_id, hit.passage_id)
         answers = []
         for (query, k), hits in zip(queries, by_words, strict=True):
@@ -161,7 +161,7 @@ class SourcesEngine(Engine):
         return known is not None and (known.k >= k or len(known.ranked) < known.k)
 
     async def _gather(self, queries: Sequence[tuple[Query, int]], filters: Filters) -> None:
-        """Ask the sources, and put what is new into the pool."""
+        """Search the sources, and add new papers to the pool."""
         written = [(as_written(query, self._words), k) for query, k in queries]
         try:
             merged, notes = await search_sources(self._sources, written, filters, self._pool.papers)
@@ -177,7 +177,7 @@ class SourcesEngine(Engine):
         self._pool = await self._threads.run(self._with_passages, pool)
 
     def _with_passages(self, pool: Pool) -> Pool:
-        """Analyse, encode and index the papers that are new; a pool that did not grow stays as it is."""
+        """Analyse, encode and index new papers; without any, the pool is unchanged."""
         new = {paper_id: merged for paper_id, merged in pool.papers.items() if paper_id not in pool.passages}
         if not new:
             return pool
@@ -199,9 +199,9 @@ class SourcesEngine(Engine):
         return replace(pool, passages=passages, engine=engine)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return in how many papers each token stands: as sources count the word, else as the pool does.
+        """Return the document frequency of each token: counted by sources, else in the pool.
 
-        Where no source counts, and nothing was found yet, the words are searched for first.
+        If no source counts and the pool is empty, the words are searched for first.
         """
         wanted = list(dict.fromkeys(tokens))
         new = {
@@ -223,9 +223,9 @@ class SourcesEngine(Engine):
         return found | {token: round(count * scale) for token, count in counted.items()}
 
     async def _count(self, words: Mapping[str, str]) -> None:
-        """Ask the sources that count in how many of their papers the words of tokens stand."""
+        """Request the document frequencies of words from the sources that count them."""
         if self._counts:
-            with suppress(SourceFailed):  # the search will tell
+            with suppress(SourceFailed):  # the search reports it
                 counts, _ = await summed_frequencies(self._sources, sorted(set(words.values())))
                 self._counted |= {token: counts[word] for token, word in words.items() if word in counts}
 
@@ -241,10 +241,10 @@ class SourcesEngine(Engine):
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
-        """Return stored passages of the pool; a paper that is not in it is asked for by its id.
+        """Return stored passages of the pool; missing papers are requested from the sources by id.
 
         Raises:
-            SourceFailed: a paper was asked for, and no source answers.
+            SourceFailed: a paper was requested, and no source answers.
         """
         doc_ids = list(doc_ids)
         async with self._gathering:
@@ -255,7 +255,7 @@ class SourcesEngine(Engine):
         return ({}, {}) if pool is None else await pool.records(passage_ids, doc_ids)
 
     async def _fetch(self, doc_ids: Sequence[str]) -> None:
-        """Ask the sources for papers by id, and put those that there are into the pool."""
+        """Request papers by id from the sources, and add them to the pool."""
         several = len(self._sources) > 1
 
         async def of_source(source: Source) -> SourceAnswer:
@@ -270,14 +270,14 @@ class SourcesEngine(Engine):
         self._absent |= {doc_id for doc_id in doc_ids if doc_id not in merged.papers}
 
     async def add(self, papers: Mapping[str, MergedPaper]) -> None:
-        """Put papers into the pool whose records are known; those that are there stay as they are."""
+        """Add papers with known records to the pool; papers already there are unchanged."""
         async with self._gathering:
             if papers.keys() - self._pool.papers.keys():
                 pool = replace(self._pool, papers={**papers, **self._pool.papers})
                 self._pool = await self._threads.run(self._with_passages, pool)
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
-        """Return how many passages of the pool each query matches."""
+        """Count the passages of the pool that each query matches."""
         pool = self._pool.engine
         return [0] * len(asked) if pool is None else await pool.counts(asked)
 
@@ -288,16 +288,16 @@ class SourcesEngine(Engine):
         return await self._gathered().facets(query, filters=filters, fields=fields, several=several)
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return how often the token stands in passages of the pool that hold it."""
+        """Return the frequency of the token in each passage of the pool that contains it."""
         pool = self._pool.engine
         return [] if pool is None else await pool.term_frequencies(token, sample)
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Say what each token of a query adds to the score of a passage in the pool."""
+        """Explain the score of a passage in the pool, token by token."""
         return await self._gathered().explain(query, passage_id)
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
-        """Return the cosine of a vector with that of each passage of the pool that has one."""
+        """Return the cosines of a vector with passages of the pool; skips passages without a vector."""
         pool = self._pool.engine
         return {} if pool is None else await pool.similarities(vector, passage_ids)
 
@@ -307,7 +307,7 @@ class SourcesEngine(Engine):
         return {} if pool is None else await pool.vectors(passage_ids)
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
-        """Return the passages of the pool that are nearest, once the queries under way have been answered."""
+        """Return the nearest passages of the pool, after the running queries have been answered."""
         async with self._gathering:
             pool = self._pool.engine
         if not self._pool.found:
@@ -315,7 +315,7 @@ class SourcesEngine(Engine):
         return [] if pool is None else await pool.nearest(vector, k, filters=filters)
 
     def close(self) -> None:
-        """Let go of the pools."""
+        """Close the pools."""
         self._threads.close()
         for engine in self._opened:
             engine.close()
@@ -327,7 +327,7 @@ class SourcesEngine(Engine):
 
 
 def looks_for_words(query: Query) -> bool:
-    """Tell whether a query can be sent to sources: it looks for words, and for no passage of the pool."""
+    """Check whether a query can be sent to sources: it has words, and names no passage of the pool."""
     match query:
         case Term() | Phrase():
             return True

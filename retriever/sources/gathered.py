@@ -30,13 +30,13 @@ from retriever.sources.words import NotingAnalyzer, NotingGlossary, WrittenWords
 
 
 class SharedModels:
-    """What indexes over sources share: synonyms, and the models of the settings, opened when they are needed.
+    """Resources shared by indexes over sources: synonyms, and the models of the settings, opened when needed.
 
-    For one event loop. Questions get their vectors by the encoder of the passages.
+    For one event loop. Questions and passages use the same encoder.
     """
 
     def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
-        """Name them; nothing is opened yet."""
+        """Take the settings; nothing is opened yet."""
         self.synonyms = synonyms
         self.questions = QuestionModels(settings)
         self._encoder = settings.encoder
@@ -45,7 +45,7 @@ class SharedModels:
         self._failure, self._retry_at = "", 0.0
 
     async def vectors(self) -> tuple[PassageVectors | None, str]:
-        """Return what encodes passages, and why nothing does where an encoder is set that cannot be used."""
+        """Return the encoder of passages, and the reason if a configured encoder cannot be used."""
         async with self._opening:
             if self._vectors is None and time.monotonic() >= self._retry_at:
                 try:
@@ -58,7 +58,7 @@ class SharedModels:
         return self._vectors, self._failure
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the models."""
+        """Wait for running calls, and close the models."""
         self.questions.close()
 
 
@@ -66,7 +66,7 @@ class SharedModels:
 async def open_sources(
     names: Iterable[str], settings: IndexerSettings, synonyms: Path | None = None
 ) -> AsyncIterator[SearchIndex]:
-    """Open sources by their names as one index for one question, with models of its own.
+    """Open sources by name as one index for one question, with its own models.
 
     Raises as `read_declared` and `open_declared`.
     """
@@ -80,7 +80,7 @@ async def open_sources(
 async def open_declared(
     declared: Sequence[DeclaredSource], settings: IndexerSettings
 ) -> AsyncIterator[list[LimitedSource]]:
-    """Open sources, and close them behind.
+    """Open sources for a block.
 
     Raises:
         SourceFailed, ResourceError: one of them cannot be opened.
@@ -98,10 +98,10 @@ async def open_declared(
 async def index_of_sources(
     sources: Sequence[LimitedSource], models: SharedModels
 ) -> AsyncIterator[SearchIndex]:
-    """Make an index of what sources find for a question; they are asked when it is.
+    """Make an index over sources, which are searched when the index is searched.
 
-    Words are analysed for both languages, passages are encoded where an encoder is configured. The glossary
-    is the general one.
+    Words are analysed for both languages. Passages are encoded if an encoder is configured. The glossary is
+    the general one.
     """
     with ExitStack() as opened:
         folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
@@ -113,7 +113,7 @@ async def index_of_sources(
         engine = SourcesEngine(
             sources,
             total=await _total(sources),
-            analyzer=make_analyzer(ANALYZER, DECOMPOUND),  # for a thread of its own
+            analyzer=make_analyzer(ANALYZER, DECOMPOUND),  # used in its own thread
             words=words,
             vectors=vectors,
             folder=folder,
@@ -139,8 +139,8 @@ async def index_of_sources(
 
 
 async def _total(sources: Sequence[LimitedSource]) -> int | None:
-    """Return how many papers those sources hold that count; None where none does."""
-    with suppress(SourceFailed):  # the search will tell
+    """Return the number of papers in sources that count them; None if no source does."""
+    with suppress(SourceFailed):  # the search reports it
         _, total = await summed_frequencies(sources, ())
         return total or None
     return None

@@ -1,8 +1,8 @@
-"""Several sources asked at once, and what they found as one list of papers, each paper once.
+"""Concurrent search of several sources, with their papers merged into one list without duplicates.
 
 Two records are merged if they have the DOI in common, or the title with year or an author, and their texts
-agree (`retriever/duplicates/descriptions.py`). The record of the source that stands first is kept, and
-what it lacks is taken from the others'.
+agree (`retriever/duplicates/descriptions.py`). The record of the first source is kept, and its missing fields
+are taken from the others.
 
 Records of two sources are also merged if one has an abstract in Korean only and the other in English only.
 Both texts are kept, so a record with a false claim hides no text. It can add a foreign text to a paper, or
@@ -40,7 +40,7 @@ FILLED = (
     "doi",
     "url",
 )
-FOUND_IN = "found_in"  # the key of a merged record that names its sources, and its id in each
+FOUND_IN = "found_in"  # key of a merged record: its sources, and its id in each
 
 T = TypeVar("T")
 log = get_logger("sources")
@@ -48,14 +48,14 @@ log = get_logger("sources")
 
 @dataclass(slots=True)
 class LimitedSource:
-    """A source, and the seconds that it is waited for: once in vain, and it is asked no more."""
+    """A source with a time limit in seconds; disabled after its first timeout."""
 
     source: Source
     seconds: float
     kind: str = "index"
-    description: str = ""  # what it holds, in the words of whoever declared it
-    silent: bool = False  # whether it did not answer in time
-    failed: str = ""  # what was said when it last failed
+    description: str = ""  # of its content, from its settings
+    silent: bool = False  # whether it timed out
+    failed: str = ""  # message of its last failure
 
     @property
     def name(self) -> str:
@@ -65,7 +65,7 @@ class LimitedSource:
 
 @dataclass(frozen=True, slots=True)
 class FromSources(Generic[T]):
-    """What each source gave, by its name in the order of the sources; and why others gave nothing."""
+    """The answer of each source by name, in the order of the sources, and the failures of others."""
 
     answers: Mapping[str, T]
     failures: tuple[str, ...] = ()
@@ -73,13 +73,13 @@ class FromSources(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class MergedPaper:
-    """A paper with its id in each source that has it; `paper.id` tells papers of several sources apart."""
+    """A paper with its id in each source that has it; `paper.id` is unique across sources."""
 
     paper: Paper
-    ids: tuple[tuple[str, str], ...]  # (source, id there), in the order in which they were found
+    ids: tuple[tuple[str, str], ...]  # (source, id in the source), in order of discovery
 
     def record(self) -> Paper:
-        """Return the record with its sources in it."""
+        """Return the record, including its sources."""
         found_in = [{"source": source, "id": paper_id} for source, paper_id in self.ids]
         return Paper.model_construct(
             _fields_set={*self.paper.model_fields_set, FOUND_IN},
@@ -89,7 +89,7 @@ class MergedPaper:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Papers by their ids, and what each query found: (id, score), best first."""
+    """Papers by id, and the hits of each query: (id, score), best first."""
 
     papers: Mapping[str, MergedPaper] = field(default_factory=dict)
     found: tuple[tuple[tuple[str, float], ...], ...] = ()
@@ -98,7 +98,7 @@ class Merged:
 async def ask_sources(
     sources: Sequence[LimitedSource], ask: Callable[[Source], Awaitable[T]]
 ) -> FromSources[T]:
-    """Ask all sources at once, each for as long as it may take; what fails is told, and the others go on.
+    """Call all sources concurrently, each within its time limit; a failure does not stop the others.
 
     Raises:
         SourceFailed: all of them failed.
@@ -139,7 +139,7 @@ async def search_sources(
     filters: Filters,
     known: Mapping[str, MergedPaper] | None = None,
 ) -> tuple[Merged, tuple[str, ...]]:
-    """Send queries to all sources; return what they found beside what is `known`, and notes for a reader.
+    """Send queries to all sources; return their papers merged with the `known` ones, and notes for a reader.
 
     Raises:
         SourceFailed: all of them failed.
@@ -149,7 +149,7 @@ async def search_sources(
 
 
 def notes_of(given: FromSources[SourceAnswer] | FromSources[LinkedPapers]) -> tuple[str, ...]:
-    """Return what a reader should know of what sources gave, and of those that failed."""
+    """Return the notes of the answers, and the failures."""
     answers = given.answers.items()
     return (*given.failures, *(f"source {name!r}: {note}" for name, of in answers for note in of.notes))
 
@@ -157,10 +157,10 @@ def notes_of(given: FromSources[SourceAnswer] | FromSources[LinkedPapers]) -> tu
 async def summed_frequencies(
     sources: Sequence[LimitedSource], words: Sequence[str]
 ) -> tuple[dict[str, int], int]:
-    """Return in how many papers of the sources that count each word stands, and of how many; {}, 0 of none.
+    """Sum the document frequencies and the numbers of papers of the sources that count; {}, 0 without any.
 
     Raises:
-        SourceFailed: all that count failed.
+        SourceFailed: all sources that count failed.
     """
     counting = [limited for limited in sources if limited.source.features.frequencies]
     if not counting:
@@ -172,10 +172,10 @@ async def summed_frequencies(
 
 
 def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper], *, several: bool) -> Merged:
-    """Merge what sources found for the same queries with the papers known before.
+    """Merge the answers of sources to the same queries with the papers known before.
 
-    Ids are the source's own, with `several` sources behind their names (`library:B17`). A query's list is
-    that of its source, with several sources fused by their ranks (reciprocal rank fusion, k = 60).
+    Ids are the source's own, with the source's name before them if there are `several` sources
+    (`library:B17`). The hit lists of several sources are fused by reciprocal rank fusion (k = 60).
     """
     gathered = _Gathered(dict(known), several=several)
     lists: list[list[list[tuple[str, float]]]] = []
@@ -194,7 +194,7 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
 class _Gathered:
     """Papers while records are added.
 
-    Each record is described once, and compared with the first papers that have a claim in common with it.
+    Each record is described once, and compared with the first papers that share a claim with it.
     """
 
     def __init__(self, papers: dict[str, MergedPaper], *, several: bool) -> None:
@@ -207,7 +207,7 @@ class _Gathered:
             self._note(paper_id)
 
     def add(self, identity: tuple[str, str], paper: Paper) -> str:
-        """Merge a record into the paper that it is of, or keep it as another paper; return the paper's id."""
+        """Merge a record into its paper, or add it as a new paper; return the paper's id."""
         if identity not in self._by_id:
             self._by_id[identity] = self._added(identity, paper)
         return self._by_id[identity]
@@ -230,7 +230,7 @@ class _Gathered:
         return self._by_claim.get(claim, ())
 
     def _same(self, source: str, described: Description, others: Sequence[str]) -> str | None:
-        """Return the id of the same paper among others with a claim in common."""
+        """Return the id of the same paper among the papers that share a claim."""
         for other in others:
             if described.is_same(self._description(other)):
                 return other
@@ -241,7 +241,7 @@ class _Gathered:
         return None
 
     def _note(self, paper_id: str, described: Description | None = None) -> None:
-        """Note what a paper claims to be, if it is one of the first with the claim, and its description."""
+        """Store a paper's description, and its claims if it is one of the first with them."""
         self._described.pop(paper_id, None)
         for claim in _claims(self.papers[paper_id].paper):
             if len(self._by_claim[claim]) < MOST_ALIKE:

@@ -1,4 +1,4 @@
-"""Vectors of passages that come without any: encoded for the question (SHRAG, eq. 4), kept for the next."""
+"""Vectors of passages from sources: encoded for a question (SHRAG, eq. 4), and cached for later ones."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from retriever.sources.cache import VectorCache
 
 
 class PassageVectors:
-    """One encoder, for the passages of sources and for questions to them."""
+    """One encoder for the passages of sources and for questions."""
 
     def __init__(self, encoder: Encoder, settings: EncoderSettings) -> None:
         """Take an open encoder, which `questions` closes."""
@@ -28,12 +28,12 @@ class PassageVectors:
 
     @classmethod
     async def open(cls, settings: EncoderSettings) -> "PassageVectors | None":
-        """Open the encoder of the settings; None where they name none. Raises as `open_encoder`."""
+        """Open the encoder of the settings, or return None if there is none; raises as `open_encoder`."""
         encoder = await asyncio.to_thread(open_encoder, settings)
         return cls(encoder, settings) if encoder else None
 
     def of(self, passages: Sequence[StoredPassage]) -> tuple[Mapping[bytes, Stored], str]:
-        """Return vectors by the hash of the passage's text, and why some have none, "" where all have."""
+        """Return vectors by the hash of the passage's text, and the reason if some are missing, else ""."""
         texts = {row_of(passage).text_hash: text for passage in passages if (text := text_to_encode(passage))}
         known = self._cache.known(list(texts))
         missing = [text_hash for text_hash in texts if text_hash not in known]
@@ -49,29 +49,29 @@ class PassageVectors:
 
 
 class _OneAtATime(Encoder):
-    """An encoder that questions and passages come to from different threads."""
+    """An encoder for calls from different threads."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder, self._lock = encoder, Lock()
         self.fingerprint = encoder.fingerprint
 
     def encode_queries(self, texts: Sequence[str]) -> Vectors:
-        """Return one unit vector a question."""
+        """Return one unit vector per question."""
         with self._lock:
             return self._encoder.encode_queries(texts)
 
     def encode_passages(self, texts: Sequence[str], progress: Progress | None = None) -> Vectors:
-        """Return one unit vector a passage."""
+        """Return one unit vector per passage."""
         with self._lock:
             return self._encoder.encode_passages(texts, progress)
 
     def close(self) -> None:
-        """Let go of the model or the connection."""
+        """Close the model or the connection."""
         self._encoder.close()
 
 
 class _OpenedVectors(QuestionVectors):
-    """Gives questions vectors by an encoder that is open already."""
+    """Question vectors from an open encoder."""
 
     def __init__(self, encoder: Encoder, settings: EncoderSettings) -> None:
         super().__init__(encoder.fingerprint, settings)

@@ -1,4 +1,4 @@
-"""The papers that sources gave for a question, as an index of the embedded engine in a folder of its own."""
+"""The papers that sources found for a question, as an index of the embedded engine in its own folder."""
 
 import shutil
 from collections.abc import Iterable, Mapping
@@ -21,13 +21,13 @@ from indexer.versions.store.build_folder import LEXICON
 from indexer.versions.writers.tantivy import TantivyWriter
 from retriever.engines.tantivy import TantivyEngine
 
-WRITER_MEMORY_MB = 15  # the least there is; a question brings some hundreds of papers
+WRITER_MEMORY_MB = 15  # the minimum; a question has some hundreds of papers
 
 
 def passages_of_papers(
     papers: Iterable[Paper], analyzer: Analyzer
 ) -> list[tuple[StoredPassage, AnalysedPassage]]:
-    """Return the passages of papers as they are indexed, with their analysis."""
+    """Return the analysed passages of papers, as they are indexed."""
     return [
         (passage, AnalysedPassage.of(passage.title, passage.text, passage.title2, analyzer))
         for paper in papers
@@ -44,8 +44,8 @@ def write_pool(
     """Write passages into an empty folder, and open the engine on it.
 
     Args:
-        vectors: by the hash of the passage's text; what has none stays without.
-        fingerprint: of the vectors; None where there are none.
+        vectors: by the hash of the passage's text; may lack some.
+        fingerprint: of the vectors; None without vectors.
     """
     shutil.rmtree(folder, ignore_errors=True)
     written, counts = list(passages), TokenCounts()

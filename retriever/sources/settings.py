@@ -1,4 +1,4 @@
-"""What the settings of every kind of source have in common; each kind's module adds its own."""
+"""Settings that all kinds of sources share; each kind's module adds its own."""
 
 from typing import Annotated
 
@@ -8,13 +8,13 @@ SearchSeconds = Annotated[float, Field(gt=0, le=600, description="seconds for on
 
 
 class SourceSettings(BaseModel):
-    """A table `[sources.NAME]`; a kind's module inherits it as `Settings`.
+    """A table `[sources.NAME]`; each kind's module has a subclass `Settings`.
 
-    A field of the type `SecretStr` may be given by a variable alone, or by the path of a file: `api_key_file`
-    beside `api_key`, which needs no field of its own.
+    A field of the type `SecretStr` can only be set by a variable, or by the path of a file: `api_key_file`
+    for `api_key`, which needs no field of its own.
     """
 
-    # A complaint never shows the value: it may be a key.
+    # Error messages never show the value, which may be a key.
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     kind: str = Field(description="index, elasticsearch, or a service on the network")
@@ -27,5 +27,5 @@ class SourceSettings(BaseModel):
 
     @property
     def longest_s(self) -> float:
-        """Seconds that one call is waited for, whatever it consists of."""
+        """Time limit of one call with all its requests, in seconds."""
         return self.timeout_s

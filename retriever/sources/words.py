@@ -1,4 +1,4 @@
-"""The words behind tokens: a search asks for tokens, sources are asked for words as they are written."""
+"""The written words of tokens: searches use tokens, but sources need written words."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -11,31 +11,31 @@ from retriever.queries.boolean import Phrase, Query, Term, with_words
 
 
 class WrittenWords:
-    """How each token was written where it was first met."""
+    """The first written form of each token."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Start empty."""
         self._words: dict[str, str] = {}
 
     def note(self, text: str, tokens: Iterable[Token]) -> None:
-        """Note the words of an analysed text."""
+        """Record the words of an analysed text."""
         for token, _, start, end in tokens:
             self._words.setdefault(token, text[start:end])
 
     def note_word(self, token: str, word: str) -> None:
-        """Note one word."""
+        """Record one word."""
         self._words.setdefault(token, word)
 
     def of(self, token: str) -> str | None:
-        """Return how a token was written, None where it was not met."""
+        """Return the written form of a token, or None."""
         return self._words.get(token)
 
 
 class NotingAnalyzer(Analyzer):
-    """An analyzer that notes how the tokens were written that it made."""
+    """An analyzer that records the written forms of its tokens."""
 
     def __init__(self, analyzer: Analyzer, words: WrittenWords) -> None:
-        """Take the analyzer that does the work."""
+        """Wrap an analyzer."""
         self._analyzer, self._words = analyzer, words
         self.name, self.decompound = analyzer.name, analyzer.decompound
 
@@ -57,7 +57,7 @@ class NotingAnalyzer(Analyzer):
 
 
 class NotingGlossary(Glossary):
-    """A glossary that notes how the terms are written that it gives."""
+    """A glossary that records the written forms of its terms."""
 
     written: WrittenWords
 
@@ -77,14 +77,14 @@ class NotingGlossary(Glossary):
         """Return the pairs with one side in `tokens`."""
         found = super().translations(tokens, units, is_held)
         for match in found:
-            if len(match.other_tokens) == 1:  # others are analysed again
+            if len(match.other_tokens) == 1:  # other terms are analysed again
                 text = match.pair.english if match.target == "en" else match.pair.korean
                 self.written.note_word(match.other_tokens[0], text)
         return found
 
 
 def as_written(query: Query, words: WrittenWords) -> Query:
-    """Return a query in which words stand as they were written, not as their tokens."""
+    """Return a query with written words instead of tokens."""
 
     def written(word: Term | Phrase) -> Term | Phrase:
         own = words.of(word.text) if isinstance(word, Term) and word.tokens == (word.text,) else None
@@ -94,7 +94,7 @@ def as_written(query: Query, words: WrittenWords) -> Query:
 
 
 def analysed(query: Query, analyzer: Analyzer, *, keep: bool = False) -> Query:
-    """Return the query with the tokens of an analyzer; with `keep` those that it has are left alone."""
+    """Return the query with the tokens of an analyzer; with `keep`, existing tokens are unchanged."""
     return with_words(query, lambda word: word if keep and word.tokens else analysed_word(word, analyzer))
 
 

@@ -1,1 +1,1 @@
-"""Values that the stages of a search make: candidates, ranking, hits."""
+"""Results of the stages of a search: candidates, ranking, hits."""

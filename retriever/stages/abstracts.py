@@ -1,4 +1,4 @@
-"""Passages that are only a title are replaced by their paper's abstract."""
+"""Replacement of title-only passages by their paper's abstract."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ class ReadHits:
     """Hits with their rows.
 
     Args:
-        hits: each passage once; those that the index does not hold are left out.
+        hits: each passage once; passages missing from the index are left out.
         read: their rows, in the same order.
         replaced: by the passage_id of an abstract, the passages that it replaced.
     """
@@ -24,7 +24,7 @@ class ReadHits:
 
 
 async def read_hits(context: SearchContext, hits: Sequence[EngineHit]) -> ReadHits:
-    """Read the rows of hits; where papers are asked for, abstracts replace titles in the other language."""
+    """Read the rows of hits; if hits are papers, abstracts replace titles in the other language."""
     return await of_hits(context, hits, lambda read: read)
 
 
@@ -60,7 +60,7 @@ async def of_hits(
 async def _with_abstracts(
     context: SearchContext, hits: Sequence[EngineHit], read: NumberedRows
 ) -> tuple[dict[str, EngineHit], dict[str, tuple[str, ...]]]:
-    """Replace titles by their papers' abstracts; return the hits by id, and what each abstract replaced."""
+    """Replace titles by their papers' abstracts; return hits by id, and the titles each abstract replaced."""
     has_text = dict(zip(read.ids, read.rows.has_text.tolist(), strict=True))
     papers = {hit.doc_id for hit in hits if not has_text[hit.passage_id]}
     abstracts = {

@@ -27,9 +27,9 @@ def reciprocal_rank_fusion(rankings: Sequence[Sequence[str]], *, k: int = 60) ->
 
 
 def cosine_order(ranking: Sequence[Scored], cosines: Mapping[str, float]) -> list[Scored]:
-    """Order by cosine; what has no vector stays behind, in the order given.
+    """Order by cosine; items without a vector follow in their given order.
 
-    Scores are cosines, and less than -1 where there is none.
+    Scores are cosines, and below -1 for items without a vector.
     """
     with_vector = [Scored(item, cosines[item]) for item, _ in ranking if item in cosines]
     without = [item for item, _ in ranking if item not in cosines]

@@ -1,6 +1,6 @@
-"""Where a stored text holds what was searched for, and the piece of it worth showing.
+"""Highlighted tokens and snippets of stored texts.
 
-Where its tokens stand is stored with a passage, so nothing is analysed here.
+Token positions are stored with a passage, so nothing is analysed here.
 """
 
 import re
@@ -16,19 +16,19 @@ import regex
 from indexer.corpora.chunking import split_sentences
 from indexer.files.schema import StoredPassage
 
-# Of a text, sentences are looked for in so many characters from its beginning, and behind them in so many on
-# both sides of the first place of each token that the beginning does not hold.
+# Sentences are searched for in this many characters at the beginning of a text, and on both sides of the
+# first occurrence of each token that the beginning does not contain.
 HEAD_CHARACTERS = 8_000
 AROUND_CHARACTERS = 500
 
 SHORTEST_SNIPPET = 20
-# How much of a piece of a sentence may stand before the first token found.
+# Share of a piece of a sentence before the first token found.
 LEAD_SHARE = 0.25
-# How far back a cut looks for white space, where no other bound is given.
+# Characters before a cut in which white space is searched for.
 BACK_TO_SPACE = 50
 
-# What composes together: a character with the marks and the vowels and consonants of decomposed Hangul behind
-# it (NFC_Quick_Check=Maybe), and the four marks that Unicode counts as none before they are taken apart.
+# Characters that compose together: a character, and the following marks and decomposed Hangul letters
+# (NFC_Quick_Check=Maybe), and four marks that have this property only after decomposition.
 CONTINUES = r"[\p{NFC_QC=Maybe}\P{ccc=0}\u0344\u0f73\u0f75\u0f81]"
 SEQUENCE = regex.compile(f".{CONTINUES}*", flags=regex.DOTALL)
 NO_BORDER = regex.compile(rf"{CONTINUES}|\p{{M}}|\u200d")
@@ -41,7 +41,7 @@ Weights: TypeAlias = Collection[str] | Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A token that was searched for, where it stands in the text as given."""
+    """A searched token and its place in the given text."""
 
     start: int
     end: int
@@ -50,13 +50,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A text, and the spans of it that hold what was searched for: [start, end) in code points, in order."""
+    """A text, and the spans of searched tokens: [start, end) in code points, in order."""
 
     text: str = ""
     spans: tuple[Span, ...] = ()
 
     def with_marks(self, before: str, behind: str) -> str:
-        """Return the text with marks around what was found; nothing is escaped."""
+        """Return the text with marks around the spans; nothing is escaped."""
         pieces, place = [], 0
         for start, end in self.spans:
             pieces += [self.text[place:start], before, self.text[start:end], behind]
@@ -65,18 +65,18 @@ class MarkedText:
 
 
 def found_in(passage: StoredPassage, tokens: Collection[str]) -> list[Found]:
-    """Return (start, end, token) of tokens in a passage's title and text in one, both composed (NFC)."""
+    """Return (start, end, token) of tokens in a passage's joined title and text, both composed (NFC)."""
     return [] if passage.tokens is None else passage.tokens.text.places(tokens)
 
 
 def snippet(
     passage: StoredPassage, tokens: Weights, *, length: int = 200, found: Sequence[Found] | None = None
 ) -> MarkedText:
-    """Return the sentences of a passage's text, or the piece of one, that hold the most distinct tokens.
+    """Return the sentences of a passage's text, or the piece of one, with the most distinct tokens.
 
-    With weights for the tokens, the most weight; the first of equals. At most `length` characters (20 at
-    least), white space as single spaces, cut between words where there are any, with … where a sentence was
-    cut. `found` saves a call of `found_in`.
+    With token weights, the sentences of the highest weight; ties go to the first. The snippet has at most
+    `length` characters (at least 20) and single spaces. Long sentences are cut between words if possible, and
+    marked with …. `found` saves a call of `found_in`.
     """
     text = passage.text
     length = max(length, SHORTEST_SNIPPET)
@@ -88,7 +88,7 @@ def snippet(
             first = bisect_left(places, window.start, key=_start)
             last = bisect_left(places, window.end, key=_start)
             inside = [place for place in places[first:last] if place.end <= window.end]
-            # Summed exactly, in whatever order a set comes.
+            # fsum: a set has no order, and the sum must not depend on it.
             weight = fsum(_weight(token, tokens) for token in {place.token for place in inside})
             if weight > best_weight:
                 best, best_weight, best_places = window, weight, inside
@@ -96,7 +96,7 @@ def snippet(
 
 
 def title_spans(passage: StoredPassage, found: Iterable[Found]) -> tuple[Span, ...]:
-    """Return where a passage's title holds what was found: spans of code points, in order and apart."""
+    """Return the spans of found tokens in a passage's title: code points, in order, not overlapping."""
     title = passage.title
     if not title:
         return ()
@@ -130,7 +130,7 @@ def _merged(places: Iterable[Place]) -> list[Span]:
 
 
 def _regions(text: str, places: list[Place]) -> list[Span]:
-    """Return the parts of the text that sentences are looked for in, in order and apart."""
+    """Return the parts of the text in which sentences are searched for, in order, not overlapping."""
     head = _cut(text, 0, HEAD_CHARACTERS)
     regions = [(0, head)]
     known = {place.token for place in places if place.end <= head}
@@ -148,7 +148,7 @@ def _regions(text: str, places: list[Place]) -> list[Span]:
 
 
 def _places(passage: StoredPassage, found: Iterable[Found]) -> list[Place]:
-    """Return where the text holds what was found in title and text, in order."""
+    """Return the places in the text of the tokens found in title and text, in order."""
     title = unicodedata.normalize("NFC", passage.title)
     origin = len(title) + 1 if title else 0
     places = [(start - origin, end - origin, term) for start, end, term in found if origin <= start < end]
@@ -158,7 +158,7 @@ def _places(passage: StoredPassage, found: Iterable[Found]) -> list[Place]:
 
 
 def _sources(text: str) -> list[Span]:
-    """Return for each character of the composed text the span it was made of; none where nothing changes."""
+    """Return the source span of each character of the composed text; none if composing changes nothing."""
     if unicodedata.is_normalized("NFC", text):
         return []
     sources: list[Span] = []
@@ -169,7 +169,7 @@ def _sources(text: str) -> list[Span]:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A piece of the text that a snippet may show; cut where it is not a whole sentence's border."""
+    """A piece of the text for a snippet, and whether it cuts a sentence at its start or end."""
 
     start: int
     end: int
@@ -201,7 +201,7 @@ def _pieces(text: str, sentence: _Window, places: list[Place], room: int) -> Ite
     for place in places:
         if not sentence.start <= place.start <= place.end <= sentence.end:
             continue
-        # What would be left empty behind the sentence's end is filled before the token.
+        # Space that remains after the end of the sentence is used before the token.
         lead = max(int(room * LEAD_SHARE), room - (sentence.end - place.start))
         wanted = max(sentence.start, place.start - lead)
         space = WHITE_SPACE.search(text, wanted - 1, place.start) if wanted > sentence.start else None
@@ -218,7 +218,7 @@ def _piece(text: str, sentence: _Window, begin: int, room: int) -> _Window:
 
 
 def _cut(text: str, begin: int, limit: int, *, back: int = BACK_TO_SPACE) -> int:
-    """Return the last place in (begin, limit] between words, else between characters as they are drawn."""
+    """Return the last place in (begin, limit] between words, else between whole displayed characters."""
     if limit >= len(text) or limit <= begin:
         return min(max(limit, begin), len(text))
     earliest = max(begin, limit - back)

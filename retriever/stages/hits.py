@@ -1,4 +1,4 @@
-"""What a search gives back: hits, and all that led to them."""
+"""The result of a search: hits, and the trace of the search."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -19,7 +19,7 @@ MOST_AUTHORS = 20  # of a paper in a list; its own record has all
 
 
 def listed_authors(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `authors` as a list of papers shows them, and `author_count` where there are more."""
+    """Return `authors` for a list of papers, and `author_count` if there are more."""
     authors = record.get("authors")
     if not isinstance(authors, list) or len(authors) <= MOST_AUTHORS:
         return {"authors": authors}
@@ -35,16 +35,16 @@ class Hit:
     score: float
     found_by: tuple[str, ...] = ()
     marked: MarkedText = field(default_factory=MarkedText)  # a snippet of the passage's text
-    title_marks: tuple[Span, ...] = ()  # where the title holds what was searched for
+    title_marks: tuple[Span, ...] = ()  # searched tokens in the title
     paper: dict[str, Any] = field(default_factory=dict)
-    folded: tuple[str, ...] = ()  # doc_ids of its duplicates, which are not shown
-    same_doi: tuple[str, ...] = ()  # doc_ids of other hits that claim its DOI and have different texts
-    other_figures: tuple[str, ...] = ()  # doc_ids of records that have its text with other figures
+    folded: tuple[str, ...] = ()  # doc_ids of its hidden duplicates
+    same_doi: tuple[str, ...] = ()  # doc_ids of other hits with its DOI and different texts
+    other_figures: tuple[str, ...] = ()  # doc_ids of records with its text and other figures
     title_only: bool = False  # the paper has no abstract and matches by its title
 
     @property
     def passage_id(self) -> str:
-        """The unit that is indexed and judged."""
+        """The id of the passage, the unit that is indexed and judged."""
         return self.passage.passage_id
 
     @property
@@ -54,16 +54,16 @@ class Hit:
 
     @property
     def snippet(self) -> str:
-        """The piece of the passage's text that holds most of what was searched for."""
+        """The piece of the passage's text with the most searched tokens."""
         return self.marked.text
 
     def _elsewhere(self) -> dict[str, Any]:
-        """Return, of a search of sources, which of them have the paper, and its address on the web."""
+        """Return the sources that have the paper, and its address on the web; empty for an index."""
         found_in = self.paper.get("found_in")
         return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
 
     def others(self) -> dict[str, Any]:
-        """Return its duplicates, other hits of its DOI or text, and whether it is a title only, as JSON."""
+        """Return its duplicates, other hits with its DOI or text, and whether it is title-only, as JSON."""
         record = {
             "folded": len(self.folded),
             "folded_ids": list(self.folded[:MOST_OTHERS]),
@@ -75,7 +75,7 @@ class Hit:
         return {key: value for key, value in record.items() if value}
 
     def remarks(self) -> Iterator[str]:
-        """Yield the same in words."""
+        """Yield the contents of `others` in words."""
         if self.title_only:
             yield "title only: the record has no abstract"
         if self.folded:
@@ -115,9 +115,9 @@ def _listed(doc_ids: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class QueryTrace:
-    """One query by its name and as a person would type it, and how many hits it brought.
+    """A query, its name, and its number of hits.
 
-    `added` counts the papers among them that no query before it had found.
+    `query` is written as a person would type it. `added` counts the papers that no earlier query found.
     """
 
     name: str
@@ -131,24 +131,24 @@ class AppliedSearch:
     """The configuration that took effect for one search; None for an option without a use in its method."""
 
     method: str
-    order: str  # how the hits were ordered, in words
+    order: str  # the order of the hits, in words
     title_weight: float | None
     keyword_source: str | None  # statistics or given
-    keyword_count: int | None  # how many at most
+    keyword_count: int | None  # maximum
     keyword_ranking: str | None
     hits_per_query: int | None
     count_repeats: bool | None
     candidates: str | None
     without: tuple[str, ...] | None  # parts of the order that were left out
-    vectors: str  # the encoder by whose vectors the hits were ordered, too; "" where there was none
-    vectors_unused: str  # why the vectors of the index had no part in the order
+    vectors: str  # the encoder whose vectors took part in the order; "" if none did
+    vectors_unused: str  # why the vectors of the index took no part in the order
     reranker: str
     rerank_depth: int | None
     drop_incomplete: bool
-    constraints: str | None = None  # question or given; None where none could have a part
-    this_year: int | None = None  # that "the last five years" count back from
+    constraints: str | None = None  # question or given; None if the search has none
+    this_year: int | None = None  # from which "the last five years" count back
     skip: tuple[str, ...] = ()  # queries that were left out of the plan
-    failures: tuple[str, ...] = ()  # of models that the search went on without
+    failures: tuple[str, ...] = ()  # of models; the search continued without them
 
     def as_record(self) -> dict[str, Any]:
         """Return the configuration as JSON."""
@@ -156,17 +156,17 @@ class AppliedSearch:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
 
     def deviations(self) -> dict[str, Any]:
-        """Return what makes one question of a run unlike the others: failures, vectors not used."""
+        """Return the configuration that may differ between questions of a run: failures, unused vectors."""
         record = {"failures": list(self.failures), "vectors_unused": self.vectors_unused}
         return {name: value for name, value in record.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits of one question and the trace of how they came about.
+    """The hits of one question and the trace of the search.
 
-    `title_only` are papers without an abstract, listed behind hits that are fewer than asked for. They are no
-    evidence.
+    `title_only` are papers without an abstract, listed after the hits if there are fewer hits than requested.
+    They are no evidence.
     """
 
     question: str
@@ -176,30 +176,30 @@ class SearchResult:
     hits: tuple[Hit, ...]
     filtered: dict[str, int]
     milliseconds: dict[str, float]
-    token_weights: Mapping[str, float] = field(default_factory=dict)  # of what was searched for, one by one
+    token_weights: Mapping[str, float] = field(default_factory=dict)  # of the searched tokens
     applied: AppliedSearch | None = None
     likelihood: float | None = None  # that the hits answer (method shrag; see confidence.py)
     notes: tuple[str, ...] = ()
-    version: int | None = None  # of the index, that answered
+    version: int | None = None  # of the index
     constraints: Constraints = field(default_factory=Constraints)
-    concepts: tuple[Concept, ...] = ()  # of the question, where the method orders by them
+    concepts: tuple[Concept, ...] = ()  # of the question, if the method orders by them
     bridges: tuple[Bridge, ...] = ()  # of a second search
     unknown_words: tuple[str, ...] = ()  # of the question, as typed: no paper of the index contains them
     title_only: tuple[Hit, ...] = ()
 
     @property
     def order(self) -> str:
-        """How the hits were ordered, in words."""
+        """The order of the hits, in words."""
         return self.applied.order if self.applied else ""
 
     @property
     def listed(self) -> tuple[Hit, ...]:
-        """The papers that a list shows: hits, and those that match by their title only."""
+        """The papers of a list: hits, and papers that match only by their titles."""
         return (*self.hits, *self.title_only)
 
     @property
     def evidence(self) -> tuple[Hit, ...]:
-        """The papers of an answer: hits; without any, the nearest papers of an answer that abstains."""
+        """The papers of an answer: the hits, or the nearest papers if the answer abstains."""
         return self.hits or self.title_only
 
     def as_record(self) -> dict[str, Any]:
@@ -225,6 +225,6 @@ class SearchResult:
 
 
 def summed_milliseconds(results: Sequence[SearchResult]) -> dict[str, float]:
-    """Return how long each stage of several searches took, all together."""
+    """Return the total time of each stage over several searches."""
     stages = dict.fromkeys(stage for result in results for stage in result.milliseconds)
     return {stage: sum(result.milliseconds.get(stage, 0.0) for result in results) for stage in stages}

@@ -1,4 +1,4 @@
-"""The candidate pool: what each query of a plan found, and the question's vector."""
+"""The candidate pool: the hits of each query of a plan, and the question's vector."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,11 +27,11 @@ class CandidatePool:
     encoder_failure: ResourceError | None = None
 
     def with_hits(self, name: str, hits: Sequence[EngineHit]) -> "CandidatePool":
-        """Return the pool with hits from elsewhere, under a new name."""
+        """Return the pool with additional hits, under a new name."""
         return replace(self, found={**self.found, name: tuple(hits)})
 
     def with_nearest(self, hits: Sequence[EngineHit]) -> "CandidatePool":
-        """Return the pool with the passages nearest to the question's vector, after all others."""
+        """Return the pool with the passages nearest to the question's vector as its last entry."""
         others = {name: found for name, found in self.found.items() if name != NEAREST}
         return replace(self, found={**others, NEAREST: tuple(hits)})
 
@@ -67,7 +67,7 @@ class CandidatePool:
         return {passage_id: tuple(found) for passage_id, found in names.items()}
 
     def cosines(self) -> dict[str, float]:
-        """Return the known cosines, which are those of the nearest passages."""
+        """Return the known cosines: the scores of the nearest passages."""
         return {hit.passage_id: hit.score for hit in self.found.get(NEAREST, ())}
 
 
@@ -100,7 +100,7 @@ async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[
 
 
 async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
-    """Return the papers without text that the first query of a plan finds and the filter keeps out."""
+    """Return the papers without text that match the first query of a plan but not the filter."""
     request = context.request
     if not plan.queries or request.filters.complete is not True:
         return ()
@@ -150,7 +150,7 @@ async def with_vector(context: SearchContext, pool: CandidatePool) -> CandidateP
 
 
 async def nearest_passages(context: SearchContext, vector: Stored, k: int) -> list[EngineHit]:
-    """Return the k passages nearest to a vector; if hits are papers, as many as k papers need."""
+    """Return the k passages nearest to a vector; if hits are papers, enough passages for k papers."""
     request, limit = context.request, k
     with context.recorder.timed("vector"):
         while True:

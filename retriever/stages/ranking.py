@@ -1,4 +1,4 @@
-"""The ranking of a question's candidates, and how it came about."""
+"""The ranking of a question's candidates, and its origin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,16 +15,16 @@ RankedHits = Sequence[tuple[EngineHit, float]]
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Hits with their scores, best first, and how they came about.
+    """Hits with their scores, best first, and their origin.
 
-    `scored` holds the candidates that were ordered by their features; `replaced` names the passages that were
-    found and that a hit replaced.
+    `scored` contains the candidates that were ordered by their features. `replaced` names the found passages
+    that a hit replaced.
     """
 
     hits: tuple[tuple[EngineHit, float], ...] = ()
-    scored: ScoredCandidates | None = None  # None where the method computes no features
+    scored: ScoredCandidates | None = None  # None if the method computes no features
     cosines: Mapping[str, float] = field(default_factory=dict)
-    by_vectors: bool = False  # whether cosines had a part in the order
+    by_vectors: bool = False  # whether cosines took part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
@@ -33,7 +33,7 @@ class Ranking:
     second: SecondSearch | None = None
     about: frozenset[str] = frozenset()  # doc_ids of papers about an excluded thing
     mentioning: frozenset[str] = frozenset()  # doc_ids of other papers that mention one
-    pool: CandidatePool | None = None  # with what the second search found
+    pool: CandidatePool | None = None  # with the hits of the second search
 
     def cut(self, k: int) -> "Ranking":
         """Return the ranking of the first k hits."""

@@ -1,4 +1,4 @@
-"""What the stages of one search make, each a value that a caller may replace."""
+"""The results of the stages of one search. A caller may replace each of them."""
 
 from dataclasses import dataclass, replace
 from typing import Literal, Self, TypeVar
@@ -15,9 +15,9 @@ Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """What the stages of one search made; None what is not computed yet.
+    """The results of the stages of one search; None if not computed yet.
 
-    Methods without keywords leave `keywords` None. A value that is replaced drops those made from it.
+    Methods without keywords leave `keywords` None. Replacing a value drops the values computed from it.
     """
 
     question: AnalysedQuestion | None = None
@@ -40,7 +40,7 @@ class Stages:
 
 
 def computed(value: T | None) -> T:
-    """Return a stage's value, which is there by now."""
+    """Return a stage's value; ValueError if it has not been computed."""
     if value is None:
         raise ValueError("a stage of the search has not been computed; see run_stages")
     return value

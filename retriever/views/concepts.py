@@ -10,6 +10,6 @@ from retriever.settings import RetrieverSettings
 async def question_concepts(
     index: SearchIndex, question: str, settings: RetrieverSettings
 ) -> tuple[Concept, ...]:
-    """Return the concepts of a question as method `shrag` makes them; none of a question without words."""
+    """Return the concepts of a question as method `shrag` computes them; none without words."""
     stages = await run_stages(open_ranking(index, SearchRequest(question), settings), upto="keywords")
     return stages.keywords.concepts if stages.keywords else ()

@@ -1,4 +1,4 @@
-"""Example questions about what an index holds, made from the keywords and titles of its own papers."""
+"""Example questions for an index, made from the keywords and titles of its papers."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,23 +36,23 @@ FORMS: Mapping[tuple[InterfaceLanguage, Unit], tuple[str, str, str]] = {
         "What do the texts say about {}?",
     ),
 }
-# A corpus is often sorted by its subjects, so that its first papers alone would tell of one.
+# A corpus is often sorted by subject, so its first papers alone would give a single subject.
 YEARS = (2024, 2021, 2018, 2015, 2010)
 FIRST, OF_A_YEAR = 30, 10
 QUESTIONS = 3
 FEWEST_LETTERS, LONGEST_TOPIC = 2, 60  # characters
-LONGEST_TITLE, MOST_KEYWORDS = 1_000, 20  # characters; of a paper, that are looked at
-FEWEST_HOLDING, MOST_SHARE = 2, 0.1  # passages, and share of all, that hold the rarest word of a keyword
+LONGEST_TITLE, MOST_KEYWORDS = 1_000, 20  # characters; keywords read of a paper
+FEWEST_HOLDING, MOST_SHARE = 2, 0.1  # passages, and share of all, that contain the rarest word of a keyword
 SUBTITLE = re.compile(r" ?[:：—–] .*| - .*| ?[(\[（].*")
 
 _OF_INDEX: WeakKeyDictionary[SearchIndex, dict[InterfaceLanguage, tuple[str, ...]]] = WeakKeyDictionary()
 
 
 async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tuple[str, ...]:
-    """Return three questions that the index can be asked, the same each time for one version.
+    """Return at most three questions for the index, always the same for one version.
 
-    Their topics are keywords that several papers share, else titles, in the interface's language where the
-    index holds any; fewer than three where there are no more.
+    Their topics are keywords that several papers share, else titles, in the interface's language if the index
+    contains any.
     """
 
     async def of_version(version: SearchIndex) -> tuple[str, ...]:
@@ -74,9 +74,9 @@ async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[s
 
 
 async def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[StoredPassage]:
-    """Return passages of some years, of each those of the first ids in turn; where too few fit, of all.
+    """Return the passages with the first ids of each of some years, in turn; of all years if too few fit.
 
-    Which fit is told here: an engine that filtered by it would take several times as long.
+    The selection is made here, because filtering in the engine takes several times as long.
     """
     of_years = await _first(index, [Range(year, year) for year in YEARS], OF_A_YEAR)
     usable = [passage for passage in of_years if passage.lang == language]
@@ -96,9 +96,9 @@ async def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[S
 async def _shared_keywords(
     index: SearchIndex, papers: Sequence[StoredPassage], language: InterfaceLanguage
 ) -> list[str]:
-    """Return of each paper the keyword of most words that several passages hold, and few of all.
+    """Return each paper's longest keyword (by words) that several, but not too many, passages contain.
 
-    Keywords of several papers come first.
+    Keywords that several papers share come first.
     """
     keywords = [
         [text for text in _keywords(paper) if language_of(text) == language and _topic_of(text) == text]
@@ -125,14 +125,14 @@ def _keywords(paper: StoredPassage) -> list[str]:
 
 
 def _topic_of(title: str) -> str:
-    """Return a title without its subtitle; "" where it is too long, or says nothing."""
+    """Return a title without its subtitle; "" if it is too long, or states no topic."""
     topic = SUBTITLE.sub("", " ".join(title.split())[:LONGEST_TITLE]).rstrip(" .?!…")
     letters = sum(map(str.isalpha, topic))
     return topic if letters >= FEWEST_LETTERS and len(topic) <= LONGEST_TOPIC else ""
 
 
 def _distinct(topics: Iterable[str]) -> Iterator[str]:
-    """Yield the topics that share no word with one before."""
+    """Yield the topics that share no word with an earlier one."""
     seen: set[str] = set()
     for topic in topics:
         words = set(topic.casefold().split())

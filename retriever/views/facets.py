@@ -1,10 +1,10 @@
-"""How many papers a search matches by year, language and journal.
+"""Counts of the papers that a search matches, by year, language and journal.
 
-Counted are the papers that the main query of a search matches under its filters: of method `boolean` the
-expression itself, so that the counts are those of its whole result; of a question the OR of all its words,
-which matches far more papers than are shown. A field leaves its own filter out, so that other values can be
-chosen beside the one that was. It is a call of its own. Of a search that is asked for facets too, the server
-counts them after the hits are found, and sends the hits also where counting fails or takes too long.
+The counts cover the papers that the main query of a search matches under its filters. For method `boolean`
+this is the expression itself, so the counts describe the whole result. For a question it is the OR of all its
+words, which matches far more papers than are shown. A field ignores its own filter, so that other values can
+be chosen too. Counting is a separate call. If a search requests facets, the server counts after the hits are
+found, and sends the hits even if counting fails or takes too long.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
 
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)
-MOST_VALUES = 20  # journals that are shown
+MOST_VALUES = 20  # journals shown
 WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
     "year": lambda filters: replace(filters, years=None),
     "lang": lambda filters: replace(filters, lang=None),
@@ -32,7 +32,7 @@ WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value of a field with the number of its papers; None for the papers that have none."""
+    """A value of a field with the number of its papers; None for papers without a value."""
 
     value: Value | None
     papers: int
@@ -40,9 +40,9 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The values of a field: years the latest first, others the most frequent first, papers without one last.
+    """The values of a field: years latest first, others most frequent first, papers without a value last.
 
-    `others` is how many values more there are.
+    `others` is the number of further values.
     """
 
     field: FacetField
@@ -52,7 +52,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """How many papers were matched, and their fields; `exact` is false where counts are estimates."""
+    """The number of matched papers, and their fields; `exact` is false if counts are estimates."""
 
     papers: int
     facets: tuple[Facet, ...]
@@ -86,10 +86,11 @@ async def facets(
     fields: Sequence[FacetField] = FIELDS,
     limit: int = MOST_VALUES,
 ) -> Facets:
-    """Count the papers of a search by their fields, or all of the index, which is counted once a version.
+    """Count the papers of a search, or all papers of the index, by their fields.
 
-    At most `limit` values of a field are told, but all years. Counts are exact where each paper of the index
-    has one passage, and for up to 2,000 matching passages; others are estimates, most within 3 %.
+    The whole index is counted once per version. At most `limit` values of a field are returned, but all
+    years. Counts are exact if each paper of the index has one passage, and for up to 2,000 matching passages.
+    Otherwise they are estimates, most within 3 %.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
@@ -125,7 +126,7 @@ async def _of_search(
 async def _facets(
     index: SearchIndex, query: Query | None, filters: Filters, fields: Sequence[FacetField], limit: int
 ) -> Facets:
-    """Count each field under all filters but its own; fields under the same filters in one call."""
+    """Count each field under all filters except its own; fields with the same filters share a call."""
     by_filters: dict[Filters, list[FacetField]] = {filters: []}
     for field in fields:
         by_filters.setdefault(WITHOUT_OWN[field](filters), []).append(field)

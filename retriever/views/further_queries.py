@@ -7,16 +7,16 @@ from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 
 MOST_WORDS = 5  # of one query
-NARROW = 2  # keywords of the second query, where the question has no words in the other language
+NARROW = 2  # keywords of the second query if the question has no words in the other language
 
 
 async def further_queries_from_statistics(
     index: SearchIndex, question: str, settings: RetrieverSettings
 ) -> tuple[str, ...]:
-    """Return at most two queries beside the question.
+    """Return at most two queries in addition to the question.
 
-    The first holds its strongest keywords; the second what the glossary has for them in the other language,
-    or the two strongest alone. Queries that repeat another are left out.
+    The first contains its strongest keywords. The second contains their translations from the glossary, or
+    only the two strongest keywords. Queries that repeat another are left out.
     """
     context = open_ranking(index, SearchRequest(question, collapse=False), settings)
     stages = await run_stages(context, upto="keywords")

@@ -1,4 +1,4 @@
-"""Why a search found nothing, and what would find something."""
+"""Reasons why a search found nothing, and words or filters that would find something."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -15,7 +15,7 @@ from retriever.requests.request import SearchRequest
 from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
 
-MOST_WORDS = 16  # that are looked for in the index, with their spellings; translations that are counted
+MOST_WORDS = 16  # words checked in the index, with their spellings; translations counted
 
 Reason = Literal["nothing to search for", "all queries left out", "filters", "unknown words", "no match"]
 FilterName = Literal["year", "lang", "journal", "incomplete"]
@@ -23,7 +23,7 @@ FilterName = Literal["year", "lang", "journal", "incomplete"]
 
 @dataclass(frozen=True, slots=True)
 class UnknownWord:
-    """A word that the index does not hold, and terms of the index that are spelt nearly so."""
+    """A word that the index does not contain, and terms of the index with a similar spelling."""
 
     text: str
     near: tuple[str, ...]
@@ -31,7 +31,7 @@ class UnknownWord:
 
 @dataclass(frozen=True, slots=True)
 class WithoutFilter:
-    """How many passages the search would match without one of its filters."""
+    """The number of passages that the search would match without one of its filters."""
 
     filter: FilterName
     passages: int
@@ -39,7 +39,7 @@ class WithoutFilter:
 
 @dataclass(frozen=True, slots=True)
 class OtherWords:
-    """What the glossary gives for words of the question, and how many passages hold any of it."""
+    """Translations of words of the question from the glossary, and the number of passages with any."""
 
     text: str
     passages: int
@@ -47,10 +47,10 @@ class OtherWords:
 
 @dataclass(frozen=True, slots=True)
 class NothingFound:
-    """What a page can say where a search found nothing.
+    """The explanation for a search without hits.
 
-    `reason` is the first of its values that applies: "filters" where the main query matches passages, none of
-    which the filters let through. `without_filters` counts what it would match without any filter.
+    `reason` is the first of its values that applies. It is "filters" if the main query matches passages, but
+    the filters exclude all of them. `without_filters` counts the passages that match without any filter.
     """
 
     reason: Reason
@@ -68,7 +68,7 @@ class NothingFound:
 async def nothing_found(
     index: OpenIndex, request: SearchRequest, settings: RetrieverSettings
 ) -> NothingFound:
-    """Say why a search finds nothing: unknown words, filters that leave nothing, what other words would find.
+    """Explain why a search finds nothing: unknown words, filters that exclude everything, possible words.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
@@ -105,7 +105,7 @@ async def _nothing_found(
 
 
 def _words(question: AnalysedQuestion, query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the words that are searched for with their tokens; of an expression those of its clauses."""
+    """Yield the searched words with their tokens; for an expression, the words of its clauses."""
     if question.expression is None:
         for word in words_of(question.text, question.tokens):
             yield word.text, word.tokens
@@ -137,7 +137,7 @@ async def _unknown(index: SearchIndex, words: dict[str, tuple[str, ...]]) -> tup
 
 
 def _near(index: SearchIndex, text: str, tokens: tuple[str, ...]) -> list[str]:
-    """Return near spellings of a word; of one with several tokens, those of each token."""
+    """Return near spellings of a word, or of each token if it has several."""
     words = [(text, tokens[0])] if len(tokens) == 1 else [(token, token) for token in tokens]
     return [
         near
@@ -147,7 +147,7 @@ def _near(index: SearchIndex, text: str, tokens: tuple[str, ...]) -> list[str]:
 
 
 def _one_less(filters: Filters) -> dict[FilterName, Filters]:
-    """Return the filters without each of those that are set."""
+    """Return the filters with each one that is set removed in turn."""
     less: dict[FilterName, tuple[object, Filters]] = {
         "year": (filters.years, replace(filters, years=None)),
         "lang": (filters.lang, replace(filters, lang=None)),

@@ -1,6 +1,6 @@
-"""Passages, not papers, for a text: the nearest of the index, or of one paper filled up from the others.
+"""Passage search for a text, in the whole index, or in one paper first and then in the others.
 
-By the text's vector where the index has vectors that can be used, else by its words (method `or`).
+It uses the text's vector if the index has usable vectors, else the text's words (method `or`).
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,8 @@ async def search_passages(
 ) -> SearchResult:
     """Return at most `request.k` passages, found under a query name; the request's method is not used.
 
-    With a topic its passages come first, in their order; where it has fewer, those of other papers follow,
-    their scores lowered so far that none is above the topic's.
+    Passages of a topic come first. If there are fewer than k, passages of other papers follow, with scores
+    lowered so that none is above the scores of the topic.
 
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
@@ -58,12 +58,12 @@ async def search_passages(
 async def _search(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, whole: Topic | None = None
 ) -> SearchResult:
-    """Search by vector, else by words; both keep to the constraints that the question is analysed with."""
+    """Search by vector, else by words; both apply the constraints of the analysed question."""
     context = open_search(index, replace(request, method=BY_VECTOR), settings)
     stages = await run_stages(context, upto="question")
     if index.vectors.usable:
         stages = await run_stages(context, stages, upto="pool")
-        # Sources have no passages before they are asked by words.
+        # Sources have no passages until they are searched by words.
         if stages.pool and any(stages.pool.found.values()):
             return await _ranked_passages(context, stages)
     else:
@@ -81,12 +81,12 @@ async def _search(
 
 
 def _with_all_of(topic: Topic, named: NamedQuery) -> NamedQuery:
-    """Let a query match all passages of a paper; those without its words stand last."""
+    """Make a query match all passages of a paper; passages without its words come last."""
     return replace(named, query=Or((named.query, Exact("doc_id", (topic.doc_id,)))))
 
 
 async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResult:
-    """Order what was found by its method alone, without a cross-encoder, and present it.
+    """Order the found passages by their method, without a cross-encoder, and present them.
 
     A passage that is only a title is replaced by its paper's abstract.
     """
@@ -104,13 +104,13 @@ async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResu
 
 
 def _behind(first: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
-    """Put hits behind others, also by their scores."""
+    """Append hits to others, and lower their scores accordingly."""
     above = max(0.0, others[0].score - first[-1].score) if first and others else 0.0
     return [*first, *(replace(hit, score=round(hit.score - above, 6)) for hit in others)]
 
 
 def _under(name: str, text: str, result: SearchResult) -> SearchResult:
-    """Return a result whose hits were found by one query of a name of its own."""
+    """Return a result with one query, under the given name."""
     hits = tuple(replace(hit, found_by=(name,)) for hit in result.hits)
     papers = len({hit.doc_id for hit in hits})
     return replace(result, hits=hits, queries=(QueryTrace(name, text, len(hits), papers),))
@@ -121,14 +121,14 @@ def _ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 
 def with_hits(result: SearchResult, hits: Sequence[Hit]) -> SearchResult:
-    """Return a result of other hits, ranked from 1 in their order."""
+    """Return a result with other hits, ranked from 1 in their order."""
     return replace(result, hits=_ranked(hits))
 
 
 def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
     """Return the k best passages of several searches by reciprocal rank fusion, which gives their scores.
 
-    What is said of the whole is the first search's.
+    All other fields are those of the first search.
     """
     found: dict[str, Hit] = {}
     for result in results:

@@ -1,4 +1,4 @@
-"""What a search would ask for, before anything is asked: keywords and queries, for a person to edit."""
+"""The keywords and queries of a search before it runs, for a person to edit."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ class PlannedSearch:
 async def plan_search(
     index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, *, upto: Stage = "plan"
 ) -> PlannedSearch:
-    """Run the stages of a search that come before the engine's; with "keywords" the queries stay out.
+    """Run the stages of a search before the engine is called; with "keywords", without the queries.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.

@@ -72,7 +72,7 @@ async def rerun(
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
     asked = then.request
     if asked.k > MOST_HITS:  # more than other calls may request
-        raise BadFilter(f"{asked.k:,} hits are asked for; ask for 1 to {MOST_HITS:,}")
+        raise BadFilter(f"{asked.k:,} hits were requested; request 1 to {MOST_HITS:,}")
     index = await asked_of(services, then.index_name)
     result, manifest = await searched(request, services, index, asked)
     now = search_record(manifest, asked, result)

@@ -198,7 +198,7 @@ def test_a_complaint_about_settings_never_shows_the_key(sample_home, without):
         (
             ["x" * 20_001, "--name", NAME],
             2,
-            "BadQuestion: the question has 20,001 characters, 20,000 are allowed",
+            "BadQuestion: the question has 20,001 characters; the maximum is 20,000",
         ),
         ([ENGLISH, "--name", "nowhere"], 2, "UnknownIndex: "),
         ([ENGLISH, "--name", NAME, "--year", "2024..2019"], 2, "BadFilter: "),

@@ -56,7 +56,7 @@ def test_a_person_reads_lists_of_the_length_asked_for(call):
 
 @pytest.mark.parametrize("doc_id", ["none", "a" * 10_000, "\ud800", "\x1b[31m"])
 def test_papers_that_are_not_there_are_told_in_a_line(call, doc_id):
-    with pytest.raises(UnknownPaper, match="holds none of these papers") as told:
+    with pytest.raises(UnknownPaper, match="contains none of these papers") as told:
         call(citations, doc_id)
     assert len(str(told.value)) < 400
 

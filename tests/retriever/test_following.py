@@ -106,9 +106,7 @@ def test_a_pointer_that_cannot_be_read_leaves_the_version_before_answering_with_
         pointer.write_bytes(b"one")
         for _ in range(2):
             [note] = asyncio.run(ask(index)).notes
-            assert note.startswith(
-                "answered by version 1: which one is the current cannot be told (index 'papers'"
-            )
+            assert note.startswith("answered by version 1: the current version is unknown (index 'papers'")
         assert caplog.text.count("pointer not read") == 1
         pointer.write_bytes(written)
         assert answered(index) == 1

@@ -149,7 +149,7 @@ def test_an_empty_question_is_refused(index, question, method):
 
 
 def test_a_question_over_the_limit_is_refused_with_the_limit(index):
-    with pytest.raises(BadQuestion, match="20,001 characters, 20,000 are allowed"):
+    with pytest.raises(BadQuestion, match="20,001 characters; the maximum is 20,000"):
         found(index, "a" * 20_001)
     assert found(index, "axolotl " * 2_500, "or").hits  # 20,000 characters
 

@@ -1,1 +1,1 @@
-"""An Elasticsearch or OpenSearch index that somebody else built: requests, answers, settings."""
+"""A foreign Elasticsearch or OpenSearch index: requests, answers, settings."""

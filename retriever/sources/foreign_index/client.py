@@ -1,6 +1,6 @@
-"""Searches sent to an Elasticsearch or OpenSearch server of somebody else's, by `_msearch` alone.
+"""Searches on a foreign Elasticsearch or OpenSearch server, with `_msearch` only.
 
-They go over plain HTTP: the official clients refuse servers of other versions and makes.
+It does not use the official clients, because they refuse servers of other versions and vendors.
 """
 
 import asyncio
@@ -29,12 +29,12 @@ MOST_NOTES = 3
 
 
 class ElasticsearchClient:
-    """The connections to a server, for one index there."""
+    """The connections to a server, for one index."""
 
     def __init__(
         self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
-        """Open a client, whose connections are made when they are needed."""
+        """Create a client, which connects when needed."""
         self._name, self._settings = name, settings
         self._client = open_client(settings.url, None, ca_certs=settings.ca_certs, transport=transport)
         if settings.api_key.get_secret_value():
@@ -46,7 +46,7 @@ class ElasticsearchClient:
         self._secrets = [secret for secret in (settings.api_key, settings.password, sent) if secret]
 
     async def search(self, bodies: Sequence[Body]) -> tuple[list[dict[str, Any]], list[str]]:
-        """Send searches in one request; return an answer each, empty with a note where one failed.
+        """Send searches in one request; return one answer each, empty with a note if the search failed.
 
         Raises:
             SourceFailed: the request failed, or all of its searches.
@@ -77,11 +77,11 @@ class ElasticsearchClient:
         return answers, list(dict.fromkeys(notes))[:MOST_NOTES]
 
     async def _post(self, path: str, content: bytes) -> dict[str, Any]:
-        """Send a request, again where that may help, and read its answer as a JSON object.
+        """Send a request, with retries if they may help, and parse the answer as a JSON object.
 
         Raises:
-            SourceSilent: no answer within `timeout_s`, all tries together.
-            SourceFailed: no answer, or one that is not as agreed.
+            SourceSilent: no answer within `timeout_s`, including retries.
+            SourceFailed: no answer, or an invalid one.
         """
         import httpx
 
@@ -109,11 +109,11 @@ class ElasticsearchClient:
             if response.status_code not in TRANSIENT_STATUSES or not tries_left:
                 return await asyncio.to_thread(self._read, response)
             await asyncio.sleep(PAUSE_S)
-        raise AssertionError  # the last try returned or raised
+        raise AssertionError  # the last attempt returned or raised
 
     def _read(self, response: "httpx.Response") -> dict[str, Any]:
         if response.has_redirect_location:
-            raise self._failed("it answers with a redirect, which is not followed: name the address itself")
+            raise self._failed("it answers with a redirect, which is not followed: set the final address")
         if not response.is_success:
             raise self._failed(f"status {response.status_code}: {message_in(response.content)}")
         try:
@@ -128,12 +128,12 @@ class ElasticsearchClient:
         return SourceFailed(self._told(why))
 
     def _told(self, why: str) -> str:
-        """Say what failed; callers of a server are told it where others answer there, without the address."""
+        """Return an error about the source; it does not contain the server's address."""
         where = f" at {self._settings.url}" if self._settings.private else ""
         return f"source {self._name!r}{where}: {self._line(why)}"
 
     def _line(self, text: str) -> str:
-        """Make one line, with what logs in hidden as it is and as it was sent, before the line is cut."""
+        """Make one line, with credentials hidden, plain and encoded, before the line is cut."""
         for secret in self._secrets:
             text = without_key(text, secret)
         return one_line(text)

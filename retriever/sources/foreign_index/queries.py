@@ -1,7 +1,8 @@
-"""Requests to an Elasticsearch or OpenSearch index of somebody else's, as values.
+"""Requests to a foreign Elasticsearch or OpenSearch index, as values.
 
-Words go as they are written: the index's own analyzers cut them. What is used here stands alike in
-Elasticsearch 7 to 9 and OpenSearch 1 to 3 (query DSL: `bool`, `multi_match`, `range`, `terms`, `ids`).
+Words are sent in their written form, because the index has its own analyzers. All features used here are the
+same in Elasticsearch 7 to 9 and OpenSearch 1 to 3 (query DSL: `bool`, `multi_match`, `range`, `terms`,
+`ids`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,12 @@ from retriever.sources.foreign_index.settings import IndexFields, Settings
 Body = dict[str, Any]
 NOTHING: Body = {"match_none": {}}
 EVERYTHING: Body = {"match_all": {}}
-MOST_EXPANSIONS = 100  # words of the index that begin like one of the query
+MOST_EXPANSIONS = 100  # words of the index with a prefix of the query
 OWN_ID = "_id"
 
 
 def search_body(settings: Settings, query: Query, k: int, filters: Filters) -> Body:
-    """Make the body of a search for k papers; what is not read is not sent along."""
+    """Make the body of a search for k papers; only the fields that are read are requested."""
     asked = written(settings, query)
     narrowed = [written(settings, clause) for clause in applicable(settings, filters).clauses()]
     return {
@@ -31,7 +32,7 @@ def search_body(settings: Settings, query: Query, k: int, filters: Filters) -> B
 
 
 def count_body(settings: Settings, word: str | None) -> Body:
-    """Make the body of a search that only counts the papers that hold a word, None for all papers."""
+    """Make the body of a search that only counts the papers that contain a word, None for all papers."""
     return _counting(EVERYTHING if word is None else written(settings, Term(word, ())))
 
 
@@ -70,14 +71,14 @@ def bodies_body(settings: Settings, own_ids: Sequence[str]) -> Body:
 
 
 def sources_of(fields: IndexFields) -> list[str]:
-    """Name the fields that are read, but for full texts."""
+    """Return the names of the fields that are read, except full texts."""
     single = (fields.year, fields.lang, fields.authors, fields.journal, fields.doi, fields.url)
     named = [*fields.title, *fields.abstract, *fields.keywords, *single, fields.references, fields.id]
     return sorted({name for name in named if name and name != OWN_ID})
 
 
 def applicable(settings: Settings, filters: Filters) -> Filters:
-    """Return the filters that the index has fields for; the others are applied to what was found."""
+    """Return the filters for which the index has fields; the others are applied to its hits."""
     fields = settings.fields
     return Filters(
         years=filters.years if fields.year else None,
@@ -87,7 +88,7 @@ def applicable(settings: Settings, filters: Filters) -> Filters:
 
 
 def written(settings: Settings, query: Query) -> Body:
-    """Write a query in the query DSL; what the index has no field for matches nothing."""
+    """Convert a query to the query DSL; clauses without a field in the index match nothing."""
     match query:
         case Term(text=text, field=field, weight=weight):
             return _match(settings, text, field, weight, "best_fields")
@@ -126,7 +127,7 @@ def _match(
             "query": text,
             "fields": [name if each == 1 else f"{name}^{each:g}" for name, each in fields.items()],
             "type": kind,
-            "lenient": True,  # a number's field matches no word, and is no error
+            "lenient": True,  # a numeric field matches no word, without an error
             **({} if weight == 1 else {"boost": round(weight, 6)}),
             **(more or {}),
         }
@@ -140,7 +141,7 @@ def _years(settings: Settings, years: Range) -> Body:
     if settings.year_type == "number":
         bounds |= {} if years.low is None else {"gte": years.low}
         bounds |= {} if years.high is None else {"lte": years.high}
-    else:  # a date, or a text that begins with the year: up to the year behind
+    else:  # a date, or a text that begins with the year: up to the next year
         day = "-01-01" if settings.year_type == "date" else ""
         bounds |= {} if years.low is None else {"gte": f"{years.low:04}{day}"}
         bounds |= {} if years.high is None else {"lt": f"{years.high + 1:04}{day}"}
@@ -156,7 +157,7 @@ def _exact(settings: Settings, field: str, values: Sequence[str]) -> Body:
         "references": fields.references,
         "lang": fields.lang,
     }
-    if field == "journal" and fields.journal:  # whether it is analysed or not
+    if field == "journal" and fields.journal:  # for analysed and unanalysed fields
         return {
             "bool": {
                 "should": [{"match_phrase": {fields.journal: value}} for value in values],

@@ -1,6 +1,6 @@
-"""Answers of an Elasticsearch or OpenSearch index of somebody else's, read as papers.
+"""Parsing of answers of a foreign Elasticsearch or OpenSearch index as papers.
 
-Nothing of a record is taken for granted: a field may be missing, null, a list, a number, or very long.
+A field of a record may be missing, null, a list, a number, or very long.
 """
 
 import re
@@ -17,16 +17,16 @@ from retriever.sources.web.records import SURROGATE, number
 
 YEAR = re.compile(r"(?<!\d)(1\d{3}|20\d{2}|2100)(?!\d)")
 BETWEEN_AUTHORS = re.compile(r"\s*[;|]\s*")
-# More of each is not read: an abstract has 300 words.
+# Longer values are cut; an abstract has 300 words.
 LONGEST_TITLE, LONGEST_TEXT, LONGEST_BODY = 2_000, 20_000, 100_000
 MOST_VALUES = 10_000  # of a list
 DEEPEST = 8
-MOST_HITS = 10_000  # of a search: `index.max_result_window`, unless somebody raised it
-MOST_PAPERS = 10**12  # that a count may tell; weights of words are computed from it
+MOST_HITS = 10_000  # of a search: the default of `index.max_result_window`
+MOST_PAPERS = 10**12  # maximum of a count, from which weights of words are computed
 
 
 def paper_of(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
-    """Return a hit as a paper of the source; None where it has no usable id, or is no hit."""
+    """Return a hit as a paper of the source; None if it is not a hit, or has no usable id."""
     if not isinstance(hit, dict):
         return None
     source, fields = hit.get("_source"), settings.fields
@@ -59,7 +59,7 @@ def paper_of(settings: Settings, name: str, hit: Any) -> SourcePaper | None:
 
 
 def body_of(fields: IndexFields, hit: Any) -> str:
-    """Return the full text of a hit, "" where there is none."""
+    """Return the full text of a hit, or ""."""
     source = hit.get("_source") if isinstance(hit, dict) else None
     if not isinstance(source, dict):
         return ""
@@ -67,7 +67,7 @@ def body_of(fields: IndexFields, hit: Any) -> str:
 
 
 def value_at(source: Mapping[str, Any], field: str) -> Any:
-    """Return the value of a field, which may lie in objects inside one another or in lists of them."""
+    """Return the value of a field, which may be in nested objects or in lists of them."""
     if not field:
         return None
     if field in source:
@@ -80,7 +80,7 @@ def value_at(source: Mapping[str, Any], field: str) -> Any:
 
 
 def texts_in(value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts of a value, of lists in their order; numbers as they are written."""
+    """Yield the texts of a value, or of each item of a list; numbers as text."""
     if isinstance(value, str):
         if text := SURROGATE.sub("\ufffd", value).strip():
             yield text
@@ -130,18 +130,18 @@ def _ids(value: Any) -> Iterator[str]:
 
 
 def has_hits(answer: dict[str, Any]) -> bool:
-    """Tell whether an answer has a list of hits, as every search has that succeeded."""
+    """Check whether an answer has a list of hits, as every successful search has."""
     hits = answer.get("hits")
     return isinstance(hits, dict) and isinstance(hits.get("hits"), list)
 
 
 def hits_in(answer: dict[str, Any]) -> list[Any]:
-    """Return the hits of one answer, as many as a server gives at most; none of one that failed."""
+    """Return the hits of one answer, at most `MOST_HITS`; none for a failed search."""
     return list(answer["hits"]["hits"][:MOST_HITS]) if has_hits(answer) else []
 
 
 def total_in(answer: dict[str, Any]) -> int | None:
-    """Return how many papers a query matched: an object since version 7, a number before; None for others."""
+    """Return the number of matches: an object since version 7, earlier a number; None for other values."""
     total = answer["hits"].get("total")
     value = total.get("value") if isinstance(total, dict) else total
     return min(value, MOST_PAPERS) if type(value) is int and value >= 0 else None

@@ -1,4 +1,4 @@
-"""How an Elasticsearch or OpenSearch index that somebody else built is described."""
+"""Settings of a foreign Elasticsearch or OpenSearch index."""
 
 import re
 from typing import Annotated, Any, Literal, Self
@@ -18,8 +18,8 @@ from retriever.sources.settings import SourceSettings
 
 FIELD = re.compile(r"[^\s*^\x00-\x1f]{1,256}")
 INDEX = re.compile(r"[^\s/\\?\"<>|#\x00-\x1f]{1,1000}")
-MOST_FIELDS = 20  # a role
-LEEWAY_S = 1.0  # for reading what came
+MOST_FIELDS = 20  # per role
+LEEWAY_S = 1.0  # for parsing answers
 YearType = Literal["number", "date", "text"]
 
 
@@ -36,7 +36,7 @@ def _is_text(value: object) -> bool:
 
 def _field(value: Any) -> Any:
     if isinstance(value, str) and value and not FIELD.fullmatch(value):
-        raise ValueError("is no field's name: white space, * and ^ stand in none")
+        raise ValueError("is not the name of a field: names have no white space, * or ^")
     return value
 
 
@@ -49,9 +49,9 @@ WeightedFields = Annotated[
 
 
 class IndexFields(BaseModel):
-    """Which field holds what; `author.name` is a field inside another, "" is none.
+    """The role of each field; `author.name` is a nested field, "" is none.
 
-    Title, abstract, body and keywords are searched, and may be several fields each with its weight.
+    Title, abstract, body and keywords are searched. Each may be several fields with weights.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,18 +76,18 @@ class IndexFields(BaseModel):
 
     @property
     def searched(self) -> dict[str, float]:
-        """The fields that a word is looked for in."""
+        """The fields in which words are searched for."""
         return {**self.body, **self.keywords, **self.abstract, **self.title}
 
     @property
     def named(self) -> dict[str, str]:
-        """What each field that is named holds, but for the server's own id."""
+        """The role of each configured field, except the server's own id."""
         names = ((name, role) for role, value in self for name in ([value] if _is_text(value) else value))
         return {name: role for name, role in names if name and name != "_id"}
 
 
 class Settings(ElasticsearchServer, SourceSettings):
-    """How the server is reached, and what stands in which field of the index."""
+    """The server's address, and the fields of the index."""
 
     url: BaseUrl = Field(
         description="address of the server, or of the proxy before several, like https://HOST:9200"
@@ -114,14 +114,14 @@ class Settings(ElasticsearchServer, SourceSettings):
 
     @property
     def longest_s(self) -> float:
-        """Two requests and a little: records, then their full texts or the papers that they refer to."""
+        """Time for two requests and a margin: records, then their full texts or their references."""
         return 2 * self.timeout_s + LEEWAY_S
 
     @field_validator("index")
     @classmethod
     def _names_an_index(cls, index: str) -> str:
         if not INDEX.fullmatch(index) or index.startswith(("_", "-", "+", ".")):
-            raise ValueError("is no name of an index")
+            raise ValueError("is not the name of an index")
         return index
 
     @field_validator("languages")
@@ -136,5 +136,5 @@ class Settings(ElasticsearchServer, SourceSettings):
     @model_validator(mode="after")
     def _a_user_has_a_password(self) -> Self:
         if self.user and not (self.password or self.api_key):
-            raise ValueError("user is set and its password is not: set the variable of it, or password_file")
+            raise ValueError("user is set without a password: set its variable, or password_file")
         return self

@@ -1,1 +1,1 @@
-"""Kinds of sources, a file each, with its settings and `open_source`: `kind = "…"` names the file."""
+"""Kinds of sources, one file each, with its settings and `open_source`; `kind = "…"` names the file."""

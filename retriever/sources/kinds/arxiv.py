@@ -1,4 +1,4 @@
-"""arXiv: preprints by its query interface, which answers in Atom.
+"""arXiv: preprints from its query interface, which answers in Atom.
 
 Format: https://info.arxiv.org/help/api/user-manual.html
 """
@@ -23,14 +23,14 @@ from retriever.sources.web.xml import text_in, xml_in
 ATOM = "{http://www.w3.org/2005/Atom}"
 OWN = "{http://arxiv.org/schemas/atom}"
 PER_PAGE = 200
-# A preprint's id without its version: 2101.00001, or hep-th/9901001 of before 2007.
+# A preprint's id without its version: 2101.00001, or hep-th/9901001 before 2007.
 PREPRINT = re.compile(r"[0-9]{4}\.[0-9]{4,5}|[a-z-]+(?:\.[A-Z]{2})?/[0-9]{7}")
 ADDRESS = re.compile(rf"(?<=/abs/)(?:{PREPRINT.pattern})")
 ERROR = "/api/errors"
 
 
 class Settings(WebSettings):
-    """Where arXiv is; it asks for one request every three seconds, and one at a time."""
+    """Settings of arXiv, which allows one request at a time, every three seconds."""
 
     url: Address = "https://export.arxiv.org/api"
     timeout_s: SearchSeconds = 60
@@ -40,7 +40,7 @@ class Settings(WebSettings):
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "ArXiv":
-    """Open it; the first question connects."""
+    """Open the source; the first question connects."""
     del indexes
     return ArXiv(name, settings)
 
@@ -53,12 +53,12 @@ SYNTAX = Syntax(
     word=_word,
     without=" ANDNOT ",
     length=lambda query: len(quote_plus(query)),
-    longest=3_500,  # it states no limit; addresses of twice that are refused by servers
+    longest=3_500,  # no documented limit; servers refuse addresses of twice this length
 )
 
 
 def with_years(query: str, filters: Filters) -> str:
-    """Add the days between which a preprint was submitted."""
+    """Add the range of submission dates."""
     years = filters.years
     if not years or not (years.low or years.high):
         return query
@@ -67,7 +67,7 @@ def with_years(query: str, filters: Filters) -> str:
 
 
 def read_feed(content: bytes, source: str) -> list[SourcePaper | None]:
-    """Read a feed; Unreadable where it holds an error instead of preprints."""
+    """Parse a feed; Unreadable if it contains an error instead of preprints."""
     return [_read_entry(entry, source) for entry in xml_in(content, f"{ATOM}feed").iter(f"{ATOM}entry")]
 
 

@@ -1,7 +1,7 @@
-"""An Elasticsearch or OpenSearch index that somebody else built, as a source: `kind = "elasticsearch"`.
+"""A foreign Elasticsearch or OpenSearch index as a source: `kind = "elasticsearch"`.
 
-Requests are made by `elasticsearch_queries.py` and sent by `elasticsearch_client.py`, what comes is read by
-`elasticsearch_records.py`.
+In `retriever/sources/foreign_index/`, `queries.py` builds requests, `client.py` sends them, and `records.py`
+parses the answers.
 """
 
 import asyncio
@@ -34,8 +34,8 @@ __all__ = ["Settings", "open_source"]
 
 RECORDS_AT_A_TIME = 500
 COUNTS_AT_A_TIME = 100
-KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # most Korean papers have it, with a particle behind it
-CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" finds words with particles behind them too'
+KOREAN_WORD, MOSTLY_BEGUN = "연구", 2  # in most Korean papers, usually followed by a particle
+CUT_AT_SPACES = 'Korean is cut at spaces: hangul = "prefixes" also finds words followed by particles'
 
 
 def open_source(
@@ -45,36 +45,36 @@ def open_source(
     *,
     transport: "httpx.AsyncBaseTransport | None" = None,
 ) -> Source:
-    """Make the client; nothing is sent yet. `transport` stands in for the network."""
+    """Create the source; nothing is sent yet. `transport` replaces the network."""
     del indexes
     return ElasticsearchSource(name, settings, transport)
 
 
 class ElasticsearchSource(Source):
-    """An index behind a server; nothing is ever written to it."""
+    """A foreign index, which is only read."""
 
     def __init__(
         self, name: str, settings: Settings, transport: "httpx.AsyncBaseTransport | None" = None
     ) -> None:
-        """Open a client, whose connections are made when they are needed."""
+        """Create a client, which connects when needed."""
         self._name, self._settings = name, settings
         self._client = ElasticsearchClient(name, settings, transport)
 
     @property
     def name(self) -> str:
-        """How settings, notes and records name it."""
+        """The name in settings, notes and records."""
         return self._name
 
     @property
     def features(self) -> SourceFeatures:
-        """References where their field is named."""
+        """References are supported if their field is configured."""
         linked = bool(self._settings.fields.references)
         return SourceFeatures(
             references=linked, citing=linked, frequencies=True, private=self._settings.private
         )
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
-        """Answer all queries in one request; full texts of papers without an abstract are read in another."""
+        """Answer all queries in one request; read full texts of papers without an abstract in another."""
         bodies = [search_body(self._settings, query, k, filters) for query, k in queries]
         answers, notes = await self._client.search(bodies)
         found, own_ids, unusable = await asyncio.to_thread(self._papers_found, answers)
@@ -82,12 +82,12 @@ class ElasticsearchSource(Source):
             notes.append(f"{unusable} records without a usable id were left out")
         left = [name for name in ("years", "lang", "journal") if getattr(filters, name)]
         if missing := [name for name in left if not getattr(applicable(self._settings, filters), name)]:
-            notes.append(f"has no field for {', '.join(missing)}: what it found was filtered afterwards")
+            notes.append(f"has no field for {', '.join(missing)}: its hits were filtered afterwards")
         texts: dict[str, str] = {}
         if own_ids:
             try:
                 texts = await self._bodies(own_ids)
-            except SourceFailed as error:  # the records are there
+            except SourceFailed as error:  # the records are usable without them
                 notes.append(f"full texts were not read: {error}")
         return SourceAnswer(
             tuple(tuple(_with_body(paper, texts) for paper in of) for of in found),
@@ -98,7 +98,7 @@ class ElasticsearchSource(Source):
     def _papers_found(
         self, answers: Sequence[dict[str, Any]]
     ) -> tuple[list[list[SourcePaper]], dict[str, str], int]:
-        """Return each answer's papers, the server's ids of those to read in full, how many are none."""
+        """Return each answer's papers, the server's ids of papers to read in full, and the unusable count."""
         found: list[list[SourcePaper]] = []
         own_ids: dict[str, str] = {}
         unusable: set[str] = set()
@@ -128,7 +128,7 @@ class ElasticsearchSource(Source):
         return {paper_id: by_id[paper_id] for paper_id in wanted if paper_id in by_id}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the papers of the index that papers refer to, in two requests."""
+        """Return the references of papers that are in the index, in two requests."""
         if not self.features.references:
             return LinkedPapers()
         papers = await self.papers(ids)
@@ -161,7 +161,7 @@ class ElasticsearchSource(Source):
         ]
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
-        """Return in how many papers each word stands, and of how many; None where that cannot be told."""
+        """Return each word's document frequency, and the number of papers; None if unknown."""
         asked = [None, *dict.fromkeys(words)]
         totals: list[int | None] = []
         for start in range(0, len(asked), COUNTS_AT_A_TIME):
@@ -171,13 +171,13 @@ class ElasticsearchSource(Source):
                 return None
             totals += map(total_in, answers)
         counted = [total for total in totals if total is not None]
-        if len(counted) < len(totals):  # what is no number counts nothing
+        if len(counted) < len(totals):  # an answer is not a number
             return None
         everything, *of_words = counted
         return dict(zip(dict.fromkeys(words), of_words, strict=True)), everything
 
     async def wrongly_described(self) -> tuple[str, ...]:
-        """Name the fields that no paper has, or that are not indexed; tell where Korean is cut at spaces."""
+        """Describe fields that no paper has or that are not indexed, and Korean text cut only at spaces."""
         named = self._settings.fields.named
         prefixes = self._settings.model_copy(update={"hangul": "prefixes"})
         counts = [count_body(settings, KOREAN_WORD) for settings in (self._settings, prefixes)]

@@ -34,24 +34,24 @@ Follow = Callable[[SearchIndex, Sequence[str], int], Awaitable[dict[str, list[st
 
 
 class Settings(SourceSettings):
-    """Which index."""
+    """The index to use."""
 
     index: str = Field(default="", description="name of the index; default is the source's name")
     home: OptionalPath = Field(default=None, description="folder of the index; default is SHRAG_HOME")
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> Source:
-    """Open the index, each call of the source asks the version that answers then; raises as `open_index`."""
+    """Open the index; the current version answers each call; raises as `open_index`."""
     if settings.home:
         indexes = indexes.model_copy(update={"home": settings.home})
     return IndexSource(name, open_index(indexes, settings.index or name, follow=True))
 
 
 class IndexSource(Source):
-    """An index, analysed as it was built."""
+    """An index of this project, with its own analysis."""
 
     def __init__(self, name: str, index: SearchIndex | FollowingIndex) -> None:
-        """Take an open index, which is closed with it."""
+        """Take an open index, which is closed with the source."""
         self._name, self._index = name, index
 
     async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
@@ -60,22 +60,22 @@ class IndexSource(Source):
 
     @property
     def name(self) -> str:
-        """How settings, notes and records name it."""
+        """The name in settings, notes and records."""
         return self._name
 
     @property
     def manifest(self) -> Manifest:
-        """What the version says of itself that answered last."""
+        """The manifest of the version that answered last."""
         return self._index.manifest
 
     @property
     def features(self) -> SourceFeatures:
-        """Everything, but for what papers refer to where passages are indexed."""
+        """All features, except references if passages are indexed."""
         papers = _holds_papers(self._index)
         return SourceFeatures(references=papers, citing=papers, frequencies=True, citation_counts=papers)
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
-        """Answer many queries in one call to the engine, and read what they found in another."""
+        """Answer many queries in one call to the engine, and read the papers in another."""
         return await self.ask(lambda version: self._search(version, queries, filters))
 
     async def _search(
@@ -98,7 +98,7 @@ class IndexSource(Source):
         )
 
     async def _of_hits(self, index: SearchIndex, hits: Sequence[EngineHit]) -> dict[str, Paper]:
-        """Return the records of hits, of full papers with those passages as their body that were found."""
+        """Return the records of hits; the body of a full paper is its passages that were found."""
         passages = await index.engine.passages({hit.passage_id for hit in hits})
         if not _holds_papers(index):
             return {
@@ -140,7 +140,7 @@ class IndexSource(Source):
         return {paper_id: SourcePaper(paper) for paper_id, paper in found.items()}
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return the papers of the index that papers refer to, in the order of their references."""
+        """Return the references of papers that are in the index, in their order."""
         return await self.ask(lambda version: self._linked(version, references, ids, limit))
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
@@ -159,17 +159,17 @@ class IndexSource(Source):
                 paper_id: tuple(papers[other] for other in others if other in papers)
                 for paper_id, others in linked.items()
             },
-            requests=2,  # at most: abstracts that may go on are looked up once more
+            requests=2,  # maximum: abstracts that may have more chunks are read again
         )
 
     async def citation_counts(self, ids: Sequence[str]) -> dict[str, int]:
-        """Return how many papers of the index refer to each, by its citation graph; nothing without one."""
+        """Count the papers of the index that refer to each paper; empty without a citation graph."""
         return await self.ask(lambda version: _cited_by_count(version, ids))
 
     async def frequencies(self, words: Sequence[str]) -> tuple[dict[str, int], int] | None:
-        """Return in how many passages each word stands, and of how many; of a compound its rarest part.
+        """Return the document frequency of each word (of a compound, its rarest part), and the passages.
 
-        What is a token only within its sentence (줄이) counts as it is written.
+        A word that is only a token within a sentence (줄이) is counted in its written form.
         """
         return await self.ask(lambda version: _frequencies(version, words))
 

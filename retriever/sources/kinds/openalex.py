@@ -44,7 +44,7 @@ LANGUAGES = frozenset({"ko", "en"})
 
 
 class Settings(WebSettings):
-    """Where OpenAlex is, and its key."""
+    """Address and key of OpenAlex."""
 
     url: Address = "https://api.openalex.org"
     api_key: Key | None = Field(default=None, description="key of the service")
@@ -52,7 +52,7 @@ class Settings(WebSettings):
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "OpenAlex":
-    """Open it; the first question connects."""
+    """Open the source; the first question connects."""
     del indexes
     return OpenAlex(name, settings)
 
@@ -61,12 +61,12 @@ SYNTAX = Syntax(
     word=searched_everywhere,
     titles=False,
     length=lambda query: len(quote_plus(query)),
-    longest=3_500,  # an address as a whole may have about 4 KB
+    longest=3_500,  # a whole address may have about 4 KB
 )
 
 
 def filter_text(filters: Filters) -> str:
-    """Write years and language as the parameter `filter`, "" for none."""
+    """Format years and language as the parameter `filter`, "" for none."""
     parts = []
     if filters.years and filters.years.low:
         parts.append(f"from_publication_date:{filters.years.low}-01-01")
@@ -78,12 +78,12 @@ def filter_text(filters: Filters) -> str:
 
 
 def read_works(content: bytes, source: str) -> list[SourcePaper | None]:
-    """Read a page of works."""
+    """Parse a page of works."""
     return [read_work(table(work), source) for work in items(agreed(json_in(content), "results")["results"])]
 
 
 def read_work(work: Mapping[str, Any], source: str) -> SourcePaper | None:
-    """Read a work; its id is `W…`."""
+    """Parse a work; its id is `W…`."""
     place = table(work.get("primary_location"))
     return paper_of(
         source,
@@ -113,7 +113,7 @@ def references_of(work: Mapping[str, Any]) -> list[str]:
 
 
 def abstract_of(inverted: Any) -> str:
-    """Put an abstract together again that is told as the places of each word."""
+    """Restore an abstract from its inverted index: the places of each word."""
     placed = [
         (place, str(word))
         for word, places in table(inverted).items()
@@ -133,7 +133,7 @@ class OpenAlex(WebSource):
     batch = PER_PAGE
 
     def __init__(self, name: str, settings: Settings, **options: Any) -> None:
-        """Connect to nothing yet."""
+        """Create the source; the first question connects."""
         super().__init__(name, settings, **options)
         self._key = {"api_key": settings.api_key.get_secret_value()} if settings.api_key else {}
 
@@ -167,7 +167,7 @@ class OpenAlex(WebSource):
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
     ) -> tuple[Mapping[str, Page], list[str]]:
-        """Follow references: two rounds for all papers; citing works: a request a paper."""
+        """Follow references, in two rounds for all papers, or citing works, with one request per paper."""
         if direction == "citing":
             return await answered(ids, lambda each: self._citing(each, limit, conversation))
         citing, failures = await self.by_id(ids, conversation)

@@ -1,7 +1,7 @@
-"""PubMed: citations by the E-utilities; a search brings ids, and all its records come in one further request.
+"""PubMed: citations from the E-utilities; a search returns ids, and one further request all records.
 
 Format: https://www.ncbi.nlm.nih.gov/books/NBK25499/ (esearch, efetch, elink) and the DTD of PubMed's XML.
-Requests are forms, so that keys and long queries stand in no address.
+Requests are forms, so that addresses contain no keys or long queries.
 """
 
 import re
@@ -34,7 +34,7 @@ from retriever.sources.web.source import AskedQuery, Conversation, Direction, Pa
 from retriever.sources.web.xml import text_in, xml_in
 
 MOST_IDS = 9_999  # of a search
-LATEST = 3000  # how the end of an open range of years is written
+LATEST = 3000  # the end of an open range of years
 PMID = re.compile(r"[1-9][0-9]{0,9}")
 YEAR = re.compile(r"\b(?:1[0-9]|20)[0-9]{2}\b")
 LINKS = {"references": "pubmed_pubmed_refs", "citing": "pubmed_pubmed_citedin"}
@@ -42,7 +42,7 @@ ARTICLE = "MedlineCitation/Article"
 
 
 class Settings(WebSettings):
-    """Where the E-utilities are; with a key ten requests a second are allowed, without one three."""
+    """Settings of the E-utilities, which allow ten requests per second with a key, three without."""
 
     url: Address = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
     api_key: Key | None = Field(default=None, description="key of the service")
@@ -50,7 +50,7 @@ class Settings(WebSettings):
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "PubMed":
-    """Open it; the first question connects."""
+    """Open the source; the first question connects."""
     del indexes
     return PubMed(name, settings)
 
@@ -74,7 +74,7 @@ def with_years(term: str, filters: Filters) -> str:
 
 
 def read_ids(content: bytes) -> list[str]:
-    """Read what a search found."""
+    """Parse the ids of a search."""
     answer = table(at(json_in(content), "esearchresult"))
     if not answer or answer.get("ERROR"):
         raise Unreadable(f"it answers: {text(answer.get('ERROR'))[:200] or 'no result of a search'}")
@@ -82,7 +82,7 @@ def read_ids(content: bytes) -> list[str]:
 
 
 def read_links(content: bytes, link: str) -> dict[str, list[str]]:
-    """Read for each id the ids that a link leads to."""
+    """Parse the linked ids of each id."""
     found: dict[str, list[str]] = {}
     for each in items(at(json_in(content), "linksets")):
         groups = (table(group) for group in items(at(each, "linksetdbs")))
@@ -95,7 +95,7 @@ def read_links(content: bytes, link: str) -> dict[str, list[str]]:
 
 
 def read_articles(content: bytes, source: str) -> list[SourcePaper | None]:
-    """Read records; a DOCTYPE stands before them, and what it refers to is not read."""
+    """Parse records; a DOCTYPE precedes them, and its references are not followed."""
     articles = xml_in(content, "PubmedArticleSet", doctype=True)
     return [_read_article(article, source) for article in articles.iterfind("PubmedArticle")]
 
@@ -137,7 +137,7 @@ def _text(record: Element, path: str) -> str:
 
 
 def _abstract(record: Element) -> str:
-    """Join the parts of a structured abstract, each behind its label."""
+    """Join the parts of a structured abstract, each after its label."""
     parts = (
         f"{part.get('Label')}: {text_in(part)}" if part.get("Label") else text_in(part)
         for part in record.iterfind(f"{ARTICLE}/Abstract/AbstractText")
@@ -168,7 +168,7 @@ class PubMed(WebSource):
     batch = 200
 
     def __init__(self, name: str, settings: Settings, **options: Any) -> None:
-        """Connect to nothing yet."""
+        """Create the source; the first question connects."""
         super().__init__(name, settings, **options)
         key = settings.api_key
         self._always = (
@@ -179,7 +179,7 @@ class PubMed(WebSource):
         )
 
     async def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
-        """Yield ids alone, by relevance; `complete` brings the records."""
+        """Yield ids only, by relevance; `complete` fetches the records."""
         form = {
             "term": with_years(asked.text, asked.filters),
             "retmax": str(min(asked.k, MOST_IDS)),
@@ -192,7 +192,7 @@ class PubMed(WebSource):
     async def complete(
         self, found: list[list[SourcePaper]], conversation: Conversation
     ) -> tuple[list[list[SourcePaper]], list[str]]:
-        """Bring the records of all queries together."""
+        """Fetch the records of all queries together."""
         known, failures = await self.by_id((each.paper.id for ids in found for each in ids), conversation)
         return [[known[each.paper.id] for each in ids if each.paper.id in known] for ids in found], failures
 
@@ -204,7 +204,7 @@ class PubMed(WebSource):
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
     ) -> tuple[Mapping[str, Page], list[str]]:
-        """Follow references either way: one request for the ids of all papers, further ones for records."""
+        """Follow references in either direction: one request for all ids, further requests for records."""
         link = LINKS[direction]
         form = {"dbfrom": "pubmed", "cmd": "neighbor", "linkname": link, "retmode": "json"}
         content = await self._ask("elink", form, conversation, ids=ids)
@@ -215,7 +215,7 @@ class PubMed(WebSource):
     async def _ask(
         self, utility: str, form: Mapping[str, str], conversation: Conversation, *, ids: Sequence[str] = ()
     ) -> bytes:
-        apart = tuple(("id", each) for each in ids)  # apart, so that each is answered for itself
+        apart = tuple(("id", each) for each in ids)  # separate parameters give separate answers
         return await conversation.ask(
             WebRequest(f"/{utility}.fcgi", form=(*self._always, *form.items(), *apart))
         )

@@ -1,7 +1,7 @@
-"""ScienceON: Korean papers by KISTI's API gateway, whose answers `indexer.corpora.readers` reads.
+"""ScienceON: Korean papers from KISTI's API gateway, whose answers `indexer.corpora.readers` parses.
 
-A call needs a token of two hours, which the gateway gives to whoever encrypts the registered MAC address and
-the time with the key (AES-256 in CBC mode, a vector that is the same for all).
+A call needs a token that is valid for two hours. A request for a token contains the registered MAC address
+and the time, encrypted with the key (AES-256 in CBC mode, with a fixed initialization vector).
 
 Format: https://scienceon.kisti.re.kr/apigateway (token guide, search API).
 """
@@ -35,7 +35,7 @@ PER_PAGE = 100
 KEY_CHARACTERS = 32
 NUMBER = re.compile(r"[A-Z]{2,8}[0-9A-Z]{4,40}")
 TOKEN = re.compile(r"[0-9A-Za-z._-]{8,500}")
-TOKEN_S = 100 * 60.0  # it is good for two hours
+TOKEN_S = 100 * 60.0  # renewed before it expires after two hours
 VECTOR = b"jvHJ1EFA0IXBrxxz"
 KOREA = timezone(timedelta(hours=9))
 CODE = re.compile(r"E?[0-9]{3,5}")
@@ -49,7 +49,7 @@ def _as_long_as_the_cipher_wants(value: SecretStr) -> SecretStr:
 
 
 class Settings(WebSettings):
-    """Where the gateway is, and what it gave on registration."""
+    """Address of the gateway, and the values of the registration."""
 
     url: Address = "https://apigateway.kisti.re.kr"
     client_id: Key = Field(description="client id of the registration")
@@ -64,7 +64,7 @@ class Settings(WebSettings):
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "ScienceON":
-    """Open it; the first question connects. LibraryMissing without the library that encrypts."""
+    """Open the source; the first question connects. LibraryMissing without the encryption library."""
     del indexes
     return ScienceON(name, settings)
 
@@ -81,7 +81,7 @@ SYNTAX = Syntax(
 
 
 def search_text(query: str, filters: Filters) -> str:
-    """Write the parameter `searchQuery`: words of all fields, and years."""
+    """Format the parameter `searchQuery`: words of all fields, and years."""
     fields = {"BI": query}
     years = filters.years
     if years and (years.low or years.high):
@@ -90,10 +90,10 @@ def search_text(query: str, filters: Filters) -> str:
 
 
 def accounts(key: str, mac_address: str, now: datetime) -> str:
-    """Encrypt what a token is asked for with.
+    """Encrypt the contents of a request for a token.
 
     Raises:
-        LibraryMissing: the library that encrypts is not installed.
+        LibraryMissing: the encryption library is not installed.
     """
     try:
         from cryptography.hazmat.primitives import padding
@@ -111,7 +111,7 @@ def accounts(key: str, mac_address: str, now: datetime) -> str:
 
 
 def read_token(content: bytes) -> str:
-    """Read a token; Unreadable, with the gateway's code alone, where it gives none."""
+    """Parse a token; Unreadable, with only the gateway's code, if there is none."""
     answer = json_in(content)
     token = text(at(answer, "access_token"))
     if not TOKEN.fullmatch(token):
@@ -121,12 +121,12 @@ def read_token(content: bytes) -> str:
 
 
 class TokenRefused(Unreadable):
-    """The token is none any more."""
+    """The token is no longer valid."""
 
 
 def read_records(content: bytes, source: str) -> list[SourcePaper | None]:
-    """Read the records of a search; TokenRefused where another token may better it."""
-    if content.lstrip()[:1] == b"{":  # some of its errors are no XML
+    """Parse the records of a search; TokenRefused if a new token may help."""
+    if content.lstrip()[:1] == b"{":  # some errors are not XML
         raise _refusal([text(at(json_in(content), "errorCode"))])
     answer = xml_in(content, ROOT)
     status = text_in(answer.find(f"resultSummary/{STATUS}")).strip()
@@ -162,12 +162,12 @@ class ScienceON(WebSource):
     batch = 50
 
     def __init__(self, name: str, settings: Settings, **options: Any) -> None:
-        """Connect to nothing yet."""
+        """Create the source; the first question connects."""
         super().__init__(name, settings, **options)
         self._settings = settings
         accounts(
             "k" * KEY_CHARACTERS, settings.mac_address, datetime.now(KOREA)
-        )  # tells now what is not installed
+        )  # raises now if the library is missing
         self._token, self._good_until = "", 0.0
         self._asking = asyncio.Lock()
 
@@ -205,7 +205,7 @@ class ScienceON(WebSource):
         return await self.read(read_records, content, self.name)
 
     async def _good_token(self, conversation: Conversation, *, but: str = "") -> str:
-        """Return a token, a new one where there is none, it is old, or it is the one refused."""
+        """Return a token; a new one if there is none, or if it is old or was refused."""
         async with self._asking:
             if self._token in {"", but} or time.monotonic() > self._good_until:
                 key, now = self._settings.api_key.get_secret_value(), datetime.now(KOREA)

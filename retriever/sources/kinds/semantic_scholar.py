@@ -1,8 +1,8 @@
-"""Semantic Scholar: papers by its Graph API, their references, and the papers that cite them.
+"""Semantic Scholar: papers from its Graph API, their references, and the papers that cite them.
 
-The API has two searches. `/paper/search` ranks plain words by relevance and knows no syntax.
-`/paper/search/bulk` takes Boolean syntax and has no order by relevance: its papers are sorted by citations.
-An OR of words and phrases goes to the first, any other query to the second.
+The API has two searches. `/paper/search` ranks plain words by relevance and has no syntax.
+`/paper/search/bulk` accepts Boolean syntax, but has no order by relevance: its papers are sorted by
+citations. An OR of words and phrases goes to the first, any other query to the second.
 
 Format: https://api.semanticscholar.org/api-docs/graph
 """
@@ -46,7 +46,7 @@ PAPER = re.compile(r"[0-9a-f]{40}")
 
 
 class Settings(WebSettings):
-    """Where Semantic Scholar is, and its key."""
+    """Address and key of Semantic Scholar."""
 
     url: Address = "https://api.semanticscholar.org/graph/v1"
     api_key: Key | None = Field(default=None, description="key of the service")
@@ -56,7 +56,7 @@ class Settings(WebSettings):
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "SemanticScholar":
-    """Open it; the first question connects."""
+    """Open the source; the first question connects."""
     del indexes
     return SemanticScholar(name, settings)
 
@@ -65,25 +65,25 @@ SYNTAX = Syntax(word=searched_everywhere, either=" | ", both=" + ", without=" -"
 
 
 def is_words_alone(query: Query) -> bool:
-    """Return whether a query is an OR of words and phrases."""
+    """Check whether a query is an OR of words and phrases."""
     if isinstance(query, Or):
         return all(map(is_words_alone, query.clauses))
     return isinstance(query, Term | Phrase)
 
 
 def ranked_words(text: str) -> str:
-    """Return the words of a written OR, each once; hyphenated words find nothing there, so their parts."""
+    """Return the words of a written OR, each once; hyphenated words are split, since they match nothing."""
     return " ".join(dict.fromkeys(plain_words(text).replace("-", " ").split()))
 
 
 def years_text(filters: Filters) -> str:
-    """Write years as the parameter `year`: 2019-2024, 2019-, -2024; "" for all."""
+    """Format years as the parameter `year`: 2019-2024, 2019-, -2024; "" for all."""
     years = filters.years
     return f"{years.low or ''}-{years.high or ''}" if years and (years.low or years.high) else ""
 
 
 def read_papers(content: bytes, source: str, inside: str = "") -> tuple[list[SourcePaper | None], str]:
-    """Read a page of papers, or of references with the papers `inside` them, and what asks for the next."""
+    """Parse a page of papers, or of references with papers `inside` them, and the key of the next page."""
     answer = json_in(content)
     listed = answer if isinstance(answer, list) else agreed(answer, "data", "total").get("data")
     records = [each for each in items(listed) if each]
@@ -92,7 +92,7 @@ def read_papers(content: bytes, source: str, inside: str = "") -> tuple[list[Sou
 
 
 def read_paper(record: Mapping[str, Any], source: str) -> SourcePaper | None:
-    """Read a paper; its id is its paperId."""
+    """Parse a paper; its id is its paperId."""
     return paper_of(
         source,
         {
@@ -120,13 +120,13 @@ class SemanticScholar(WebSource):
     batch = BATCH
 
     def __init__(self, name: str, settings: Settings, **options: Any) -> None:
-        """Connect to nothing yet."""
+        """Create the source; the first question connects."""
         key = {"x-api-key": settings.api_key.get_secret_value()} if settings.api_key else {}
         super().__init__(name, settings, key, **options)
         self._ranked = settings.search == "relevance"
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Write a query; what it asks for beside words has no order by relevance, which a note says."""
+        """Convert a query; a note says that Boolean queries are not ordered by relevance."""
         written, asked = super().write(query, k, filters)
         if asked and self._ranked and not is_words_alone(asked.query):
             written = replace(written, notes=(*written.notes, BY_CITATIONS))
@@ -167,7 +167,7 @@ class SemanticScholar(WebSource):
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
     ) -> tuple[Mapping[str, Page], list[str]]:
-        """Follow references either way: a request a paper."""
+        """Follow references in either direction, with one request per paper."""
         return await answered(ids, lambda each: self._linked_to(direction, each, limit, conversation))
 
     async def _linked_to(

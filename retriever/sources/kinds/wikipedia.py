@@ -28,13 +28,13 @@ from retriever.sources.web.records import (
 from retriever.sources.web.settings import Address, AtOnce, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
 
-PER_PAGE = 20  # as many introductions as come at once
+PER_PAGE = 20  # the maximum number of introductions per request
 PAGE = re.compile(r"[1-9][0-9]{0,11}")
 WIKI = "Wikipedia"
 
 
 class Settings(WebSettings):
-    """Which Wikipedia."""
+    """The Wikipedia to search."""
 
     language: Literal["ko", "en"] = Field(default="en", description="language of the Wikipedia")
     url: Address = Field(default="", description="address of the API; default is that of the language")
@@ -50,7 +50,7 @@ class Settings(WebSettings):
 
 
 def open_source(name: str, settings: Settings, indexes: IndexerSettings) -> "Wikipedia":
-    """Open it; the first question connects."""
+    """Open the source; the first question connects."""
     del indexes
     return Wikipedia(name, settings)
 
@@ -63,7 +63,7 @@ SYNTAX = Syntax(word=_word, both=" ", without=" -", brackets=False, longest=300)
 
 
 def read_articles(content: bytes, source: str, language: str) -> list[SourcePaper | None]:
-    """Read articles, best first."""
+    """Parse articles, best first."""
     answer = agreed(json_in(content), "query", "batchcomplete", "continue", "error")
     if at(answer, "error") is not None:
         raise Unreadable(f"it answers: {text(at(answer, 'error', 'code'))[:80] or 'an error'}")
@@ -102,15 +102,15 @@ class Wikipedia(WebSource):
     batch = PER_PAGE
 
     def __init__(self, name: str, settings: Settings, **options: Any) -> None:
-        """Connect to nothing yet."""
+        """Create the source; the first question connects."""
         super().__init__(name, settings, **options)
         self._language = settings.language
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Write a query; articles have no year, so nothing is asked where one is wanted."""
+        """Convert a query; articles have no year, so a filter of years matches nothing."""
         written, asked = super().write(query, k, filters)
         if asked and asked.filters.years:
-            return WrittenQuery("", ("articles have no year: none is found where years are asked for",)), None
+            return WrittenQuery("", ("articles have no year: a filter of years excludes all of them",)), None
         if asked and asked.filters.lang not in {None, "", self._language}:
             return WrittenQuery(""), None
         return written, asked
@@ -134,7 +134,7 @@ class Wikipedia(WebSource):
                 break
 
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
-        """Return articles by the number of their page."""
+        """Return articles by page number."""
         return await self._articles({"pageids": "|".join(ids)}, conversation)
 
     async def _articles(self, parameters: Mapping[str, str], conversation: Conversation) -> Page:

@@ -1,1 +1,1 @@
-"""What the sources on the network share: politeness, bounds, Boolean syntax, reading of records."""
+"""Shared parts of the sources on the network: rate limits, bounds, Boolean syntax, parsing of records."""

@@ -1,7 +1,7 @@
-"""Queries written in the Boolean syntax of a service: a table of signs, and no word that could be one.
+"""Queries in the Boolean syntax of a service.
 
-Of a word only letters, digits and what joins them is kept; whatever could be syntax is a space. Weights are
-left out: no service knows them.
+Words keep only letters, digits and the characters that join them. Anything that could be syntax becomes a
+space. Weights are left out, because no service supports them.
 """
 
 import re
@@ -17,14 +17,14 @@ RESERVED = frozenset({"and", "or", "not", "andnot", "to", "near"})
 
 
 class NotExpressible(ValueError):
-    """A query that a service's syntax cannot say; the message tells what."""
+    """A query that a service's syntax cannot express; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
-    """How a service writes words, and joins them.
+    """The syntax of a service for words and operators.
 
-    `word` gets a word or a phrase, without any sign, and the field.
+    `word` is called with a word or a phrase, without any syntax, and the field.
     """
 
     word: Callable[[str, AnalysedField], str]
@@ -39,20 +39,20 @@ class Syntax:
 
 @dataclass(frozen=True, slots=True)
 class WrittenQuery:
-    """A query as it is sent, "" where nothing is left to send, and what a reader should know of it."""
+    """A query in a service's syntax, "" if there is nothing to send, and notes for the reader."""
 
     text: str
     notes: tuple[str, ...] = ()
 
 
 def searched_everywhere(words: str, field: AnalysedField) -> str:
-    """Write words whatever the field: one as it is, so that it is stemmed, several in quotes."""
+    """Format words for any field: a single word unquoted, so that it is stemmed, several in quotes."""
     del field
     return words if words.isalnum() else f'"{words}"'
 
 
 def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
-    """Write a query; one that is too long loses its last words, never what it excludes."""
+    """Convert a query; if it is too long, its last words are cut, but never its exclusions."""
     try:
         text = _written(query, syntax)
         if not text:
@@ -79,14 +79,14 @@ def write_query(query: Query, syntax: Syntax) -> WrittenQuery:
 
 
 def plain_words(text: str) -> str:
-    """Return the words of a text with one space between, nothing in them that could be a sign of syntax."""
+    """Return the words of a text, separated by single spaces, without any character of syntax."""
     cleaned = NO_WORD.sub(" ", unicodedata.normalize("NFC", text))
     words = (word.strip(EDGES) for word in cleaned.split())
     return " ".join(word.lower() if word.lower() in RESERVED else word for word in words if word)
 
 
 def heading_words(text: str) -> str:
-    """Return a heading as `plain_words` does, with its commas: Diabetes Mellitus, Type 2."""
+    """Return a heading like `plain_words`, but with its commas: Diabetes Mellitus, Type 2."""
     return ", ".join(filter(None, map(plain_words, text.split(","))))
 
 
@@ -113,7 +113,7 @@ def _words(query: Query) -> int:
 
 
 def _first_words(query: Query, count: int) -> Query | None:
-    """Return the query with its first `count` words alone, what it excludes whole; None without any."""
+    """Return the query with its first `count` words and all its exclusions; None without any."""
     match query:
         case Or(clauses=clauses) | And(clauses=clauses):
             kept: list[Query] = []
@@ -129,7 +129,7 @@ def _first_words(query: Query, count: int) -> Query | None:
 
 
 def _without_implied(clauses: Sequence[Query]) -> list[Query]:
-    """Leave out of an Or the title clauses of words that are searched everywhere anyway."""
+    """Drop title clauses of an Or whose words are searched everywhere anyway."""
     everywhere = {each.text for each in clauses if isinstance(each, Term | Phrase) and each.field == "text"}
     return [
         each
@@ -145,7 +145,7 @@ def _written(query: Query, syntax: Syntax) -> str:
             return syntax.word(words, field) if words else ""
         case Or(clauses=clauses):
             if any(isinstance(clause, Not) for clause in clauses):
-                raise NotExpressible("it asks for whatever does not hold a word")
+                raise NotExpressible("it only excludes words within an OR")
             parts = [_bracketed(clause, syntax) for clause in _without_implied(clauses)]
             return syntax.either.join(dict.fromkeys(filter(None, parts)))
         case And(clauses=clauses):
@@ -153,12 +153,12 @@ def _written(query: Query, syntax: Syntax) -> str:
         case Not():
             raise NotExpressible("it only excludes")
         case Range() | Exact():
-            raise NotExpressible("it holds a filter that cannot be asked for there")
+            raise NotExpressible("the service does not support one of its filters")
 
 
 def _written_and(clauses: Sequence[Query], syntax: Syntax) -> str:
     wanted = [clause for clause in clauses if not isinstance(clause, Not)]
-    alone = len(wanted) == 1 and not syntax.brackets  # what is excluded may follow an OR
+    alone = len(wanted) == 1 and not syntax.brackets  # exclusions may follow an OR
     parts = [_written(clause, syntax) if alone else _bracketed(clause, syntax) for clause in wanted]
     refused = [_bracketed(each, syntax) for each in _refused(clauses)]
     parts, refused = list(filter(None, parts)), list(filter(None, refused))
@@ -168,7 +168,7 @@ def _written_and(clauses: Sequence[Query], syntax: Syntax) -> str:
 
 
 def _refused(clauses: Sequence[Query]) -> Iterator[Query]:
-    """Yield what is excluded; none of several words is each of them excluded."""
+    """Yield the exclusions; an excluded OR gives one exclusion per word."""
     for clause in clauses:
         if isinstance(clause, Not):
             yield from clause.clause.clauses if isinstance(clause.clause, Or) else (clause.clause,)

@@ -1,7 +1,7 @@
-"""Requests to a service: politely often, within bounds of bytes and time, sent again where that may help.
+"""Requests to a service, with rate limits, retries, and bounds on bytes and time.
 
-They go past httpx's client, which follows redirects, keeps cookies and logs addresses: questions and keys
-may stand in those.
+They use a transport of httpx instead of its client, which follows redirects, keeps cookies, and logs
+addresses, which may contain questions and keys.
 """
 
 import asyncio
@@ -23,18 +23,18 @@ from base.untrusted import message_in, one_line
 from retriever.sources.web.rates import bucket_of
 from retriever.sources.web.settings import WebSettings
 
-MOST_BYTES = 16_000_000  # of an answer; none that is asked for comes near it
-LONGEST_PAUSE_S = 60.0  # that a host may ask of all who ask it
+MOST_BYTES = 16_000_000  # of an answer; valid answers are much smaller
+LONGEST_PAUSE_S = 60.0  # maximum pause of all sources on the request of a host
 
 
 class Unanswered(Exception):
-    """A service that does not answer, or not as agreed; the message says how, and holds no key."""
+    """A service does not answer, or sends an invalid answer; the message contains no key."""
 
-    requests = 0  # that were sent for it
+    requests = 0  # number of requests sent
 
 
 class Busy(Unanswered):
-    """One that may answer the next time; `wait_s` is how long it asks to wait."""
+    """A failure after which a retry may succeed; `wait_s` is the requested wait in seconds."""
 
     def __init__(self, why: str, wait_s: float = 0.0) -> None:
         super().__init__(why)
@@ -50,10 +50,10 @@ class WebRequest:
     form: tuple[tuple[str, str], ...] = ()
     json: object = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    absent: bool = False  # whether 404 says that there is nothing, and is no failure
+    absent: bool = False  # whether 404 means "nothing found" instead of a failure
 
     def message(self, url: str, headers: Mapping[str, str]) -> httpx.Request:
-        """Return it as it is sent to a service at `url`."""
+        """Return the HTTP request to a service at `url`."""
         address = httpx.URL(url + self.path, params=dict(self.parameters) or None)
         sent = {**headers, **self.headers}
         if self.json is not None:
@@ -78,7 +78,7 @@ class WebClient:
         *,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """Connect to nothing yet; `transport` sends the requests instead of the network."""
+        """Create a client, which connects when needed; `transport` replaces the network."""
         self._settings = settings
         self._headers = {
             "User-Agent": _user_agent(settings.contact),
@@ -93,18 +93,18 @@ class WebClient:
         self._own = len(self._hidden)
 
     def hide(self, secret: str) -> None:
-        """Let a secret that came later stand in no message, instead of the one that came before it."""
+        """Hide a new secret in messages, instead of the previous one."""
         self._hidden = [*self._hidden[: self._own], secret]
 
     async def send(self, request: WebRequest, until: float) -> tuple[bytes | None, int]:
-        """Return what is answered, None where 404 says that there is nothing, and how many requests it took.
+        """Return the answer, or None for an accepted 404, and the number of requests sent.
 
         Args:
-            request: what to ask.
-            until: when waiting ends, by the event loop's clock.
+            request: the request.
+            until: the deadline, by the event loop's clock.
 
         Raises:
-            Unanswered: it does not answer in time, or refuses, or redirects.
+            Unanswered: the service times out, refuses, or redirects.
         """
         sent = 0
         for pause in growing_pauses():
@@ -122,7 +122,7 @@ class WebClient:
         raise AssertionError("pauses have no end")
 
     async def _answer(self, request: WebRequest, until: float) -> bytes | None:
-        """Send a request once; Busy where another try may better what came of it."""
+        """Send a request once; Busy if a retry may succeed."""
         try:
             response = await self._exchange(request, until)
         except (httpx.NetworkError, httpx.TimeoutException) as error:
@@ -141,18 +141,18 @@ class WebClient:
         raise Busy(self._refusal(response), asked)
 
     async def _turn(self, until: float) -> None:
-        """Wait for the host's rate; Unanswered where its turn would come too late."""
+        """Wait for the host's rate limit; Unanswered if that exceeds the deadline."""
         wait = self._bucket.take()
         if asyncio.get_running_loop().time() + wait >= until:
             self._bucket.put_back()
-            raise Unanswered("its turn to be asked comes too late, by its rate or because it asked to wait")
+            raise Unanswered("its rate limit or its requested pause exceeds the time limit")
         await asyncio.sleep(wait)
 
     async def _exchange(self, request: WebRequest, until: float) -> httpx.Response:
         message = request.message(self._settings.url, self._headers)
         transport = await self._opened()
         async with self._places:
-            left = until - asyncio.get_running_loop().time()  # none, where waiting for a place took it
+            left = until - asyncio.get_running_loop().time()  # may be negative after the wait for a place
             seconds = max(0.001, min(self._settings.request_timeout_s, left))
             message.extensions = {BOUND: MOST_BYTES, "timeout": {"connect": min(CONNECT_S, seconds)}}
             try:
@@ -181,7 +181,7 @@ class WebClient:
         return f"it answers {status}{said and f': {said}'}"
 
     def _line(self, text: str) -> str:
-        """Make one line without any secret, as it is or as it stands in an address or in JSON."""
+        """Make one line without secrets, in plain form or encoded for an address or JSON."""
         for secret in self._hidden:
             for form in (secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]):
                 text = text.replace(form, "***")

@@ -1,4 +1,4 @@
-"""Filters of services: lifted out of a query, as each service filters by what it can."""
+"""Filters lifted out of a query, because each service supports different filters."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,9 +8,9 @@ from retriever.queries.boolean import And, Exact, Filters, Query, Range
 
 
 def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None:
-    """Take years, language and journal that a query as a whole asks for into the filters.
+    """Move years, language and journal that apply to a whole query into the filters.
 
-    None where they contradict each other: nothing can be found.
+    None if they contradict each other, so that nothing can be found.
     """
     words: list[Query] = []
     for clause in _conjuncts(query):

@@ -1,4 +1,4 @@
-"""Records of services, whose fields may hold anything: what is usable of them, as a Paper."""
+"""Validation of records of services, whose fields may hold any value, as papers."""
 
 import json
 import re
@@ -17,15 +17,15 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 LONGEST = 1_000_000  # characters of one field
 MOST = 10_000  # values of one list
-MOST_VALUES = 4_000_000  # of an answer: each takes some hundred bytes of memory, and some two bytes to send
+MOST_VALUES = 4_000_000  # of an answer: each takes about 100 bytes of memory, and about 2 bytes to send
 
 
 class Unreadable(ValueError):
-    """An answer that is not what the service has agreed to; the message tells what it is not."""
+    """An answer in another form than the service's documentation; the message is the reason."""
 
 
 def json_in(content: bytes) -> Any:
-    """Read an answer in JSON. A lone surrogate or a control character in one record spoils no other."""
+    """Parse an answer in JSON. A lone surrogate or control character in one record does not affect others."""
     if sum(map(content.count, (b"{", b"[", b","))) > MOST_VALUES:
         raise Unreadable(f"its answer has more than {MOST_VALUES:,} values")
     try:
@@ -39,14 +39,14 @@ def json_in(content: bytes) -> Any:
 
 
 def agreed(answer: Any, *keys: str) -> Any:
-    """Return an answer that is a table with one of the keys; Unreadable for any other."""
+    """Return an answer that is an object with one of the keys; Unreadable for any other."""
     if not table(answer).keys() & set(keys):
         raise Unreadable("its answer is JSON of another kind")
     return answer
 
 
 def table(value: Any) -> Mapping[str, Any]:
-    """Return a value that is a table, an empty one for anything else."""
+    """Return a value that is an object, an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -56,14 +56,14 @@ def items(value: Any) -> list[Any]:
 
 
 def at(value: Any, *keys: str) -> Any:
-    """Return what stands within tables in each other, None where one of them is missing."""
+    """Return a value in nested objects; None if one of them is missing."""
     for key in keys:
         value = table(value).get(key)
     return value
 
 
 def text(value: Any) -> str:
-    """Return a text without markup and what cannot be stored, "" for anything that is none."""
+    """Return a text without markup and characters that cannot be stored; "" for other values."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63:
         value = str(value)
     if not isinstance(value, str):
@@ -77,14 +77,14 @@ def texts(values: Iterable[Any]) -> list[str]:
 
 
 def year(value: Any) -> int | None:
-    """Return a year that is a number, or that a date begins with."""
+    """Return a year from a number, or from the start of a date."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value if FIRST_YEAR <= value <= LAST_YEAR else None
     return year_in(value) if isinstance(value, str) else None
 
 
 def count(value: Any) -> int | None:
-    """Return a number of citations; None for one that no paper has."""
+    """Return a number of citations; None for an impossible one."""
     counts = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_CITATIONS
     return value if counts else None
 
@@ -96,24 +96,24 @@ def number(value: Any) -> float | None:
 
 
 def doi(value: Any) -> str:
-    """Return a DOI without its resolver, in small letters; "" for what is none."""
+    """Return a DOI without its resolver, in small letters; "" for other values."""
     return whole_doi(text(value))
 
 
 def identifier(value: Any, form: re.Pattern[str]) -> str:
-    """Return what of an id or an address fits its form, "" without any."""
+    """Return the part of an id or address that matches its form, or ""."""
     found = form.search(text(value)[:1000])
     return found[0] if found else ""
 
 
 def address(value: Any) -> str:
-    """Return a web address, "" for anything else, which a page must not link to."""
+    """Return a web address; "" for anything else, since pages must not link to it."""
     found = text(value)
     return found if re.match(r"https?://[^\s\"'<>]+$", found) else ""
 
 
 def paper_of(source: str, record: Mapping[str, Any], *, score: float | None = None) -> SourcePaper | None:
-    """Make a paper of fields that are cleaned; None where it has no usable id, or nothing to read."""
+    """Make a paper of cleaned fields; None without a usable id or without text."""
     given = {key: value for key, value in record.items() if value not in (None, "", [])}
     if not given.get("title") and not given.get("abstract"):
         return None

@@ -1,4 +1,4 @@
-"""What the settings of all services on the network have in common."""
+"""Settings that all services on the network share."""
 
 import re
 from typing import Annotated, Any, Self
@@ -14,11 +14,11 @@ CONTACT = re.compile(r"[\x21-\x7e]+@[\x21-\x7e]+|https?://[\x21-\x7e]+")
 
 def _contact(value: str) -> str:
     if not CONTACT.fullmatch(value):
-        raise ValueError("a contact is an e-mail address or a web address")
+        raise ValueError("a contact must be an e-mail address or a web address")
     return value
 
 
-# A service that has another default keeps what is checked.
+# A service with another default keeps these checks.
 Key = HeaderKey
 Address = Annotated[BaseUrl, Field(description="address of the service")]
 Contact = Annotated[
@@ -32,7 +32,7 @@ AtOnce = Annotated[int, Field(ge=1, le=32, description="concurrent requests")]
 
 
 class WebSettings(SourceSettings):
-    """A service on the network: where it is, who asks, and how often it may be asked."""
+    """A service on the network: its address, the operator's contact, and its rate limit."""
 
     url: Address
     contact: Contact
@@ -45,7 +45,7 @@ class WebSettings(SourceSettings):
     )
 
     def secrets(self) -> tuple[SecretStr, ...]:
-        """Return what may stand in no message."""
+        """Return the secrets that no message may contain."""
         values: list[Any] = [getattr(self, name) for name in type(self).model_fields]
         return tuple(value for value in values if isinstance(value, SecretStr) and value.get_secret_value())
 

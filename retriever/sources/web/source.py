@@ -1,7 +1,7 @@
-"""A service on the network as a `Source`: what all of them do alike around what each does its own way.
+"""A service on the network as a `Source`: the parts common to all services.
 
-A service's module says how a query is written, what is sent, and how answers are read. Here queries that
-come to the same are sent once, answers are joined, filters hold, and what fails is told.
+The module of a service formats queries, sends requests and parses answers. This module sends equal queries
+once, joins answers, applies filters and reports failures.
 """
 
 import asyncio
@@ -28,15 +28,15 @@ from retriever.sources.web.settings import WebSettings
 Result = TypeVar("Result")
 Asker = TypeVar("Asker")
 Direction = Literal["references", "citing"]
-Page = Sequence[SourcePaper | None]  # None for a record that could not be used
-DOIS = 50  # in one request: an address has room for about a hundred
+Page = Sequence[SourcePaper | None]  # None for an unusable record
+DOIS = 50  # per request: an address has room for about a hundred
 SENT_DOI = re.compile(r"10\.[^\s,|]{1,200}")  # commas and bars are syntax of filters
-SHARE = 0.9  # of the time of a call: what was found until then comes back
+SHARE = 0.9  # of the time of a call; then the papers found so far are returned
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuery:
-    """A query as it is sent, and how many papers are wanted of it."""
+    """A query in the service's syntax, and the number of papers wanted."""
 
     text: str
     filters: Filters
@@ -45,21 +45,21 @@ class AskedQuery:
 
 
 class Conversation:
-    """The requests of one call: until when they go on, and how many there were."""
+    """The requests of one call: their deadline and their number."""
 
     def __init__(self, client: WebClient, until: float) -> None:
         self._client, self._until = client, until
         self.requests = 0
 
     async def ask(self, request: WebRequest) -> bytes:
-        """Send a request and return what is answered; Unanswered as of `WebClient.send`."""
+        """Send a request and return the answer; raises Unanswered as `WebClient.send`."""
         content = await self.ask_for(request)
         if content is None:
-            raise Unanswered("it answers that there is no such thing")
+            raise Unanswered("it answers that the address does not exist")
         return content
 
     async def ask_for(self, request: WebRequest) -> bytes | None:
-        """Send a request for what need not be there; None where it is not."""
+        """Send a request; None if the service answers that nothing was found."""
         try:
             content, sent = await self._client.send(request, self._until)
         except Unanswered as failure:
@@ -72,11 +72,11 @@ class Conversation:
 class WebSource(Source, ABC):
     """A service, open until `close`."""
 
-    service: ClassVar[str]  # its name, as people know it
+    service: ClassVar[str]  # its common name
     features: ClassVar[SourceFeatures]
     syntax: ClassVar[Syntax]
-    identifiers: ClassVar[re.Pattern[str]]  # what no match is never asked for
-    batch: ClassVar[int]  # records by id in one request
+    identifiers: ClassVar[re.Pattern[str]]  # ids that do not match are never sent
+    batch: ClassVar[int]  # records by id per request
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class WebSource(Source, ABC):
         *,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """Connect to nothing yet."""
+        """Create the source; the first question connects."""
         self._name = name
         self._seconds = settings.timeout_s * SHARE
         self.client = WebClient(settings, headers, transport=transport)
@@ -94,12 +94,12 @@ class WebSource(Source, ABC):
 
     @property
     def name(self) -> str:
-        """How settings, notes and records name it."""
+        """The name in settings, notes and records."""
         return self._name
 
     @abstractmethod
     def pages(self, asked: AskedQuery, conversation: Conversation) -> AsyncIterator[Page]:
-        """Yield what is found, best first, until there is no more or enough."""
+        """Yield pages of papers, best first, until there are enough or no more."""
 
     @abstractmethod
     async def fetch(self, ids: Sequence[str], conversation: Conversation) -> Page:
@@ -112,25 +112,25 @@ class WebSource(Source, ABC):
     async def follow(
         self, direction: Direction, ids: Sequence[str], limit: int, conversation: Conversation
     ) -> tuple[Mapping[str, Page], list[str]]:
-        """Return the papers at the other end of references, and what was not answered."""
+        """Return the papers at the other end of references, and the failures."""
         raise NotImplementedError
 
     async def follow_by_id(
         self, linked: Mapping[str, Sequence[str]], conversation: Conversation
     ) -> tuple[Mapping[str, Page], list[str]]:
-        """Return the records of linked papers, and what was not answered."""
+        """Return the records of linked papers, and the failures."""
         known, failures = await self.by_id((each for ids in linked.values() for each in ids), conversation)
         return {paper: [known.get(each) for each in ids] for paper, ids in linked.items()}, failures
 
     async def complete(
         self, found: list[list[SourcePaper]], conversation: Conversation
     ) -> tuple[list[list[SourcePaper]], list[str]]:
-        """Put whole records in place of ids, where a search gives no more; tell what was not answered."""
+        """Replace ids by whole records if a search only returns ids; return also the failures."""
         del conversation
         return found, []
 
     async def search(self, queries: Sequence[tuple[Query, int]], *, filters: Filters) -> SourceAnswer:
-        """Answer many queries; those that are written alike are asked once."""
+        """Answer many queries; equal ones are sent once."""
         conversation = self._conversation()
         notes: list[str] = []
         asked: list[AskedQuery | None] = []
@@ -153,11 +153,11 @@ class WebSource(Source, ABC):
         lists = dict(zip(most, found, strict=True))
         kept = tuple(_kept(lists[each], each) if each else () for each in asked)
         if unkept := sum(not satisfies(paper.paper, each.filters) for each in most for paper in lists[each]):
-            notes.append(f"{unkept} papers that were found are not what the filters ask for")
+            notes.append(f"{unkept} papers found do not match the filters")
         return SourceAnswer(kept, tuple(dict.fromkeys(notes)), conversation.requests)
 
     def write(self, query: Query, k: int, filters: Filters) -> tuple[WrittenQuery, AskedQuery | None]:
-        """Write a query as the service wants it; nothing to ask where nothing can be found."""
+        """Convert a query to the service's syntax; nothing to send if nothing can be found."""
         lifted = lift_filters(query, filters)
         if lifted is None or k < 1:
             return WrittenQuery(""), None
@@ -168,7 +168,7 @@ class WebSource(Source, ABC):
     async def _collect(
         self, asked: AskedQuery, conversation: Conversation
     ) -> tuple[list[SourcePaper], int, str]:
-        """Return what a query found, how many records were unusable, and what failed, "" for nothing."""
+        """Return a query's papers, the number of unusable records, and the failure, "" for none."""
         papers: dict[str, SourcePaper] = {}
         unusable = 0
         try:
@@ -184,14 +184,14 @@ class WebSource(Source, ABC):
         return list(papers.values()), unusable, ""
 
     async def papers(self, ids: Sequence[str]) -> dict[str, SourcePaper]:
-        """Return records by id; SourceFailed only where none came."""
+        """Return records by id; SourceFailed only if none were received."""
         papers, failures = await self.by_id(ids, self._conversation())
         if failures and not papers:
             raise self._failed(failures)
         return papers
 
     async def papers_by_doi(self, dois: Sequence[str]) -> dict[str, SourcePaper]:
-        """Return records by DOI; SourceFailed only where none came."""
+        """Return records by DOI; SourceFailed only if none were received."""
         known = [each for each in dict.fromkeys(dois) if SENT_DOI.fullmatch(each)]
         if not self.features.dois or not known:
             return {}
@@ -206,7 +206,7 @@ class WebSource(Source, ABC):
     async def by_id(
         self, ids: Iterable[str], conversation: Conversation
     ) -> tuple[dict[str, SourcePaper], list[str]]:
-        """Return records by id, and what was not answered."""
+        """Return records by id, and the failures."""
         known = self.known(ids)
         batches = [tuple(known[start : start + self.batch]) for start in range(0, len(known), self.batch)]
         fetched, failures = await answered(batches, lambda batch: self.fetch(batch, conversation))
@@ -216,15 +216,15 @@ class WebSource(Source, ABC):
         return found, failures
 
     def known(self, ids: Iterable[str]) -> list[str]:
-        """Return the ids that the service may know, each once; no other is sent."""
+        """Return the ids in the form of the service, each once; no others are sent."""
         return [each for each in dict.fromkeys(ids) if self.identifiers.fullmatch(each)]
 
     async def references(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` of those that it refers to."""
+        """Return for each paper at most `limit` papers that it refers to."""
         return await self._linked("references", ids, limit) if self.features.references else LinkedPapers()
 
     async def citing(self, ids: Sequence[str], limit: int) -> LinkedPapers:
-        """Return for each paper at most `limit` of those that refer to it."""
+        """Return for each paper at most `limit` papers that refer to it."""
         return await self._linked("citing", ids, limit) if self.features.citing else LinkedPapers()
 
     async def _linked(self, direction: Direction, ids: Sequence[str], limit: int) -> LinkedPapers:
@@ -242,12 +242,12 @@ class WebSource(Source, ABC):
         return LinkedPapers(papers, tuple(self._not_answered(failures, len(known))), conversation.requests)
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         await self.client.close()
         self._threads.close()
 
     async def read(self, reader: Callable[..., Result], *values: object) -> Result:
-        """Read an answer beside the event loop; Unreadable as of the reader."""
+        """Parse an answer in a thread; raises Unreadable as the parser."""
         return await self._threads.run(reader, *values)
 
     def _conversation(self) -> Conversation:
@@ -268,7 +268,7 @@ def _kept(papers: Sequence[SourcePaper], asked: AskedQuery) -> tuple[SourcePaper
 async def answered(
     askers: Sequence[Asker], ask: Callable[[Asker], Awaitable[Result]]
 ) -> tuple[dict[Asker, Result], list[str]]:
-    """Ask for several things at once; return what was answered, and what was not."""
+    """Await several requests concurrently; return the answers and the failures."""
     outcomes = await asyncio.gather(*(_or_failure(ask(each)) for each in askers))
     found = {
         each: outcome for each, (outcome, _) in zip(askers, outcomes, strict=True) if outcome is not None

@@ -1,4 +1,4 @@
-"""XML from services: no entity of its own is resolved, and nothing outside is read."""
+"""Parsing of XML from services, without custom entities and external references."""
 
 from xml.etree.ElementTree import Element, ParseError
 
@@ -7,16 +7,16 @@ from defusedxml.ElementTree import fromstring
 
 from retriever.sources.web.records import Unreadable
 
-MOST_TAGS = 1_000_000  # and attributes, of an answer: each takes ten millionths of a second to read
+MOST_TAGS = 1_000_000  # and attributes, of an answer: each takes 10 µs to parse
 
 
 def xml_in(content: bytes, root: str, *, doctype: bool = False) -> Element:
-    """Read a document whose root has this tag.
+    """Parse a document whose root has the given tag.
 
     Args:
-        content: what was answered, bounded by who received it.
-        root: the tag, with its name space in braces where it has one.
-        doctype: whether a DOCTYPE may stand before it; what it refers to is not read.
+        content: the answer; the caller bounds its size.
+        root: the tag, with its namespace in braces if it has one.
+        doctype: whether a DOCTYPE is allowed; its references are not followed.
     """
     if content.count(b"<") + content.count(b"=") > MOST_TAGS:
         raise Unreadable(f"its answer has more than {MOST_TAGS:,} tags and attributes")
@@ -33,5 +33,5 @@ def xml_in(content: bytes, root: str, *, doctype: bool = False) -> Element:
 
 
 def text_in(element: Element | None) -> str:
-    """Return all text within an element, that of what stands inside it too."""
+    """Return all text within an element and its children."""
     return "" if element is None else "".join(element.itertext())

@@ -134,7 +134,7 @@ def test_a_mapping_names_a_title_and_known_languages(changed, complaint):
         ({"kind": "index", "timeout_s": "soon"}, "timeout_s"),
         (LIBRARY | {"api_key": SECRET}, "set SHRAG_SOURCES__IT__API_KEY or api_key_file"),
         (LIBRARY | {"api_key_file": "/nowhere/key"}, "api_key_file: /nowhere/key cannot be read"),
-        (LIBRARY | {"user": "reader"}, "its password is not"),
+        (LIBRARY | {"user": "reader"}, "without a password"),
         (LIBRARY | {"url": "gopher://x"}, "url"),
         (LIBRARY | {"url": "http://x/\0"}, "url"),
         ({"kind": "index", "home": "/x\0"}, "home: a path cannot contain a null character"),
@@ -153,14 +153,14 @@ def test_what_does_not_fit_is_told_in_one_line_without_secrets(values, complaint
 
 @pytest.mark.parametrize("name", ["Über", "a b", "", "a" * 65, "a__b"])
 def test_names_are_such_that_variables_can_name_them(name):
-    with pytest.raises(InvalidSource, match="a source's name is of"):
+    with pytest.raises(InvalidSource, match="a source's name has at most"):
         declared(tables({name: {"kind": "index"}})[name])
 
 
 def test_a_file_that_was_found_does_not_decide_where_a_key_goes():
     variables = {"SHRAG_SOURCES__LIBRARY__API_KEY": SECRET}
     declared(tables({"library": LIBRARY}, variables)["library"])
-    with pytest.raises(InvalidSource, match="url would decide where a key goes") as raised:
+    with pytest.raises(InvalidSource, match="url decides where a key is sent") as raised:
         declared(tables({"library": LIBRARY}, variables, found=True)["library"])
     assert SECRET not in str(raised.value)
 
@@ -169,7 +169,7 @@ def test_a_file_that_was_found_does_not_send_what_another_file_holds(tmp_path):
     (tmp_path / "private").write_text(SECRET)
     values = {"library": LIBRARY | {"api_key_file": str(tmp_path / "private")}}
     declared(tables(values)["library"])
-    with pytest.raises(InvalidSource, match="url would decide where a key goes"):
+    with pytest.raises(InvalidSource, match="url decides where a key is sent"):
         declared(tables(values, found=True)["library"])
 
 

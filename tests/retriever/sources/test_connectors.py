@@ -321,7 +321,7 @@ def test_a_table_declares_a_connector_whose_keys_come_by_variables(kind: str) ->
     source = declared(SourceTable("web", rest, keys)).open(IndexerSettings())
     assert (source.name, source.features.private) == ("web", False)
     if keys:
-        with pytest.raises(InvalidSource, match="does not stand in a file of settings") as failure:
+        with pytest.raises(InvalidSource, match="is not allowed in a settings file") as failure:
             declared(SourceTable("web", {**rest, **keys}, {}))
         assert SECRET not in str(failure.value)
     with pytest.raises(InvalidSource, match="contact"):
