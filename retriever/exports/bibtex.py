@@ -1,8 +1,8 @@
 r"""BibTeX, in UTF-8, of which TeX reads every value as text.
 
 What TeX would obey is written as the text of it. No command and no brace is left of what a record held:
-BibTeX counts the brace of \{ too, so both are commands here. A paper's key is made of its id alone, and so
-is the same in every export.
+BibTeX counts the brace of \{ too, so both are commands here. A paper's key is made of its id alone, and
+is the same in every export unless two keys collide.
 """
 
 import hashlib

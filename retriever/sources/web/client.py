@@ -1,7 +1,7 @@
 """Requests to a service, with rate limits, retries, and bounds on bytes and time.
 
-They use a transport of httpx instead of its client, which follows redirects, keeps cookies, and logs
-addresses, which may contain questions and keys.
+They use a transport of httpx instead of its client, which keeps cookies and logs addresses, which may contain
+questions and keys. A redirect is an error.
 """
 
 import asyncio
