@@ -21,7 +21,7 @@ from retriever.question.asked_words import subject_text
 async def find_in_steps(
     state: FindingState, request: FindRequest, resources: FindResources, step: Step
 ) -> tuple[FindingState, list[RankedPaper]]:
-    """Run the steps from a state until enough relevant papers are known, the rounds are over, or a budget is spent.
+    """Run the steps until enough relevant papers are known, the rounds are over, or a budget is spent.
 
     After each step the state is published with the amounts spent so far, to be saved or shown.
 
