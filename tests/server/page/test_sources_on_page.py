@@ -51,7 +51,7 @@ def test_sources_stand_beside_the_indexes_and_say_where_questions_go(reader, lan
     page = reader.open(language=language)
     choice = page.locator("#index")
     expect(choice.locator("optgroup")).to_have_count(2)
-    leaving = {"ko": "외부", "en": "leave"}[language]
+    leaving = {"ko": "외부", "en": "outside"}[language]
     told = choice.locator("option").evaluate_all("all => all.map((each) => [each.value, each.text])")
     assert [value for value, _ in told] == [NAME, "source:ours", "source:library", ALL]
     assert [leaving in text for _, text in told] == [False, False, True, True]
