@@ -5,7 +5,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.checking.clauses import Bridge, Clause, Text, terms_of
-from generator.checking.opposites import AXIS_WORDS, HARDLY, LEAST_SHARED, MOST_PAIRS, NEARLY_AS_GOOD, NOT
+from generator.checking.opposites import (
+    AXIS_TERMS,
+    AXIS_WORDS,
+    HARDLY,
+    LEAST_SHARED,
+    MOST_PAIRS,
+    NEARLY_AS_GOOD,
+    NOT,
+)
 from indexer.analysis.tokens import Token
 
 # "Left it unchanged" denies a change without a "not".
@@ -79,8 +87,8 @@ def denials(own: Sequence[Statement], said: Sequence[Statement], bridge: Bridge)
 
 def _opposed(own: Statement, place: Statement, bridge: Bridge) -> str | None:
     """Return the word that one of two clauses denies and the other says."""
-    their_words = terms_of(place.denied) - AXIS_WORDS.keys()
-    said = terms_of(place.clause.tokens) - their_words - AXIS_WORDS.keys()
+    their_words = terms_of(place.denied) - AXIS_TERMS
+    said = terms_of(place.clause.tokens) - their_words - AXIS_TERMS
     for token in own.denied:
         if not place.denied and bridge.shared((token,), said):
             return token[0]

@@ -86,9 +86,11 @@ def findings(text: Text, said: Sequence[Direction]) -> Iterator[Found]:
             continue
         written = text.words_of(clause)
         here = by_clause[clause.start]
-        rest = NOTHING_LEFT.sub("", written)
-        nothing = bool(NOTHING_FOUND.search(written) or NOTHING_LEFT.search(written))
-        told = any(each.sign and not each.denied for each in here) or bool(EFFECT.search(written))
+        nothing = any(not each.sign for each in here) or bool(NOTHING_LEFT.search(written))
+        rest = NOTHING_LEFT.sub("", written) if nothing else written
+        told = not nothing and (
+            any(each.sign and not each.denied for each in here) or bool(EFFECT.search(written))
+        )
         words = terms_of(clause.tokens) - GENERIC
         condition = None
         if nothing and not words and before and before.sentence == clause.sentence:
@@ -99,7 +101,7 @@ def findings(text: Text, said: Sequence[Direction]) -> Iterator[Found]:
             written.strip(),
             nothing,
             bool(HARDLY.search(rest) or SLIGHTLY.search(rest)),
-            told and not nothing and not NOT.search(written),
+            told and not NOT.search(written),
             frozenset(words),
             tuple(text.quantities_in(clause.start, clause.end)),
             frozenset(chain.from_iterable(each.standard or () for each in here)),

@@ -45,6 +45,7 @@ def _table() -> dict[str, tuple[str, int]]:
 
 
 AXIS_WORDS = _table()
+AXIS_TERMS = frozenset(AXIS_WORDS)
 # Words of age and superlatives say what a clause is about, too.
 TOPICAL = frozenset(word for word, (axis, _) in AXIS_WORDS.items() if axis in {"age", "extreme"})
 NOT = re.compile(
@@ -374,7 +375,7 @@ def _excuses(own: Direction, other: Direction, slight: Set[int], bridge: Bridge)
 
 def _with_words(source: Text, said: Sequence[Direction]) -> Iterator[_Place]:
     """Yield each direction with the terms around it, those of a clause or a sentence taken once."""
-    clauses = {id(clause): terms_of(clause.tokens) - AXIS_WORDS.keys() for clause in source.clauses}
+    clauses = {id(clause): terms_of(clause.tokens) - AXIS_TERMS for clause in source.clauses}
     sentences: dict[int, set[str]] = defaultdict(set)
     for clause in source.clauses:
         sentences[clause.sentence] |= clauses[id(clause)]

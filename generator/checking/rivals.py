@@ -25,14 +25,18 @@ LEAST_SHARED, NEARLY = 2, 0.75
 MOST_CLAUSES = 400  # of a source
 
 
+PLACES = {
+    word: (number, place)
+    for number, line in enumerate(TABLE[1:])
+    for place, forms in enumerate(line.split("\t"))
+    for word in forms.split("|")
+}
+ANY = re.compile(_pattern("|".join(sorted(PLACES, key=len, reverse=True))), re.IGNORECASE)
+
+
 def terms_that_exclude(text: str) -> frozenset[tuple[int, int]]:
     """Return the terms of a text that exclude others: the number of their class, and theirs in it."""
-    return frozenset(
-        (number, place)
-        for number, terms in enumerate(CLASSES)
-        for place, pattern in enumerate(terms)
-        if pattern.search(text)
-    )
+    return frozenset(PLACES[match[0].lower()] for match in ANY.finditer(text))
 
 
 def rival_terms(own: Text, sources: Sequence[Text], bridge: Bridge) -> Iterator[tuple[str, str]]:
