@@ -48,6 +48,7 @@ from eval.experiments.sample import (
     ask_questions,
     check_claims,
     claim_figures,
+    claims_of,
     is_for_testing,
     question_figures,
     read_lines,
@@ -184,8 +185,9 @@ def sample_rows(bench: Bench) -> list[Row]:
     with bench.open(SAMPLE_COLLECTION, "alone") as index:
         qrels = read_qrels(SAMPLE / "qrels.txt")
         answered = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
-        claims = read_lines(SAMPLE / "claims.jsonl")
-        kept = [claim for claim in claims if claim.get("why") not in CLOSE or not is_for_testing(claim)]
+        kept = [
+            claim for claim in claims_of(None) if claim.get("why") not in CLOSE or not is_for_testing(claim)
+        ]
         checked = asyncio.run(check_claims(index, kept))
     tables = {"questions": question_figures(answered), "claims": claim_figures(checked)}
     return [

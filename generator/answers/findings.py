@@ -31,13 +31,12 @@ MEASURED = re.compile(
     r"\d\s*(?:[%％배℃°]|퍼센트|포인트|per ?cent|percentage|times\b|points?\b)|[<>=]\s*[-.\d]", re.IGNORECASE
 )
 NUMBER = re.compile(r"\d")
-WE_FOUND = re.compile(
-    r"\bwe\s(?:also\s)?(?:find|found|show|showed|conclude|concluded|observed?)\b", re.IGNORECASE
-)
+REPORTING = r"(?:also\s)?(?:find|found|show|showed|conclude|concluded|observed?)\b"
+WE_FOUND = re.compile(rf"\bwe\s{REPORTING}", re.IGNORECASE)
 # Phrases of aim and method.
 AIMS: dict[Language, re.Pattern[str]] = {
     "en": re.compile(
-        r"\bwe\s(?!(?:also\s)?(?:find|found|show|showed|conclude|concluded|observed?)\b)"
+        rf"\bwe\s(?!{REPORTING})"
         r"|\bwere\s(?:asked|randomi[sz]ed|assigned|measured|compared|recorded|interviewed|surveyed|followed"
         r"|tested|collected|examined|analy[sz]ed|exposed|treated|taught|given|shown|mapped|counted|sampled"
         r"|weighed|enrolled|recruited|divided|observed)\b"
