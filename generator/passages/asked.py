@@ -40,7 +40,7 @@ async def open_question(parent: Step, request: AskRequest, resources: Resources)
     Raises:
         BadQuestion: a question that cannot be searched for.
         BadFilter: a title of several papers.
-        UnknownPaper: the index holds no paper of that id or title.
+        UnknownPaper: the index contains no paper of that id or title.
     """
     check_question(request.question)
     if request.topic is None:

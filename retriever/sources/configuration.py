@@ -205,7 +205,7 @@ def _refuse_dangers(table: SourceTable, fields: Mapping[str, FieldInfo]) -> None
         if decided:
             raise _invalid(
                 table,
-                f"{decided[0]} decides where a key is sent, but the file was only found in the current folder; "
+                f"{decided[0]} decides where a key is sent, but the file is only from the current folder; "
                 f"if you trust it, name it: SHRAG_CONFIG={table.file}",
             )
 

@@ -209,7 +209,7 @@ def test_redirects_are_not_followed(kind: str) -> None:
 
 @KINDS
 def test_packed_answers_are_refused(kind: str) -> None:
-    assert "packed" in failure_of(kind, lambda asked: Reply(b"x", headers={"Content-Encoding": "gzip"}))
+    assert "compressed" in failure_of(kind, lambda asked: Reply(b"x", headers={"Content-Encoding": "gzip"}))
 
 
 @KINDS
