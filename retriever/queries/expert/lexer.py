@@ -1,4 +1,4 @@
-"""An expression of the expert language cut into lexemes."""
+"""Lexer of the expert language."""
 
 import re
 import unicodedata
@@ -52,7 +52,7 @@ NEAR_MISS = 0.75  # of a field's name, as difflib counts
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A piece of an expression: `text` is a word or a phrase without what surrounds it, or a field."""
+    """A lexeme of an expression: `text` is a word, a phrase without quotes, or a field."""
 
     kind: Kind
     text: str
@@ -62,10 +62,10 @@ class Lexeme:
 
 
 def lexemes(expression: str) -> list[Lexeme]:
-    """Cut an expression into lexemes, the last of them the end.
+    """Split an expression into lexemes; the last one marks the end.
 
     Raises:
-        BadExpression: a quote that is not closed, an unknown field, a weight or slop that is no number.
+        BadExpression: an unclosed quote, an unknown field, a weight or slop that is not a number.
     """
     return [*_Lexer(expression).lexemes(), Lexeme("end", "", len(expression))]
 
