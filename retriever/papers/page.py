@@ -27,10 +27,10 @@ PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
 MOST_PASSAGES = (
     10_000  # of a paper, that are put in order; a text of a million characters has a third of that
 )
-MOST_DISTINCT = 1_000  # terms of a passage whose frequencies are asked for
-STRONGEST = 25  # terms that similar papers are searched by
+MOST_DISTINCT = 1_000  # terms of a passage whose document frequencies are read
+STRONGEST = 25  # terms in the search for similar papers
 
-LONGEST_ID = 1_000  # characters; a paper's has 512 at most, a passage's a number more
+LONGEST_ID = 1_000  # characters; a paper's id has at most 512, a passage's id also a number
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 SimilarBy = Literal["vectors", "terms"]

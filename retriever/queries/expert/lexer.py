@@ -106,7 +106,7 @@ class _Lexer:
         if end < 0:
             raise BadExpression("this quote is never closed", self._text, start)
         self._place = end + 1
-        # A phrase can be written in straight quotes again only if none stands in it.
+        # A phrase can be written in straight quotes again only if it contains none.
         text = re.sub(f"[{DOUBLE_QUOTES}]", " ", self._text[start + 1 : end])
         slop = self._slop_behind()
         return Lexeme("phrase", text, start, self._weight_behind(), slop)
