@@ -288,7 +288,7 @@ def test_search_and_ask_take_sources_by_name(sample_home, configured):
         (["search", ENGLISH, "--source", "other"], 2, "there are gone, sample"),
         (["search", ENGLISH, "--source", NAME, "--name", NAME], 2, "--source excludes --name"),
         (["ask", ENGLISH, "--source", "no.toml"], 2, "no.toml cannot be read"),
-        (["ask", ENGLISH, "--source", " ,"], 2, "names no source"),
+        (["ask", ENGLISH, "--source", " ,"], 2, "no source is named"),
         (["sources", "check", "gone"], 1, ""),
         (["sources", "check", NAME], 0, ""),
         (["sources", "list"], 0, ""),
