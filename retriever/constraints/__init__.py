@@ -1,1 +1,1 @@
-"""What a question excludes, and its years of publication."""
+"""Constraints of a question: exclusions, and years of publication."""

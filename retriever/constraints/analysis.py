@@ -1,4 +1,4 @@
-"""A question's constraints by the tokens of its one analysis, and the tokens that are left to search for."""
+"""Analysed constraints of a question, and the remaining tokens to search for."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,9 +23,9 @@ class Reading(Protocol):
 def analyse_constraints(
     index: Reading, constraints: Constraints, text: str, tokens: Sequence[Token]
 ) -> tuple[Constraints, list[Token]]:
-    """Add names to the exclusions, and return with them the tokens outside of all constraints.
+    """Add names to the exclusions, and return also the tokens outside of all constraints.
 
-    Where nothing would be left to search for, the whole question is searched for.
+    If no tokens remain, the whole question is searched for.
     """
     places = constraints.places()
     kept = [
@@ -44,7 +44,7 @@ def _analysed(
 ) -> Exclusion:
     """Add the tokens and names of an exclusion, except items whose words are all named elsewhere.
 
-    A text that is not at its place in the question, given or edited, is analysed by itself.
+    A given or edited text, which is not in the question, is analysed separately.
     """
     # English words follow their operator, Korean words precede it.
     ahead = text.startswith(exclusion.text, exclusion.start)
@@ -57,7 +57,7 @@ def _analysed(
         own = index.analyzer.analyze(text)
     words = [token for token in own if any(map(str.isalnum, token[0]))]
     items = [item for item in listed_items(words, text, start, end) if not named.issuperset(item.tokens)]
-    # Where the question asks for the last word elsewhere, it says of what kind of thing that is.
+    # If the question also asks for the last word, the word is only the kind of the excluded thing.
     names = [names_of(item, index.glossary, room=item.tokens[-1] in named) for item in items]
     return replace(
         exclusion,

@@ -1,4 +1,4 @@
-"""Records described such that those of one paper are recognised.
+"""Descriptions of records, to recognise records of one paper.
 
 Two records are one paper if their texts are nearly equal. If they claim the same DOI, or the same title with
 the same year or an author in common, it is enough that one text nearly contains the other. A claim alone is
@@ -108,7 +108,7 @@ class Description:
 
 
 def claims_of(doi: str, title: str) -> list[Claim]:
-    """Return what a record claims to be: its DOI and its title in the form in which they are compared."""
+    """Return the claims of a record: its normalised DOI and title."""
     return _named(normal_doi(doi), normal_title(title))
 
 

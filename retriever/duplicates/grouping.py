@@ -17,7 +17,7 @@ LEAST_SHARED, SHARE_SHARED = 3, 0.2
 
 
 class Compared(NamedTuple):
-    """What a hit may have in common with others: claims, and texts."""
+    """Claims and texts of a hit, for comparison with others."""
 
     claims: Sequence[Claim]
     texts: Sequence[Text]

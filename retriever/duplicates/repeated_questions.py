@@ -113,7 +113,7 @@ def only_repeats(
     Args:
         title: of the passage.
         text: of the passage.
-        question: what is asked.
+        question: the question.
         tokens_of: the distinct tokens of a text.
     """
     if not question.may_be_held_by(title, text):

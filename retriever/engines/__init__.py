@@ -24,7 +24,7 @@ class EngineHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TermScore:
-    """What one token of a query adds to the score of a passage (BM25)."""
+    """The contribution of one token of a query to the score of a passage (BM25)."""
 
     token: str
     field: str
@@ -37,7 +37,7 @@ class TermScore:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a passage scores what it scores, token by token, highest first."""
+    """The explanation of a passage's score, token by token, highest first."""
 
     passage_id: str
     score: float
@@ -52,7 +52,7 @@ class NumberedRows(NamedTuple):
     lexicon: Lexicon
 
     def joined(self, other: Self) -> Self:
-        """Return these rows with others behind them, whose lexicon may have grown since."""
+        """Return these rows followed by others, whose lexicon may have grown in the meantime."""
         lexicon = max(self.lexicon, other.lexicon, key=len)  # a longer one keeps the numbers of the other
         return type(self)((*self.ids, *other.ids), self.rows.joined(other.rows), lexicon)
 
@@ -70,16 +70,16 @@ def no_rows() -> NumberedRows:
 
 
 class Engine(Protocol):
-    """What every engine does; the methods with a body here are the same for all."""
+    """The protocol of engines; methods with a body are the same for all engines."""
 
     @property
     def is_local(self) -> bool:
-        """Whether it answers within this process, so that a search waits for nothing else."""
+        """Whether it runs within this process, without requests to a server."""
         return False
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know of how it answered so far: a part that failed, for instance."""
+        """Notes for the reader on its answers so far, for instance a failed part."""
         return ()
 
     async def search(
@@ -87,9 +87,9 @@ class Engine(Protocol):
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id.
 
-        With `collapse` a paper is returned once, by its best passage. The rows of the passages that the first
-        `read` queries find are needed next: a remote engine sends them with the hits, and `rows` then makes
-        no request for them.
+        With `collapse` a paper is returned once, by its best passage. The rows of the passages found by the
+        first `read` queries are needed next: a remote engine sends them with the hits, so that `rows` needs
+        no request.
         """
         ...
 
@@ -98,29 +98,29 @@ class Engine(Protocol):
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first, which carries its record.
 
-        Both are read in one call; ids that are not there are left out.
+        Both are read in one call; unknown ids are left out.
         """
         ...
 
     @property
     def lexicon(self) -> Lexicon | None:
-        """The terms of the index; None where they are not known before a search."""
+        """The terms of the index; None if they are unknown before a search."""
         ...
 
     async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
         """Call a function in a thread with the rows of passages, and return its result.
 
-        The rows come in the order given; ids that are not there are left out. An engine on this machine
-        reads them in the same thread.
+        The rows come in the order given; unknown ids are left out. A local engine reads them in the same
+        thread.
         """
         ...
 
     async def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
-        """Return the rows of passages in the order given; ids that are not there are left out."""
+        """Return the rows of passages in the order given; unknown ids are left out."""
         return await self.of_rows(passage_ids, lambda read: read)
 
     async def passages(self, passage_ids: Iterable[str]) -> dict[str, StoredPassage]:
-        """Return the stored passages of these ids; ids that are not there are left out."""
+        """Return the stored passages of these ids; unknown ids are left out."""
         return (await self.records(passage_ids))[0]
 
     async def papers(self, doc_ids: Iterable[str]) -> dict[str, StoredPassage]:
@@ -135,40 +135,40 @@ class Engine(Protocol):
         return {doc_id: [hit.doc_id for hit in hits] for doc_id, hits in zip(asked, found, strict=True)}
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
-        """Return in one call how many passages each query matches under its filters."""
+        """Count in one call the passages that each query matches under its filters."""
         ...
 
     async def facets(
         self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
     ) -> FacetCounts:
-        """Count the papers that a query matches under filters, and how many have each value of some fields.
+        """Count the papers that a query matches under filters, in total and by each value of some fields.
 
-        Without a query those of the whole index. `several` says whether a paper of the index may have several
-        passages; `count_papers` says what is exact then.
+        Without a query, the whole index is counted. `several` is true if a paper of the index may have
+        several passages; `count_papers` documents which counts are exact then.
         """
         ...
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return the number of passages that hold each token."""
+        """Return the number of passages that contain each token."""
         ...
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return how often the token stands in each of at most `sample` passages that hold it."""
+        """Return the frequency of the token in each of at most `sample` passages that contain it."""
         ...
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Say what each token of a query adds to the score of one passage."""
+        """Explain the score of one passage, token by token."""
         ...
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
-        """Return the exact cosine of a vector with that of each given passage; none where none is stored.
+        """Return the exact cosines of a vector with the given passages; skips passages without a vector.
 
-        `vector` is rounded as those of the index are.
+        `vector` is rounded like the vectors of the index.
         """
         ...
 
     async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
-        """Return the stored vectors of passages; none where none is stored."""
+        """Return the stored vectors of passages; skips passages without a vector."""
         ...
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
@@ -177,7 +177,7 @@ class Engine(Protocol):
 
     @property
     def passage_count(self) -> int:
-        """How many passages the index holds."""
+        """The number of passages in the index."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The engine of a cluster: one version's index, asked with analysed tokens, never with text to analyse."""
+"""The engine of a cluster: searches of one version's index by analysed tokens, never by text."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -34,19 +34,19 @@ from retriever.errors import UnknownPassage
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.queries.boolean import EVERYTHING, Exact, Filters, Phrase, Query, Range, Term
 
-WINDOW = 10_000  # documents that one search gives at most
+WINDOW = 10_000  # maximum documents of one search
 # Copies of a shard may differ in the deleted documents they count, so the same copy answers each time.
 PREFERENCE = "shrag"
 REMEMBERED_ROWS = 2_000
 
 
 class ElasticsearchEngine(Engine):
-    """One published version in a cluster, open for reading; what is published later does not show."""
+    """One published version in a cluster, open for reading; later versions do not affect it."""
 
     def __init__(
         self, settings: ElasticsearchSettings, index: str, *, passages: int, shards: int, lexicon: Lexicon
     ) -> None:
-        """Connect to the index of one version, of so many passages and shards; nothing is asked yet."""
+        """Create the engine of one version with its numbers of passages and shards; sends no request."""
         self._cluster = Cluster(settings)
         self._count = passages
         self._lexicon = lexicon
@@ -59,11 +59,11 @@ class ElasticsearchEngine(Engine):
 
     @property
     def passage_count(self) -> int:
-        """How many passages the index holds."""
+        """The number of passages in the index."""
         return self._count
 
     def close(self) -> None:
-        """Wait for what is under way, and close the connection."""
+        """Wait for running requests, and close the connection."""
         self._threads.close()
         self._cluster.close()
 
@@ -97,7 +97,7 @@ class ElasticsearchEngine(Engine):
     async def _read_on(
         self, body: dict[str, Any], read: list[dict[str, Any]], limit: int
     ) -> list[dict[str, Any]]:
-        """Read a search beyond the window that one answer may fill."""
+        """Read a search with more hits than the window of one answer."""
         read = list(read)
         while len(read) < limit:
             page = body | {"search_after": read[-1]["sort"], "size": min(WINDOW, limit - len(read))}
@@ -112,7 +112,7 @@ class ElasticsearchEngine(Engine):
     ) -> tuple[dict[str, StoredPassage], dict[str, StoredPassage]]:
         """Return stored passages by passage_id, and by doc_id each paper's first, in one request."""
         wanted, asked = dict.fromkeys(passage_ids), dict.fromkeys(doc_ids)
-        # A paper's first passage is called as the paper, so what is wanted anyway need not be sent twice.
+        # A paper's first passage has the id of the paper, so passages that are wanted anyway are sent once.
         others = [doc_id for doc_id in asked if doc_id not in wanted]
         passages_asked = [passages_body(some) for some in _windows(list(wanted))]
         answers = await self._msearch([*passages_asked, *map(first_passages_body, _windows(others))])
@@ -128,7 +128,7 @@ class ElasticsearchEngine(Engine):
         return self._lexicon
 
     async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
-        """Call a function in a thread with the rows of passages; those that no search sent are asked for."""
+        """Call a function in a thread with the rows of passages; rows not sent by a search are requested."""
         known = {name: row for name in passage_ids if (row := self._rows.get(name)) is not None}
         missing = [name for name in passage_ids if name not in known]
         for answer in await self._msearch([rows_body(some) for some in _windows(missing)]):
@@ -147,19 +147,19 @@ class ElasticsearchEngine(Engine):
         return await self._threads.run(of_read)
 
     def _keep(self, rows: Mapping[str, bytes]) -> None:
-        """Keep rows for later calls of `rows`; in a new dictionary, as others may read the old one."""
+        """Keep rows for later calls of `rows`, in a new dictionary, as other threads may read the old one."""
         room = len(self._rows) + len(rows) <= REMEMBERED_ROWS
         self._rows = {**self._rows, **rows} if room else dict(rows)
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
-        """Return in one call how many passages each query matches under its filters."""
+        """Count in one call the passages that each query matches under its filters."""
         answers = await self._msearch([count_body(filtered(query, filters)) for query, filters in asked])
         return [int(answer["hits"]["total"]["value"]) for answer in answers]
 
     async def facets(
         self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
     ) -> FacetCounts:
-        """Count the papers that a query matches under filters, and those of each value of some fields."""
+        """Count the papers that a query matches under filters, in total and by each value of some fields."""
         asked = EVERYTHING if query is None else query
         [passages] = await self.counts([(asked, filters)])
         body = {"query": filtered(asked, filters), "size": 0, "track_total_hits": False}
@@ -172,11 +172,11 @@ class ElasticsearchEngine(Engine):
         return await count_papers(aggregate, passages, fields, several=several)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return the number of passages that hold each token."""
+        """Return the number of passages that contain each token."""
         return self._lexicon.frequencies(tokens)
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return how often the token stands in each of the first `sample` passages that hold it."""
+        """Return the frequency of the token in each of the first `sample` passages that contain it."""
         body = {
             "query": term_query("text", token, 1.0),
             "size": min(sample, WINDOW),
@@ -191,7 +191,7 @@ class ElasticsearchEngine(Engine):
         return [int(frequency) for frequency in frequencies if frequency is not None]
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Say what each token of a query adds to the score of one passage."""
+        """Explain the score of one passage, token by token."""
         parts = list(dict.fromkeys(leaves(query)))
         asked = [(part, label, body) for part in parts for label, body in _asked_of(part)]
         known = {"query": {"term": {"passage_id": passage_id}}, "size": 1, "_source": False}
@@ -221,7 +221,7 @@ class ElasticsearchEngine(Engine):
         return Explanation(passage_id, score, in_order(terms or ()))
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
-        """Return the exact cosine of a vector with those of the given passages; none where none is stored."""
+        """Return the exact cosines of a vector with the given passages; skips passages without a vector."""
         asked = list(dict.fromkeys(passage_ids))
         if not asked:
             return {}
@@ -233,7 +233,7 @@ class ElasticsearchEngine(Engine):
         }
 
     async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
-        """Return the stored vectors of passages; none where none is stored."""
+        """Return the stored vectors of passages; skips passages without a vector."""
         import numpy as np
 
         asked = _windows(list(dict.fromkeys(passage_ids)))
@@ -260,7 +260,7 @@ class ElasticsearchEngine(Engine):
 
 
 def _windows(values: list[str]) -> list[list[str]]:
-    """Cut ids into as many as one search may return."""
+    """Split ids into batches of the size of one search's window."""
     return [values[start : start + WINDOW] for start in range(0, len(values), WINDOW)]
 
 
@@ -275,7 +275,7 @@ def _near(raw: dict[str, Any]) -> EngineHit:
 
 
 def _asked_of(part: Leaf | Range | Exact) -> list[tuple[str, dict[str, Any]]]:
-    """Return what is explained of a part, each with its name: a word token by token, a phrase as one."""
+    """Return the explained parts with their names: a word token by token, a phrase as one."""
     if isinstance(part, Range | Exact):
         return [("", compiled(part))]
     if isinstance(part, Phrase) and len(part.tokens) > 1:
@@ -285,7 +285,7 @@ def _asked_of(part: Leaf | Range | Exact) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _explained(query: dict[str, Any], passage_id: str) -> dict[str, Any]:
-    """Return the body that scores one passage, with the reasons."""
+    """Return the body that scores one passage with an explanation."""
     only = [{"term": {"passage_id": passage_id}}]
     return {
         "query": {"bool": {"must": [query], "filter": only}},
@@ -309,7 +309,7 @@ def _term_score(part: Leaf, label: str, hit: dict[str, Any]) -> TermScore:
 
 
 def _counted(score: TermScore, passages: int) -> TermScore:
-    """Say of a phrase how many passages hold it, which its own tree does not."""
+    """Add to a phrase the number of passages that contain it, which its own tree lacks."""
     return TermScore(
         score.token, score.field, score.weight, score.frequency, passages, score.idf, score.score
     )

@@ -1,4 +1,4 @@
-"""What each token adds to a passage's score, whatever engine has scored it."""
+"""Explanations of a passage's score token by token, for all engines."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -12,10 +12,10 @@ FilterMatches = Callable[[Range | Exact], bool]
 
 
 def contributions(query: Query, scores_of: LeafScores, matches: FilterMatches) -> list[TermScore] | None:
-    """Return what each token adds to the score of a passage, None where the query does not match it.
+    """Return the contribution of each token to the score of a passage; None if the query does not match it.
 
-    Engines' own trees do not name the words of a phrase, so each token and phrase is explained alone;
-    `scores_of` says what a word or phrase adds, None where the passage does not hold it.
+    Explanations of engines do not name the words of a phrase, so each token and phrase is explained
+    separately. `scores_of` returns the contribution of a word or phrase; None if the passage lacks it.
     """
     match query:
         case Term() | Phrase():
@@ -28,7 +28,7 @@ def contributions(query: Query, scores_of: LeafScores, matches: FilterMatches) -
             sides = [contributions(clause, scores_of, matches) for clause in clauses]
             return None if None in sides else _joined(sides)
         case Or(clauses=clauses):
-            # As in the engines, a Not beside other clauses holds for all of them.
+            # As in the engines, a Not applies to all clauses next to it.
             wanted = [clause for clause in clauses if not isinstance(clause, Not)]
             unwanted = [clause for clause in clauses if isinstance(clause, Not)]
             if unwanted and contributions(And(tuple(unwanted)), scores_of, matches) is None:
@@ -39,7 +39,7 @@ def contributions(query: Query, scores_of: LeafScores, matches: FilterMatches) -
 
 
 def leaves(query: Query) -> Iterator[Term | Phrase | Range | Exact]:
-    """Yield the words, phrases and filters of a query, those under a Not included."""
+    """Yield the words, phrases and filters of a query, including those under a Not."""
     match query:
         case Not(clause=clause):
             yield from leaves(clause)
@@ -51,20 +51,20 @@ def leaves(query: Query) -> Iterator[Term | Phrase | Range | Exact]:
 
 
 def in_order(terms: Iterable[TermScore]) -> tuple[TermScore, ...]:
-    """Return what adds something, the most first."""
+    """Return the nonzero contributions, highest first."""
     return tuple(
         sorted((term for term in terms if term.score), key=lambda term: (-term.score, term.field, term.token))
     )
 
 
 def _joined(sides: Iterable[list[TermScore] | None]) -> list[TermScore] | None:
-    """Put together what the clauses that match add; None where none does."""
+    """Join the contributions of the matching clauses; None if none matches."""
     matching = [side for side in sides if side is not None]
     return [term for side in matching for term in side] if matching else None
 
 
 def value_in(explanation: dict[str, Any], description: str) -> float | None:
-    """Return the first value in the tree whose description begins so."""
+    """Return the first value in the tree whose description starts with the given text."""
     if explanation["description"].startswith(description):
         return float(explanation["value"])
     found = (value_in(detail, description) for detail in explanation.get("details", ()))

@@ -1,4 +1,4 @@
-"""Counting papers by their fields, in the language of aggregations that both engines share."""
+"""Counts of papers by field, in the aggregation language that both engines share."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -10,15 +10,15 @@ Value = str | int
 Aggregate = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 MISSING: dict[FacetField, Value] = {"year": 0, "lang": "", "journal": ""}  # no year, no journal
-EXACT_UP_TO = 2_000  # passages whose papers are told apart one by one, which takes 40 µs each
-MOST_VALUES, MOST_ESTIMATED = 10_000, 1_000  # values of a field that are counted
+EXACT_UP_TO = 2_000  # passages whose papers are counted exactly, which takes 40 µs each
+MOST_VALUES, MOST_ESTIMATED = 10_000, 1_000  # counted values of a field
 
 
 @dataclass(frozen=True, slots=True)
 class FacetCounts:
-    """How many papers there are, and how many have each value of a field; None stands for those without any.
+    """The number of papers, and the numbers by value of a field; the value None counts papers without any.
 
-    `exact` is false where the counts are estimates, or where a field has more values than are counted.
+    `exact` is false if the counts are estimates, or if a field has more values than are counted.
     """
 
     papers: int
@@ -29,10 +29,10 @@ class FacetCounts:
 async def count_papers(
     aggregate: Aggregate, passages: int, fields: Sequence[FacetField], *, several: bool
 ) -> FacetCounts:
-    """Count the papers of so many passages, which `aggregate` aggregates; `several` may be of one paper.
+    """Count the papers of some passages with `aggregate`; with `several`, a paper may have several passages.
 
-    Where each paper has one passage, passages are counted. Else the papers of up to 2,000 passages are told
-    apart exactly, and those of more are estimated (HyperLogLog++; most counts within 3 %).
+    If each paper has one passage, passages are counted. Otherwise the papers of up to 2,000 passages are
+    counted exactly, and more are estimated (HyperLogLog++; most counts within 3 %).
     """
     if not several:
         return _counted(await aggregate(_by_value(fields)), passages, fields)

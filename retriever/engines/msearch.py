@@ -1,4 +1,4 @@
-"""Many searches in one request to a cluster, each of which must succeed on all shards."""
+"""Many searches in one request to a cluster; each must succeed on all shards."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -9,18 +9,18 @@ from elasticsearch import NotFoundError
 from indexer.errors import EngineRefused, VersionGone
 from indexer.versions.cluster.connection import TRANSPORT_RETRIES, Cluster, cause_in, growing_pauses
 
-# Of a search whose node died under it: the cluster itself asks another copy, but not in the middle of a
-# search, which goes on where it began.
+# Errors of a search whose node died: the cluster tries another copy, but not in the middle of a search, which
+# stays on its first node.
 NODE_LOST = frozenset(
     {"node_disconnected_exception", "node_not_connected_exception", "connect_transport_exception"}
 )
 
 
 class ManySearches:
-    """Sends searches of one index; those whose node was lost are sent again."""
+    """Sends searches of one index, and retries searches whose node was lost."""
 
     def __init__(self, cluster: Cluster, index: str, options: Mapping[str, Any]) -> None:
-        """Hold the options that stand in the header of each search."""
+        """Take the options for the header of each search."""
         self._cluster = cluster
         self._index = index
         self._header = {**options, "allow_partial_search_results": False}
@@ -31,7 +31,7 @@ class ManySearches:
         Raises:
             EngineUnreachable: no server answers.
             EngineRefused: it does not answer one of the searches.
-            VersionGone: the index is.
+            VersionGone: the index was deleted.
         """
         answers = await self._answered(bodies)
         pauses = growing_pauses()
@@ -70,7 +70,7 @@ class ManySearches:
     async def _refuse(self, answer: dict[str, Any]) -> NoReturn:
         kind, reason = cause_in(answer.get("error"))
         exists = self._cluster.client.indices.exists
-        # An index that is deleted in the middle of a search is told as shards that are missing.
+        # An index that is deleted in the middle of a search is reported as missing shards.
         if kind == "index_not_found_exception" or not await self._cluster.call(exists(index=self._index)):
             self._gone(None)
         if (

@@ -1,4 +1,4 @@
-"""Vectors beside the embedded index, mapped into memory: exact cosines, and the nearest of all rows."""
+"""Vectors of the embedded index, mapped into memory: exact cosines, and the nearest of all rows."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -16,14 +16,14 @@ READ_AT_ONCE = 64_000_000  # bytes of the matrix that are compared in one step
 
 
 class Allowed(Protocol):
-    """What filters let through."""
+    """The passages that filters allow."""
 
     def among(self, passage_ids: Sequence[str]) -> set[str]:
-        """Return those of the passages that satisfy the filters."""
+        """Return the given passages that satisfy the filters."""
         ...
 
     def all_if_few(self) -> list[str] | None:
-        """Return all passages that satisfy the filters; None where to list them would take long."""
+        """Return all passages that satisfy the filters; None if there are too many to list."""
         ...
 
 
@@ -48,11 +48,11 @@ class NearestPassages:
         return dict(zip(rows, map(rounded_cosine, values.tolist()), strict=True))
 
     def of(self, passage_ids: Sequence[str]) -> dict[str, Stored]:
-        """Return the vectors of passages; of those that have one."""
+        """Return the vectors of passages; skips passages without a vector."""
         return {name: self._matrix[row].copy() for name, row in self._store.rows_of(passage_ids).items()}
 
     def nearest(self, vector: Stored, k: int, allowed: Allowed | None) -> list[EngineHit]:
-        """Return the k nearest of the passages that `allowed` lets through, by cosine, then passage_id."""
+        """Return the k nearest of the `allowed` passages, by cosine, then passage_id."""
         if allowed and (few := allowed.all_if_few()) is not None:
             rows = np.array(list(self._store.rows_of(few).values()), np.int64)
             return self._hits(rows, cosines(self._matrix[rows], vector))[:k] if len(rows) else []
@@ -83,7 +83,7 @@ class NearestPassages:
 
 
 def _highest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
-    """Return the places of the highest values, in no order."""
+    """Return the places of the highest values, unordered."""
     if limit >= len(values):
         return np.arange(len(values))
     return np.argpartition(-values, limit - 1)[:limit]

@@ -1,4 +1,4 @@
-"""Hits in the one order of all engines: by score, then passage_id."""
+"""The order of hits in all engines: by score, then passage_id."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
@@ -9,41 +9,40 @@ from retriever.engines import EngineHit
 Found = TypeVar("Found")
 BY_PAPER: Callable[[EngineHit], str] = attrgetter("doc_id")
 
-# Scores are single-precision sums whose order of addition the engine chooses; beyond four decimals they
-# say nothing, and ties are ties.
+# Scores are single-precision sums in an order that the engine chooses, so only four decimals are significant.
 SCORE_DECIMALS = 4
 COSINE_DECIMALS = 6  # the cluster's are single-precision, of (1 + cosine) / 2
-# Hits read beyond k at first, so that most ties and passages of one paper need no second look.
+# Hits read beyond k at first, so that most ties and passages of one paper need no second search.
 MARGIN = 8
 
 
 def by_score(hits: Iterable[EngineHit]) -> list[EngineHit]:
     """Return hits by score, then passage_id."""
     by_id = sorted(hits, key=attrgetter("passage_id"))
-    return sorted(by_id, key=attrgetter("score"), reverse=True)  # which keeps the order of ties
+    return sorted(by_id, key=attrgetter("score"), reverse=True)  # a stable sort
 
 
 def rounded_cosine(cosine: float) -> float:
-    """Round a cosine to what both engines agree on."""
+    """Round a cosine to the precision common to both engines."""
     return round(cosine, COSINE_DECIMALS)
 
 
 def surely_first(read: Sequence[EngineHit], *, whole: bool) -> list[EngineHit]:
-    """Return in order those of the nearest passages read that no unread one can tie with."""
+    """Return in order the nearest passages read, without those that may tie with an unread one."""
     hits = by_score(read)
     return hits if whole else [hit for hit in hits if hit.score > hits[-1].score]
 
 
 def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) -> list[EngineHit] | None:
-    """Return the first k of the hits read, or None where more must be read to be sure of them.
+    """Return the first k of the hits read, or None if more must be read.
 
-    Hits that tie with the last one read may have fallen outside: they are sure only behind a gap. With
-    `collapse` a paper stands once, by its best passage.
+    Unread hits may tie with the last one read, so its score must be below that of the last hit returned. With
+    `collapse` a paper comes once, by its best passage.
     """
     hits = by_score(read)
     whole = len(read) < limit
     kept = first_of_each_paper(hits, BY_PAPER) if collapse else hits
-    by_id = bool(hits) and hits[0].score == 0  # only filters: all tie, and were read by their ids
+    by_id = bool(hits) and hits[0].score == 0  # only filters: all tie, and were read in order of id
     sure = kept if whole or by_id else [hit for hit in kept if hit.score > hits[-1].score]
     return sure[:k] if whole or len(sure) >= k else None
 

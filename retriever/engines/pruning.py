@@ -1,8 +1,8 @@
-"""Which postings of an OR of words need not be read to find its best passages (MaxScore).
+"""Pruning of postings that are not needed for the best passages of an OR of words (MaxScore).
 
-A word adds at most weight · idf · (k1 + 1) to a score. Where the words that most passages hold add less
-together than the worst of the hits that are wanted, a passage that holds only those is none of them: it is
-enough to read the passages of the other words, and to look up the common ones there (Turtle & Flood, "Query
+A word adds at most weight · idf · (k1 + 1) to a score. If the most common words together add less than the
+score of the worst wanted hit, a passage with only these words is not among the hits. So only the postings of
+the other words are read, and the common words are looked up in these passages (Turtle & Flood, "Query
 evaluation: strategies and optimizations", 1995). The hits and scores are those of the whole query.
 """
 
@@ -28,7 +28,7 @@ SLACK = 1.0001
 
 
 class Word(NamedTuple):
-    """One token of a query as the engine scores it."""
+    """One token of a query with its weight in the engine."""
 
     field: str
     token: str
@@ -37,7 +37,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """A word with the number of passages that hold it and the most that it adds to a score."""
+    """A word with its document frequency and its maximum contribution to a score."""
 
     word: Word
     passages: int
@@ -45,7 +45,7 @@ class Posting:
 
 
 def words_of(query: Query) -> tuple[Word, ...] | None:
-    """Return the words of a plain OR, None for any other query."""
+    """Return the words of a plain OR; None for any other query."""
     terms = query.clauses if isinstance(query, Or) else (query,)
     words: list[Word] = []
     for term in terms:
@@ -76,7 +76,7 @@ def postings_of(words: Sequence[Word], frequency: Callable[[str, str], int], doc
 
 
 def needed(postings: Sequence[Posting], floor: float, limit: int) -> int:
-    """Return how many of the postings, rarest first, must be read for `limit` hits of at least `floor`.
+    """Return the number of postings, rarest first, to read for `limit` hits of at least `floor`.
 
     At most `MOST_LOOKUPS` postings are left to look up.
     """
@@ -100,22 +100,22 @@ def _needed_for(postings: Sequence[Posting], floor: float, limit: int) -> int:
 
 
 def is_sure(postings: Sequence[Posting], read: int, worst: float) -> bool:
-    """Tell whether no passage that holds only the postings not read scores as much as the worst hit."""
+    """Check whether every passage with only unread postings scores less than the worst hit."""
     return sum(posting.bound for posting in postings[read:]) * SLACK < worst
 
 
 class Floors:
-    """Lower bounds on the score of the last wanted hit: a query scores at least what fewer of its words do.
+    """Lower bounds on the score of the last wanted hit, from queries with a part of the words.
 
-    A word that stands twice in a query counts twice, there and here.
+    A query scores at least as much as a part of its words. A word that occurs twice in a query counts twice.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing known."""
+        """Start without bounds."""
         self._known: list[tuple[Sequence[Word], int, float]] = []
 
     def of(self, words: Sequence[Word], limit: int) -> float:
-        """Return a bound from below on the score of hit number `limit`."""
+        """Return a lower bound on the score of hit number `limit`."""
         whole = Counter(words)
         return max(
             (score for some, hits, score in self._known if hits >= limit and Counter(some) <= whole),
@@ -123,5 +123,5 @@ class Floors:
         )
 
     def note(self, words: Sequence[Word], limit: int, score: float) -> None:
-        """Note what hit number `limit` of a query scores."""
+        """Store the score of hit number `limit` of a query."""
         self._known.append((words, limit, score))

@@ -9,7 +9,7 @@ from typing import Any
 
 from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
-# Of a graph's candidates so many are looked at; a flat field looks at all.
+# Candidates examined in a graph of vectors; a flat field examines all.
 CANDIDATES_A_HIT, LEAST_CANDIDATES, MOST_CANDIDATES = 3, 100, 10_000
 EVERYTHING: dict[str, Any] = {"match_all": {}}
 NOTHING: dict[str, Any] = {"match_none": {}}
@@ -17,7 +17,7 @@ LONGEST_WORD = 127  # letters of two UTF-16 units: the cluster cuts words of a l
 
 
 def search_body(query: Query, filters: Filters, size: int, *, rows: bool = False) -> dict[str, Any]:
-    """Return the body that finds `size` passages by score, then passage_id: their ids, or their rows too."""
+    """Return the body that finds `size` passages by score, then passage_id: ids, and optionally rows."""
     return {
         "query": filtered(query, filters),
         "size": size,
@@ -37,7 +37,7 @@ def filtered(query: Query, filters: Filters) -> dict[str, Any]:
 
 
 def filter_clauses(filters: Filters) -> list[dict[str, Any]]:
-    """Return what every hit must satisfy."""
+    """Return the conditions on every hit."""
     clauses = [compiled(clause) for clause in filters.clauses()]
     if filters.complete is not None:
         clauses.append({"term": {"incomplete": not filters.complete}})
@@ -45,7 +45,7 @@ def filter_clauses(filters: Filters) -> list[dict[str, Any]]:
 
 
 def compiled(query: Query) -> dict[str, Any]:
-    """Return a query of the cluster's language; what only filters scores 0."""
+    """Return a query in the cluster's language; filters score 0."""
     match query:
         case Term(tokens=tokens, field=field, weight=weight):
             return _any_of([term_query(field, token, weight) for token in tokens])
@@ -74,9 +74,9 @@ def term_query(field: str, token: str, weight: float) -> dict[str, Any]:
 def phrase_query(phrase: Phrase) -> dict[str, Any]:
     """Return the query for tokens at their positions, without analysis in the cluster.
 
-    Adjacent tokens are sent as one line, which the cluster only splits at its spaces. Gaps cannot be written
-    this way; phrases with gaps are sent as spans. These score the same, but count a repeated token once in
-    the idf, and find loosened phrases only in their order.
+    Adjacent tokens are sent as one line, which the cluster only splits at its spaces. Phrases with gaps are
+    sent as spans, which score the same, but count a repeated token once in the idf, and match phrases with
+    slop only in order.
     """
     first, last = phrase.tokens[0][0], phrase.tokens[-1][0]
     at = {position - first: token for position, token in phrase.tokens}
@@ -95,7 +95,7 @@ def phrase_query(phrase: Phrase) -> dict[str, Any]:
 
 
 def _is_plain(token: str) -> bool:
-    """Tell whether a token is one word of a line for the cluster too."""
+    """Check whether the cluster also treats a token as one word of a line."""
     return len(token) <= LONGEST_WORD and not any(letter.isspace() for letter in token)
 
 
@@ -127,7 +127,7 @@ def _silent(clause: dict[str, Any]) -> dict[str, Any]:
 
 
 def count_body(query: dict[str, Any]) -> dict[str, Any]:
-    """Return the body that counts what a query matches."""
+    """Return the body that counts the matches of a query."""
     return {"query": query, "size": 0, "track_total_hits": True}
 
 
@@ -144,7 +144,7 @@ def passages_body(passage_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def first_passages_body(doc_ids: Sequence[str]) -> dict[str, Any]:
-    """Return the body that reads the first passage of each paper; where all have a record, the earliest."""
+    """Return the body that reads the first passage of each paper: the earliest if all have a record."""
     clauses: list[dict[str, Any]] = [{"terms": {"doc_id": list(doc_ids)}}, {"term": {"first": True}}]
     first = {"sort": [{"sequence": "asc"}], "collapse": {"field": "doc_id"}}
     return _reading(clauses, len(doc_ids)) | first
@@ -174,7 +174,7 @@ def nearest_body(vector: Sequence[float], filters: Filters, k: int) -> dict[str,
 
 
 def vectors_body(passage_ids: Sequence[str]) -> dict[str, Any]:
-    """Return the body that reads the vectors of passages, which no source holds."""
+    """Return the body that reads the vectors of passages, which are not in `_source`."""
     having: list[dict[str, Any]] = [
         {"terms": {"passage_id": list(passage_ids)}},
         {"exists": {"field": "vector"}},
@@ -190,7 +190,7 @@ def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int)
             "query_vector": list(vector),
             "k": k,
             "num_candidates": k,
-            # Without the second a passage that has no vector may come, as the least alike.
+            # Without the second condition, passages without a vector may match as the least similar.
             "filter": [{"terms": {"passage_id": list(passage_ids)}}, {"exists": {"field": "vector"}}],
         },
         "size": k,

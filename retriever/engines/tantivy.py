@@ -32,7 +32,7 @@ SEGMENT_FILES = ("term", "idx", "pos", "fast", "fieldnorm", "store")
 
 
 class TantivyEngine(Engine):
-    """One published version, open for reading; what is published later does not show."""
+    """One published version, open for reading; later versions do not affect it."""
 
     def __init__(
         self,
@@ -44,12 +44,12 @@ class TantivyEngine(Engine):
     ) -> None:
         """Open the index in `folder`, with its vectors if there are any, which are closed with it.
 
-        `check` compares every byte, and raises IndexDamaged; it is asked where a question fails, until it has
-        found nothing once.
+        `check` compares every byte, and raises IndexDamaged. It is called when a question fails, until it has
+        succeeded once.
 
         Raises:
-            FileNotFoundError: it is gone.
-            IndexDamaged: it is broken; so is what is asked later, where only that reads what is broken.
+            FileNotFoundError: the folder is missing.
+            IndexDamaged: a file is damaged. Later calls raise it too, if only they read the damaged part.
         """
         self._what, self._name = folder, name  # for a message
         self._check = cache(check) if check else None
@@ -65,19 +65,19 @@ class TantivyEngine(Engine):
 
     @property
     def is_local(self) -> bool:
-        """Whether it answers within this process."""
+        """Whether it runs within this process."""
         return True
 
     @property
     def passage_count(self) -> int:
-        """How many passages the index holds."""
+        """The number of passages in the index."""
         return int(self._searcher.num_docs)
 
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
         """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id."""
-        del read  # what is found is read for its ids, and kept
+        del read  # found passages are read for their ids, and cached
         return await self._in_thread(self._hits.of_all, queries, filters, collapse)
 
     async def records(
@@ -91,13 +91,13 @@ class TantivyEngine(Engine):
         return await self._in_thread(lambda: (self._passages.by_id(wanted), self._passages.first_of(papers)))
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
-        """Return in one call how many passages each query matches under its filters."""
+        """Count in one call the passages that each query matches under its filters."""
         return await self._in_thread(self._hits.counts, asked)
 
     async def facets(
         self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
     ) -> FacetCounts:
-        """Count the papers that a query matches under filters, and those of each value of some fields."""
+        """Count the papers that a query matches under filters, in total and by each value of some fields."""
         asked = EVERYTHING if query is None else query
         [passages] = await self.counts([(asked, filters)])
         narrowed = filtered(compiled(asked), filters)
@@ -123,25 +123,25 @@ class TantivyEngine(Engine):
         return await self._threads.run(of_read)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return the number of passages that hold each token."""
+        """Return the number of passages that contain each token."""
         return self._lexicon.frequencies(tokens)
 
     async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return how often the token stands in each of the first `sample` passages that hold it."""
+        """Return the frequency of the token in each of the first `sample` passages that contain it."""
         return await self._in_thread(term_frequencies, self._searcher, token, sample)
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Say what each token of a query adds to the score of one passage."""
+        """Explain the score of one passage, token by token."""
         return await self._in_thread(explain, self._searcher, query, passage_id)
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
-        """Return the exact cosine of a vector with that of each given passage; none where none is stored."""
+        """Return the exact cosines of a vector with the given passages; skips passages without a vector."""
         if self._vectors is None:
             return {}
         return await self._in_thread(self._vectors.similarities, vector, passage_ids)
 
     async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
-        """Return the stored vectors of passages; none where none is stored."""
+        """Return the stored vectors of passages; skips passages without a vector."""
         if self._vectors is None:
             return {}
         return await self._in_thread(self._vectors.of, list(passage_ids))
@@ -154,7 +154,7 @@ class TantivyEngine(Engine):
         return await self._in_thread(self._vectors.nearest, vector, k, allowed)
 
     def close(self) -> None:
-        """Wait for what is under way, and close the vectors."""
+        """Wait for running calls, and close the vectors."""
         self._threads.close()
         if self._vectors:
             self._vectors.close()
@@ -162,7 +162,7 @@ class TantivyEngine(Engine):
     async def _in_thread(
         self, function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
     ) -> Result:
-        """Run a function in one of the engine's threads; IndexDamaged where a file proves broken."""
+        """Run a function in one of the engine's threads; IndexDamaged if a file is damaged."""
 
         def described() -> Result:
             with self._describing_damage():
@@ -181,10 +181,10 @@ def _nearest_passages(vectors: "VectorStore") -> "NearestPassages":
 
 
 def _check_segments(folder: Path) -> int:
-    """Return how many documents there are, deleted ones included.
+    """Return the number of documents, including deleted ones.
 
     Raises:
-        FileNotFoundError: a file is missing that tantivy would open only when a query asks for it.
+        FileNotFoundError: a file is missing that tantivy would only open for a query.
     """
     documents = 0
     for segment in json.loads((folder / "meta.json").read_text(encoding="utf-8"))["segments"]:

@@ -1,4 +1,4 @@
-"""Why the embedded engine gives a passage its score, read from tantivy's own explanation."""
+"""Explanation of scores of the embedded engine, from tantivy's own explanation."""
 
 import json
 from typing import Any
@@ -14,7 +14,7 @@ from retriever.queries.boolean import Phrase, Query, Term
 
 
 def explain(searcher: tantivy.Searcher, query: Query, passage_id: str) -> Explanation:
-    """Say what each token of a query adds to the score of a passage; UnknownPassage where it is not there."""
+    """Explain the score of a passage, token by token; UnknownPassage if the index lacks it."""
     target = tantivy.Query.term_query(SCHEMA, "passage_id", passage_id, index_option="basic")
     hits = searcher.search(target, 1, count=False).hits
     if not hits:
@@ -35,7 +35,7 @@ def explain(searcher: tantivy.Searcher, query: Query, passage_id: str) -> Explan
 
 
 def term_frequencies(searcher: tantivy.Searcher, token: str, sample: int) -> list[int]:
-    """Return how often the token stands in each of the first `sample` passages that hold it."""
+    """Return the frequency of the token in each of the first `sample` passages that contain it."""
     term = Term(token, (token,))
     query, first = compiled(term), tantivy.Order.Asc
     hits = searcher.search(query, sample, count=False, order_by_field="sequence", order=first).hits
@@ -45,10 +45,10 @@ def term_frequencies(searcher: tantivy.Searcher, token: str, sample: int) -> lis
 def _term_scores(
     searcher: tantivy.Searcher, query: Term | Phrase, address: tantivy.DocAddress
 ) -> list[TermScore]:
-    """Explain the tokens of a word, or a phrase as one; what the passage does not hold is left out.
+    """Explain the tokens of a word, or a phrase as one; tokens that the passage lacks are left out.
 
-    The document frequency of a phrase is the number of passages that hold it; its idf is the sum of its
-    tokens', as tantivy scores it.
+    The document frequency of a phrase is the number of passages that contain it; its idf is the sum of the
+    idf of its tokens, as in tantivy.
     """
     if isinstance(query, Phrase) and len(query.tokens) > 1:
         parts = [(" ".join(token for _, token in query.tokens), compiled(query))]
@@ -81,7 +81,7 @@ def _term_scores(
 def _explained(
     searcher: tantivy.Searcher, query: tantivy.Query, address: tantivy.DocAddress
 ) -> dict[str, Any] | None:
-    """Return tantivy's tree of value, description and details; None where the passage does not match."""
+    """Return tantivy's tree of value, description and details; None if the passage does not match."""
     try:
         explanation: dict[str, Any] = json.loads(query.explain(searcher, address).to_json())
     except ValueError as error:

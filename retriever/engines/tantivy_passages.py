@@ -19,22 +19,22 @@ from retriever.queries.boolean import Exact
 
 REMEMBERED_IDS = 200_000
 REMEMBERED_CHARACTERS = 10_000_000  # of passages, their tokens and records: some 30 MB
-LEAST_SIZE = 500  # characters that a passage counts for besides
+LEAST_SIZE = 500  # characters added to the size of each passage
 
-Found = tuple[float, tantivy.DocAddress]  # a hit with its score, not yet known by name
+Found = tuple[float, tantivy.DocAddress]  # a hit's score and address, before its id is read
 
 
 class StoredPassages:
-    """The passages of an open index; the last ones read are kept, as hits are asked for next."""
+    """The passages of an open index, with a cache of the last ones read, since hits are read next."""
 
     def __init__(self, searcher: tantivy.Searcher, columns: ForwardColumns, lexicon: Lexicon) -> None:
-        """Begin with nothing read."""
+        """Start with an empty cache."""
         self._searcher = searcher
         self._columns, self._lexicon = columns, lexicon
         self._names: dict[int, tuple[str, str]] = {}  # passage_id and doc_id by place in the columns
         self._places: dict[str, int] = {}
         self._passages: dict[str, StoredPassage] = {}
-        self._kept = 0  # characters of these, of their tokens and records
+        self._kept = 0  # characters of the cached passages, tokens and records
         self._lock = Lock()
 
     def hits(self, found: Sequence[Found]) -> list[EngineHit]:
@@ -55,7 +55,7 @@ class StoredPassages:
         return [EngineHit(*name, score) for name, (score, _) in zip(names, found, strict=True)]
 
     def rows(self, passage_ids: Sequence[str]) -> NumberedRows:
-        """Return the rows of passages in the order given; ids that are not there are left out."""
+        """Return the rows of passages in the order given; unknown ids are left out."""
         known = self._places
         missing = tuple(passage_id for passage_id in passage_ids if passage_id not in known)
         if missing:
@@ -67,7 +67,7 @@ class StoredPassages:
         return numbered_rows(ids, self._columns.rows(at), self._lexicon)
 
     def kept(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
-        """Return the passages among these that need no reading."""
+        """Return the cached passages among these ids."""
         return {name: passage for name in passage_ids if (passage := self._passages.get(name))}
 
     def by_id(self, passage_ids: Sequence[str]) -> dict[str, StoredPassage]:
@@ -85,7 +85,7 @@ class StoredPassages:
         """Return by doc_id the first passage of each paper, which carries its record."""
         papers = tuple(dict.fromkeys(doc_ids))
         addresses = self._first_passages(papers, len(papers) + 1)
-        if len(addresses) > len(papers):  # of articles that are indexed by passages, each carries a record
+        if len(addresses) > len(papers):  # for papers indexed by passages, each passage has a record
             addresses = [address for doc_id in papers for address in self._first_passages((doc_id,), 1)]
         found: dict[str, StoredPassage] = {}
         for passage in self._read(addresses):
@@ -100,7 +100,7 @@ class StoredPassages:
         return self._addresses(tantivy.Query.boolean_query(both), most)
 
     def _addresses(self, query: tantivy.Query, most: int) -> list[tantivy.DocAddress]:
-        """Return where at most so many passages of a query lie, in corpus order."""
+        """Return the addresses of a limited number of passages of a query, in corpus order."""
         hits = self._searcher.search(
             query, most, count=False, order_by_field="sequence", order=tantivy.Order.Asc
         ).hits

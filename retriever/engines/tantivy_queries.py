@@ -1,4 +1,4 @@
-"""Queries as tantivy's: each function returns one, and nothing is sent."""
+"""Conversion of queries to tantivy queries, as pure functions."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,7 +11,7 @@ from retriever.engines.pruning import Posting
 from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
 
 SCHEMA = tantivy_schema()
-REMEMBERED_TOKENS = 10_000  # as queries: those of one question share most of theirs
+REMEMBERED_TOKENS = 10_000  # cached token queries; the queries of one question share most tokens
 
 
 def filtered(query: tantivy.Query, filters: Filters) -> tantivy.Query:
@@ -28,7 +28,7 @@ def filtered(query: tantivy.Query, filters: Filters) -> tantivy.Query:
 
 
 def compiled(query: Query) -> tantivy.Query:
-    """Turn a query into tantivy's; what only filters scores 0."""
+    """Convert a query to a tantivy query; filters score 0."""
     match query:
         case Term(tokens=tokens, field=field, weight=weight):
             return any_token(field, tokens, weight)
@@ -83,9 +83,9 @@ def _boolean(clauses: tuple[Query, ...], occur: Occur) -> tantivy.Query:
 
 
 def with_lookups(postings: Sequence[Posting], read: int) -> tantivy.Query:
-    """Make a query that reads the first postings, and looks the others up for what these give.
+    """Make a query that reads the first postings, and looks up the others in the passages found.
 
-    One at a time: a union would read on to where it is looked up.
+    Each is looked up separately, since a union would read all postings up to the passage.
     """
     terms = [_one_token(*one.word) for one in postings]
     query = tantivy.Query.boolean_query([(Occur.Should, term) for term in terms[:read]])

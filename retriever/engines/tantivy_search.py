@@ -20,15 +20,15 @@ from retriever.engines.tantivy_passages import Found, StoredPassages, place_of
 from retriever.engines.tantivy_queries import REMEMBERED_TOKENS, compiled, filtered, with_lookups
 from retriever.queries.boolean import Exact, Filters, Query
 
-FEW = 5_000  # passages that filters let through, which are listed; of more the nearest are looked for
+FEW = 5_000  # allowed passages that are listed; with more, the nearest passages are filtered
 LONG_TIE = 200  # hits of one score; reading more ids than this takes as long as another search
 
 
 class BestHits:
-    """The best hits of queries in an open index of so many documents, deleted ones included."""
+    """The best hits of queries in an open index."""
 
     def __init__(self, searcher: tantivy.Searcher, passages: StoredPassages, documents: int) -> None:
-        """Name hits by what is stored."""
+        """Take the index; the ids of hits are read from the stored passages."""
         self._searcher = searcher
         self._passages = passages
         self._documents = documents
@@ -37,7 +37,7 @@ class BestHits:
     def of_all(
         self, queries: Sequence[tuple[Query, int]], filters: Filters, collapse: bool
     ) -> list[list[EngineHit]]:
-        """Answer the short queries first: what they find bounds the longer ones that hold their words."""
+        """Answer short queries first: their scores are lower bounds for longer ones with the same words."""
         answers: list[list[EngineHit]] = [[] for _ in queries]
         floors = Floors()
         words = [words_of(query) or () for query, _ in queries]
@@ -47,7 +47,7 @@ class BestHits:
         return answers
 
     def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
-        """Return how many passages each query matches under its filters."""
+        """Count the passages that each query matches under its filters."""
         queries = (filtered(compiled(query), filters) for query, filters in asked)
         return [self._searcher.search(query, 1, count=True).count for query in queries]  # type: ignore[attr-defined]  # not in its stub
 
@@ -82,10 +82,9 @@ class BestHits:
     def _settled(
         self, query: tantivy.Query, found: Sequence[Found], limit: int, k: int, collapse: bool
     ) -> list[EngineHit] | None:
-        """Return the first k of what was found, or None where more must be read to be sure of them.
+        """Return the first k hits, or None if more must be read.
 
-        What a hit is called stands in the store, and reading there takes as long as searching: it is read for
-        no more hits than are needed.
+        Reading the id of a hit from the store takes as long as searching, so only the needed ids are read.
         """
         wanted = k
         while True:
@@ -100,7 +99,7 @@ class BestHits:
     def _first(
         self, query: tantivy.Query, found: Sequence[Found], limit: int, wanted: int
     ) -> list[EngineHit] | None:
-        """Return the first hits by score, then passage_id; None where their last tie goes on unread."""
+        """Return the first hits by score, then passage_id; None if unread hits may tie with the last."""
         if len(found) <= wanted:
             return self._by_id(found) if len(found) < limit else None
         last = _descending(found[wanted - 1])
@@ -108,7 +107,7 @@ class BestHits:
             return None
         above = bisect_left(found, last, hi=wanted, key=_descending)
         ties = found[above : bisect_right(found, last, wanted, key=_descending)]
-        # Of a long tie only the first ids are wanted, and they may be read in their order.
+        # Only the first ids of a long tie are wanted, and they can be read in order.
         if len(ties) > LONG_TIE:
             places = {place_of(address) for _, address in ties}
             ordered = self._ordered_by_id(query, 2 * wanted)
@@ -125,7 +124,7 @@ class BestHits:
     def _best_of_words(
         self, words: Sequence[Word], filters: Filters, limit: int, floors: Floors
     ) -> list[Found] | None:
-        """Return the best hits of an OR of words without reading all postings, None where all must be."""
+        """Return the best hits of an OR of words without reading all postings; None if all are needed."""
         postings = postings_of(words, self._frequency, self._documents)
         if not postings:
             return None
@@ -157,16 +156,16 @@ class Satisfying:
     """The passages that satisfy filters."""
 
     def __init__(self, searcher: tantivy.Searcher, filters: Filters) -> None:
-        """Look for them in an open index."""
+        """Take an open index."""
         self._searcher = searcher
         self._filters = filters
 
     def among(self, passage_ids: Sequence[str]) -> set[str]:
-        """Return those of the passages that satisfy the filters."""
+        """Return the given passages that satisfy the filters."""
         return set(self._ids(compiled(Exact("passage_id", tuple(passage_ids))), len(passage_ids)))
 
     def all_if_few(self) -> list[str] | None:
-        """Return all passages that satisfy the filters; None where to list them would take long."""
+        """Return all passages that satisfy the filters; None if there are too many to list."""
         found = self._ids(tantivy.Query.all_query(), FEW + 1)
         return found if len(found) <= FEW else None
 

@@ -1,1 +1,1 @@
-"""Why a passage has its rank, and where it holds what was searched for."""
+"""Explanations of the ranks of passages."""

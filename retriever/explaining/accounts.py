@@ -1,4 +1,4 @@
-"""What an explanation holds: the parts of a passage's score, and what each is made of."""
+"""The contents of an explanation: the parts of a passage's score, and their details."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,14 +13,14 @@ from retriever.question.concepts import Word
 
 @dataclass(frozen=True, slots=True)
 class ConceptAccount:
-    """What a passage scores for a concept of the question, and what that adds to its score."""
+    """A passage's score for a concept of the question, and its contribution to the total."""
 
     scored: ConceptScore
     contribution: float
 
     @property
     def by(self) -> dict[str, str]:
-        """What scored: text and origin of a counterpart, "own" words; empty where the passage holds none."""
+        """The origin of the score: a counterpart with its origin, or "own" words; empty without any."""
         if counterpart := self.scored.by:
             return {"text": counterpart.text, "origin": counterpart.origin}
         return {"text": self.scored.concept.text, "origin": "own"} if self.scored.score else {}
@@ -43,13 +43,13 @@ class ConceptAccount:
 
 
 def _spelled(word: Word) -> dict[str, float]:
-    """Return the weights of a word's spellings, tokens that stand together in one."""
+    """Return the weights of a word's spellings; adjacent tokens are one spelling."""
     return {" ".join(token for _, token in pattern): weight for pattern, weight in word.spellings.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class ConstraintAccount:
-    """A constraint of the question, and how much of it counts against the passage: all is 1."""
+    """A constraint of the question, and the share, 0 to 1, that counts against the passage."""
 
     text: str
     share: float
@@ -57,7 +57,7 @@ class ConstraintAccount:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackTerm:
-    """A term of the best passages, its share of all their weights, and whether the passage holds it."""
+    """A term of the best passages, its share of all weights, and whether the passage contains it."""
 
     term: str
     share: float
@@ -66,7 +66,7 @@ class FeedbackTerm:
 
 @dataclass(frozen=True, slots=True)
 class HeldBridge:
-    """A name that the second search went by, and whether the passage holds it."""
+    """A name in the second search, and whether the passage contains it."""
 
     bridge: Bridge
     held: bool
@@ -78,11 +78,11 @@ class HeldBridge:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What a passage's rank depends on; `features` maps a part of the score to its value and weight.
+    """The explanation of a passage's rank; `features` maps a part of the score to its value and weight.
 
-    The rank is its paper's among those that a search shows, by the passage `shown`; None and "" where it
-    shows nothing of the paper. `score` is what the passage is ordered by, None where it was not found; the
-    explanation is of the first query.
+    The rank is that of its paper in a search, which shows the paper by the passage `shown`; None and "" if
+    the search does not show the paper. `score` is the score of the passage, None if it was not found. The
+    terms explain the first query.
     """
 
     passage_id: str
@@ -90,23 +90,23 @@ class Account:
     method: str
     rank: int | None
     shown: str
-    depth: int  # papers looked through
+    depth: int  # papers searched for the rank
     explanation: Explanation
-    sent: bool = True  # whether the query of the explanation was; method dense sends none
+    sent: bool = True  # whether the explained query was sent; method dense sends none
     score: float | None = None
-    reranker: str = ""  # that ordered the first hits anew
+    reranker: str = ""  # that reordered the first hits
     features: Mapping[str, Part] = field(default_factory=dict)
-    cosine: float | None = None  # of the passage's and the question's vectors, where they had a part
+    cosine: float | None = None  # of the passage's and the question's vectors, if used
     concepts: tuple[ConceptAccount, ...] = ()
     spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words not in the index
     constraints: tuple[ConstraintAccount, ...] = ()
     feedback: tuple[FeedbackTerm, ...] = ()
-    names: tuple[str, ...] = ()  # in the question; they make a second search possible
+    names: tuple[str, ...] = ()  # in the question; only with names there is a second search
     bridges: tuple[HeldBridge, ...] = ()
-    uncovered: Mapping[str, float] = field(default_factory=dict)  # words that the second search was for
+    uncovered: Mapping[str, float] = field(default_factory=dict)  # words of the second search
 
     def as_record(self) -> dict[str, Any]:
-        """Return the account as JSON; `order_score` is what the search orders by, `score` that of `terms`."""
+        """Return the account as JSON; `order_score` is the score in the ranking, `score` that of `terms`."""
         return {
             "passage_id": self.passage_id,
             "method": self.method,

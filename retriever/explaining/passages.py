@@ -1,4 +1,4 @@
-"""Why a passage has its rank: BM25 term by term, and all that its score in method `shrag` is made of."""
+"""Explanation of a passage's rank: BM25 term by term, and all parts of its score in method `shrag`."""
 
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
@@ -77,7 +77,7 @@ async def _explain(
 
 
 def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> Account:
-    """Add what the passage is ordered by, and its parts with what constraints cost it."""
+    """Add the passage's score, its parts, and the penalties of constraints."""
     passage_id = account.passage_id
     scored = ranking.scored if ranking.scored and passage_id in ranking.scored else None
     parts = scored.parts_of(passage_id) if scored else {}
@@ -85,9 +85,9 @@ def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> 
     if passage_id in shown:
         score: float | None = shown[passage_id]
         lost = ranking.losses.get(passage_id, 0.0)
-        if ranking.reranker and scored:  # what makes the sum the cross-encoder's score
+        if ranking.reranker and scored:  # the difference to the cross-encoder's score
             parts["read again"] = shown[passage_id] + lost - scored.score_of(passage_id), 1.0
-    else:  # another passage of its paper is before it
+    else:  # another passage of its paper ranks higher
         score = scored.score_of(passage_id) if scored else None
         lost = (1 - penalty.kept) * abs(score) if penalty and score else 0.0
         score = score - lost if score is not None else None
@@ -99,7 +99,7 @@ def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> 
 
 
 def _only_part(ranking: Ranking) -> str:
-    """Name what a hit is ordered by that has no features: it is no candidate, or the method has none."""
+    """Return the name of the score of a hit without features: no candidate, or a method without features."""
     if ranking.reranker:
         return "read again"
     return "cosine" if ranking.by_vectors and not ranking.scored else "first query"
@@ -127,7 +127,7 @@ def _with_parts(
     ranking: Ranking,
     bridges: Iterable[Bridge],
 ) -> Account:
-    """Add what the parts of the score are made of; of a passage that is no candidate what they would be."""
+    """Add the details of the parts of the score; hypothetical ones if the passage is no candidate."""
     measure, second = computed(ranking.measure), ranking.second
     question = measure.question
     named = {token for bridge in second.bridges for token in bridge.tokens} if second else set()
@@ -158,7 +158,7 @@ def _concepts(account: Account, measure: Measure, places: TokenPlaces) -> tuple[
 
 
 def _feedback(terms: Mapping[str, float], held: Container[str]) -> tuple[FeedbackTerm, ...]:
-    """Return the strongest terms, which come first."""
+    """Return the strongest terms, strongest first."""
     total = sum(terms.values()) or 1.0
     return tuple(
         FeedbackTerm(term, weight / total, term in held)
@@ -167,9 +167,9 @@ def _feedback(terms: Mapping[str, float], held: Container[str]) -> tuple[Feedbac
 
 
 def main_query(stages: Stages, *, title_weight: float) -> Query | None:
-    """Return the query whose BM25 explains the order: the first of the plan.
+    """Return the query whose BM25 is explained: the first of the plan.
 
-    Where the plan has none (method dense) the whole question's; None where nothing is left to search for.
+    If the plan has none (method dense), it is the whole question; None if there is nothing to search for.
     """
     if stages.plan and stages.plan.queries:
         return stages.plan.queries[0].query

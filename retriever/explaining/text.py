@@ -1,4 +1,4 @@
-"""An explanation as the lines that a person reads, in English or Korean; only what had a part is in them."""
+"""An explanation as text, in English or Korean, without parts that do not contribute."""
 
 from collections.abc import Iterator, Mapping
 
@@ -22,7 +22,7 @@ INDENT = "  "
 
 
 def explanation_lines(account: Account, language: ExplanationLanguage = "en") -> Iterator[str]:
-    """Yield the lines: concepts, what else had a part, the first query's BM25, the parts of the score."""
+    """Yield the lines: concepts, other contributions, the first query's BM25, the parts of the score."""
     say = words_of(language)
     yield f"{account.passage_id} [{account.method}]  {shortened(account.title)}"
     if account.concepts:
@@ -44,7 +44,7 @@ def explanation_lines(account: Account, language: ExplanationLanguage = "en") ->
 
 
 def summary(account: Account, language: ExplanationLanguage = "en") -> str:
-    """Say in one line which rank the passage has."""
+    """Return one line with the rank of the passage."""
     say = words_of(language)
     if account.rank is None:
         return say(

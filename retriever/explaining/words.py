@@ -1,4 +1,4 @@
-"""The words of an explanation in Korean, by the English ones; `{name}` stands for a value."""
+"""Korean translations of the words of an explanation, by the English ones; `{name}` is a value."""
 
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
@@ -71,7 +71,7 @@ KOREAN: Mapping[str, str] = {
 
 
 def words_of(language: ExplanationLanguage) -> Say:
-    """Return what says a sentence in a language; a name that has no other words stays as it is."""
+    """Return the translator for a language; names without a translation are unchanged."""
 
     def say(text: str, /, **values: object) -> str:
         said = KOREAN.get(text, text) if language == "ko" else text

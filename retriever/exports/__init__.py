@@ -1,8 +1,8 @@
-"""The formats in which references are taken along, a file each: what `--export` names.
+"""The reference formats for `--export`, one file each.
 
-A new format is a new file here that holds `EXPORT`; its name is the file's, with hyphens. A file that begins
-with an underscore is no format. Each takes papers' records (as `retriever.papers.records` reads them), holds
-them in their order, and gives the same text for the same records.
+A new format is a new file here with a constant `EXPORT`. Its name is that of the file, with hyphens. Files
+that begin with an underscore are ignored. Each format writes papers' records (from
+`retriever.papers.records`) in their order, and the same text for the same records.
 """
 
 import pkgutil
@@ -19,7 +19,7 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A format: its media type, the ending of its files, and what writes records piece by piece."""
+    """A format: its media type, the ending of its files, and the function that writes records in pieces."""
 
     media_type: str
     extension: str
@@ -31,13 +31,13 @@ class Export:
 
 
 def export_names() -> tuple[str, ...]:
-    """Name the formats there are."""
+    """Return the names of all formats."""
     return tuple(_modules())
 
 
 @cache
 def export_named(name: str) -> Export:
-    """Return a format; BadFilter, with those there are, where none has that name."""
+    """Return a format; BadFilter, with all names, if none has that name."""
     if module := _modules().get(name):
         export: Export = import_module(f"{__name__}.{module}").EXPORT
         return export

@@ -1,4 +1,4 @@
-r"""BibTeX, in UTF-8, of which TeX reads every value as text.
+r"""BibTeX in UTF-8, in which TeX reads every value as text.
 
 What TeX would obey is written as the text of it. No command and no brace is left of what a record held:
 BibTeX counts the brace of \{ too, so both are commands here. A paper's key is made of its id alone, and
@@ -25,9 +25,9 @@ ESCAPES = str.maketrans(
 )
 LANGUAGES = {"ko": "korean", "en": "english"}
 NO_KEY_CHARACTERS = re.compile(r"[^A-Za-z0-9.:/+-]+")
-VERBATIM = "!\"#&'()*+,-./:;<=>?@[]_|~%"  # what \url and \href take as it is; the rest is percent-encoded
+VERBATIM = "!\"#&'()*+,-./:;<=>?@[]_|~%"  # allowed in \url and \href; the rest is percent-encoded
 HASH_DIGITS = 8
-# " and " joins authors and "others" stands for more of them; both only bare.
+# Without braces, " and " separates authors, and "others" stands for further ones.
 JOINED = re.compile(r"\band\b|\bothers\b", re.IGNORECASE)
 
 
@@ -42,7 +42,7 @@ def write(records: Iterable[Record]) -> Iterator[str]:
 
 
 def citation_key(paper_id: str) -> str:
-    """Return the id as a key; what no key may hold is left out, and a hash of the id stands behind it."""
+    """Return a key: the id without characters that keys must not contain, followed by a hash of the id."""
     kept = NO_KEY_CHARACTERS.sub("-", paper_id).strip("-")
     if kept == paper_id and kept:
         return kept
@@ -51,7 +51,7 @@ def citation_key(paper_id: str) -> str:
 
 
 def _unused(key: str, given: set[str]) -> str:
-    """Return the key, numbered where an entry before has it: to BibTeX upper and lower case are the same."""
+    """Return the key, numbered if an earlier entry has it; BibTeX ignores case."""
     number, unused = 1, key
     while unused.casefold() in given:
         number += 1
@@ -74,12 +74,12 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
 
 
 def escaped(text: str) -> str:
-    """Write text so that TeX sets it as it stands."""
+    """Escape text for TeX."""
     return text.translate(ESCAPES)
 
 
 def _author(name: Name) -> str:
-    """Write a name; in braces, which keep it whole, where it is not Latin or BibTeX would misread it."""
+    """Format a name; braces keep it whole if it is not Latin, or BibTeX would misread it."""
     family, given = escaped(name.family), escaped(name.given)
     if JOINED.search(str(name)) or "," in family or name.is_whole:
         family = f"{{{family}}}"

@@ -1,4 +1,4 @@
-"""CSL-JSON, as citation processors and Zotero read it (csl-data.json of CSL 1.0.2)."""
+"""CSL-JSON for citation processors and Zotero (csl-data.json of CSL 1.0.2)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from retriever.reference import Name, Reference, reference_of
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Yield a JSON array, an item a line."""
+    """Yield a JSON array, one item per line."""
     separator = "[\n"
     for record in records:
         yield separator + json_text(item_of(reference_of(record)))
@@ -18,7 +18,7 @@ def write(records: Iterable[Record]) -> Iterator[str]:
 
 
 def item_of(reference: Reference) -> dict[str, Any]:
-    """Make the item of one paper; what it does not have is left out."""
+    """Make the item of one paper; missing fields are left out."""
     item = {
         "id": reference.id,
         "type": "article-journal" if reference.journal else "document",

@@ -1,6 +1,6 @@
-"""A table for spreadsheets: CSV by RFC 4180, with a byte order mark, by which Excel knows UTF-8.
+"""A table for spreadsheets: CSV by RFC 4180, with a byte order mark, so that Excel detects UTF-8.
 
-A cell that a spreadsheet would take for a formula begins with an apostrophe, and all cells are quoted (OWASP,
+Cells that a spreadsheet would read as a formula start with an apostrophe, and all cells are quoted (OWASP,
 CSV Injection).
 """
 
@@ -21,11 +21,11 @@ COLUMNS = (
 )
 FOUND = ("score", "why")  # of papers that were found for a question
 FURTHER = "further"  # keys of the record that have no column, as JSON
-FORMULA = re.compile("[\"'\\s]*[=+\\-@＝＋－＠]")  # also behind quotes, which some readers drop
+FORMULA = re.compile("[\"'\\s]*[=+\\-@＝＋－＠]")  # also after quotes, which some readers drop
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
-    """Yield the header, then a line for each record; the first says whether papers were found."""
+    """Yield the header and a line for each record; the first record decides about the columns `FOUND`."""
     records = iter(records)
     first = list(islice(records, 1))
     columns = (*COLUMNS, *(FOUND if first and all(name in first[0] for name in FOUND) else ()))

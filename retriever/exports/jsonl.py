@@ -1,4 +1,4 @@
-"""JSON lines: each record as it is, with all its keys, on a line (jsonlines.org)."""
+"""JSON lines: each unchanged record, with all its keys, on a line (jsonlines.org)."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,7 @@
-"""RIS, as EndNote, Zotero and Mendeley import it.
+"""RIS for EndNote, Zotero and Mendeley.
 
 The format is Research Information Systems' (RIS Format Specifications, 2011): a tag of two characters, two
-spaces, a hyphen and a space, lines that end in CR LF, and `ER` behind each reference.
+spaces, a hyphen and a space, lines that end in CR LF, and `ER` after each reference.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ def _tags(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "TI", reference.title
     yield "TT", reference.translated_title
     for author in reference.authors:
-        # Only a comma keeps a name whole that has a space in it.
+        # A name with a space is only kept whole by a comma.
         yield "AU", f"{author}," if author.is_whole and " " in author.family else str(author)
     yield "PY", str(reference.year or "")
     yield "JO", reference.journal

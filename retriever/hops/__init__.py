@@ -1,1 +1,1 @@
-"""Questions of several steps, without a model: which ones they are, and a second round of searches."""
+"""Questions of several steps, without a model: a second round of searches."""

@@ -1,4 +1,4 @@
-"""What a passage leads on to: names, terms and rare nouns that the question does not hold."""
+"""Bridges of a passage: names, terms and rare nouns that the question does not contain."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from retriever.queries.boolean import Or, Term, or_query
 from retriever.question.analysis import AnalysedQuestion
 
 MOST_BRIDGES = 10  # of a passage, the rarest
-BRIDGE_WEIGHT = 0.5  # of a bridge's tokens beside a word that the passage leaves open
-RARE_SHARE = 0.01  # of the passages may hold a noun that stands for itself
+BRIDGE_WEIGHT = 0.5  # of a bridge's tokens, relative to an uncovered word of the question
+RARE_SHARE = 0.01  # maximum share of passages with a rare noun
 NOUNS = frozenset({"NNG", "SL", ""})  # English tokens have no tag
 
 
 @dataclass(frozen=True, slots=True)
 class Entities:
-    """What could lead on from a passage, each by its tokens and as it is written first."""
+    """Possible bridges of a passage, by their tokens, with their first written form."""
 
     passage_id: str
     held: frozenset[str]  # all tokens of the passage
@@ -29,20 +29,20 @@ class Entities:
     nouns: Mapping[tuple[str, ...], str]
 
     def tokens(self) -> set[str]:
-        """Return the tokens whose rarity decides."""
+        """Return the tokens whose document frequencies are needed."""
         return {token for found in (self.names, self.terms, self.nouns) for key in found for token in key}
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """Where a passage leads: its bridges, as they are written, and the words of the question left open."""
+    """The written bridges of a passage, and the uncovered words of the question."""
 
     passage_id: str
     bridges: Mapping[tuple[str, ...], str]
     uncovered: tuple[str, ...]
 
     def query(self, title_weight: float) -> Or:
-        """Make the OR that follows it."""
+        """Make the OR of bridges and uncovered words."""
         weights = {token: BRIDGE_WEIGHT for tokens in self.bridges for token in tokens}
         weights |= dict.fromkeys(self.uncovered, 1.0)
         terms = [Term(token, (token,), weight=weight) for token, weight in weights.items()]
@@ -50,7 +50,7 @@ class Lead:
 
 
 def read_entities(index: SearchIndex, passage: StoredPassage, question: AnalysedQuestion) -> Entities:
-    """Read a passage for what the question does not hold; analyses its text, so off the event loop."""
+    """Analyse a passage for possible bridges; call it in a thread, since analysis is slow."""
     whole, title = as_indexed(passage.title, passage.text)
     text = whole[:LONGEST_READ]
     tagged = index.analyzer.tagged_tokens(text)
@@ -80,7 +80,7 @@ def _new(found: Mapping[tuple[str, ...], str], asked: set[str]) -> dict[tuple[st
 
 
 def lead_from(entities: Entities, question: AnalysedQuestion, statistics: TermStatistics) -> Lead | None:
-    """Choose the rarest names, where there are none glossary terms and rare nouns; None without any."""
+    """Choose the rarest names; without names, glossary terms and rare nouns; None without any."""
     most = RARE_SHARE * statistics.passages
     rare = {
         tokens: text

@@ -1,9 +1,9 @@
-"""Two rounds of searches: the second follows what the best passages of the first lead on to.
+"""Two rounds of searches: the second follows the bridges of the best passages of the first.
 
     stages = await run_stages(context)
     result = await present(context, await with_second_round(context, stages))
 
-The second round is one call to the engine, with a query for each passage that leads on.
+The second round is one call to the engine, with a query for each passage with bridges.
 """
 
 from collections.abc import Sequence
@@ -22,11 +22,11 @@ from retriever.searching.penalties import penalise
 from retriever.stages.pool import find_all
 from retriever.stages.ranking import Ranking
 
-# Found on HotpotQA; python -m eval.experiments.hops --grid shows the others, cross-validated.
-SOURCES = 3  # passages of the first round that may lead on
-SECOND_SHARE = 0.55  # of the same place in the first; no two of the first ten places tie
-TITLE_WEIGHT = 0.6  # where the method has none
-FOUND = 20  # hits that a query of the second round brings
+# Tuned on HotpotQA; python -m eval.experiments.hops --grid shows other values, cross-validated.
+SOURCES = 3  # passages of the first round that may have bridges
+SECOND_SHARE = 0.55  # of the score of the same rank in the first round; the first ten ranks do not tie
+TITLE_WEIGHT = 0.6  # if the method has none
+FOUND = 20  # hits of each query of the second round
 ROUND = "second round"
 
 
@@ -35,8 +35,8 @@ async def with_second_round(
 ) -> Stages:
     """Return the stages of a search with a second round's hits among those of their ranking.
 
-    The first `sources` passages may lead on, and the second round counts `share` of the first. Nothing is
-    added to an expression, to a text without words, or where the passages lead nowhere.
+    Bridges come from the first `sources` passages, and the second round counts `share` of the first. Nothing
+    is added to an expression, to a text without words, or if there are no bridges.
     """
     question, ranking = stages.question, stages.ranking
     pool = ranking.pool if ranking and ranking.pool else stages.pool
@@ -63,7 +63,7 @@ async def with_second_round(
 
 
 async def second_round_where_asked_for(context: SearchContext, stages: Stages) -> Stages:
-    """Return the stages with a second round where the question's form is one of several steps."""
+    """Return the stages, with a second round if the question has the form of several steps."""
     form = await context.index.threads.run(question_form, context.request.question, context.index.analyzer)
     return await with_second_round(context, stages) if form.has_several_steps else stages
 
@@ -71,7 +71,7 @@ async def second_round_where_asked_for(context: SearchContext, stages: Stages) -
 async def find_leads(
     context: SearchContext, question: AnalysedQuestion, sources: Sequence[EngineHit]
 ) -> list[Lead]:
-    """Return where the passages of the sources lead, those that lead anywhere."""
+    """Return the leads of the source passages; passages without bridges are skipped."""
     stored = await context.passages.of_hits(sources)
     with context.recorder.timed("order"):
         entities = await context.index.threads.run(
@@ -95,7 +95,7 @@ def _is(hit: EngineHit, lead: Lead) -> bool:
 
 
 def in_turn(found: Sequence[Sequence[EngineHit]]) -> list[EngineHit]:
-    """Take hits of several lists in turn, each once, as far as the longest goes."""
+    """Interleave several lists of hits, each hit once."""
     taken: dict[str, EngineHit] = {}
     for hits in zip_longest(*found):
         for hit in filter(None, hits):
@@ -106,9 +106,9 @@ def in_turn(found: Sequence[Sequence[EngineHit]]) -> list[EngineHit]:
 def interleaved(
     first: Sequence[EngineHit], second: Sequence[EngineHit], share: float, *, collapse: bool
 ) -> tuple[tuple[EngineHit, float], ...]:
-    """Interleave two rounds: a hit scores 1 / rank in the first or share / rank in the second, the better.
+    """Interleave two rounds: a hit scores 1 / rank in the first or share / rank in the second, if higher.
 
-    With `collapse` a paper stands once, by the passage that the first round found.
+    With `collapse` a paper comes once, by the passage that the first round found.
     """
     hits: dict[str, tuple[EngineHit, float]] = {}
     for weight, found in ((1.0, first), (share, second)):

@@ -1,7 +1,7 @@
-"""The methods of ranking, a file each: what `--method` names.
+"""The ranking methods for `--method`, one file each.
 
-A new method is a new file here that holds `METHOD`; its name is the file's, without a closing underscore. A
-file that begins with an underscore is no method.
+A new method is a new file here with a constant `METHOD`. Its name is that of the file, without a closing
+underscore. Files that begin with an underscore are ignored.
 """
 
 import pkgutil
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from retriever.errors import BadFilter
 
-if TYPE_CHECKING:  # the names of the methods are read before anything is searched
+if TYPE_CHECKING:  # only names are needed before a search
     from retriever.index import SearchIndex
     from retriever.keywords.choice import KeywordChoice
     from retriever.keywords.plan import QueryPlan
@@ -33,10 +33,10 @@ if TYPE_CHECKING:  # the names of the methods are read before anything is search
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """The stages of a method. Each makes one value from those before it.
+    """The stages of a method. Each computes one value from earlier ones.
 
-    The first query of its plan is the one whose BM25 explains a passage's place. `order` and
-    `order_by_vectors` say in words how hits are ordered.
+    The BM25 of the plan's first query explains a passage's place. `order` and `order_by_vectors` describe the
+    order of hits in words.
     """
 
     plan: "PlanQueries"
@@ -46,21 +46,21 @@ class Method:
     keywords: "ChooseKeywords | None" = None
     analyse: "Analyse | None" = None  # None: the question is text
     title_weight: "Callable[[RetrieverSettings], float] | None" = None  # None: it has no title clause
-    synonyms: bool = True  # whether words may stand for their synonyms
-    plain_words: bool = False  # whether everyday words may stand for scholarly ones
-    uses: frozenset[str] = frozenset()  # the options that have an effect on it, of those not all methods have
-    reranks: bool = False  # whether a cross-encoder may read the first hits again
-    later: tuple[str, ...] = ()  # names of queries that it may send after those of its plan
+    synonyms: bool = True  # whether synonyms are searched for
+    plain_words: bool = False  # whether scholarly equivalents of everyday words are searched for
+    uses: frozenset[str] = frozenset()  # method-specific options
+    reranks: bool = False  # whether a cross-encoder may rerank the first hits
+    later: tuple[str, ...] = ()  # names of queries sent after those of the plan
 
 
 def method_names() -> tuple[str, ...]:
-    """Name the methods there are."""
+    """Return the names of all methods."""
     return tuple(_modules())
 
 
 @cache
 def method_named(name: str) -> Method:
-    """Return a method; BadFilter, with those there are, where none has that name."""
+    """Return a method; BadFilter, with all names, if none has that name."""
     if module := _modules().get(name):
         method: Method = import_module(f"{__name__}.{module}").METHOD
         return method

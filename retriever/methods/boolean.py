@@ -11,13 +11,13 @@ from retriever.requests.context import SearchContext
 
 
 def analyse(index: SearchIndex, expression: str) -> AnalysedQuestion:
-    """Read the expression; its words stand for their synonyms too."""
+    """Parse the expression, and add synonyms of its words."""
     query = parse_expression(expression, index.analyzer)
     return AnalysedQuestion(expression, expression=query and index.synonyms.expanded(query))
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, _: KeywordChoice | None) -> QueryPlan:
-    """Ask for what the expression says."""
+    """Plan the query of the expression."""
     if question.expression is None:
         return QueryPlan()
     return QueryPlan((NamedQuery(EXPRESSION, question.expression, context.request.k),))

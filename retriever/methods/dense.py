@@ -14,7 +14,7 @@ CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passa
 
 
 def plan(context: SearchContext, _: AnalysedQuestion, __: KeywordChoice | None) -> QueryPlan:
-    """Ask for the nearest passages."""
+    """Plan a search for the nearest passages."""
     return QueryPlan(nearest=context.request.k)
 
 
@@ -43,7 +43,7 @@ async def rank(
 
 
 def nearest_first(context: SearchContext, pool: CandidatePool) -> Ranking:
-    """Order the nearest passages by cosine, papers once where they are asked for."""
+    """Order the nearest passages by cosine; each paper once if hits are papers."""
     ranked = [(hit, hit.score) for hit in pool.found[NEAREST]]
     hits = collapsed(ranked) if context.request.collapse else tuple(ranked)
     return Ranking(hits, cosines=pool.cosines(), by_vectors=True)

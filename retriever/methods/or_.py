@@ -11,7 +11,7 @@ from retriever.stages.ranking import Ranking
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, _: KeywordChoice | None) -> QueryPlan:
-    """Ask for the whole question."""
+    """Plan one query of the whole question."""
     if question.is_empty:
         return QueryPlan()
     options = context.options

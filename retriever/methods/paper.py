@@ -1,6 +1,6 @@
-"""What the SHRAG paper describes (Algorithm 1): ten papers for each of SQ10 … SQ1, their union in one order.
+"""Algorithm 1 of the SHRAG paper: ten papers for each of SQ10 … SQ1, and their union in one order.
 
-Nothing is added to it: no title clause, no near spellings, no synonyms.
+It has no additions: no title clause, no near spellings, no synonyms.
 """
 
 from functools import partial
@@ -17,7 +17,7 @@ from retriever.stages.ranking import Ranking, collapsed
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice | None) -> QueryPlan:
-    """Ask for the progressive queries."""
+    """Plan the progressive queries."""
     if chosen is None:
         return QueryPlan()
     return QueryPlan(progressive_queries(question, chosen, hits_per_query=context.options.hits_per_query))
@@ -30,13 +30,13 @@ async def rank(
     planned: QueryPlan,
     pool: CandidatePool,
 ) -> Ranking:
-    """Order the union by cosine, without vectors by reciprocal rank fusion."""
+    """Order the union by cosine, or by reciprocal rank fusion without vectors."""
     del question, planned
     found = list(pool.found.values())
     if not found or chosen is None:
         return Ranking()
     hits = {hit.passage_id: hit for ranked in reversed(found) for hit in ranked}
-    # Where a question has m < 10 keywords, SQ10 … SQm are one query, sent once.
+    # If a question has m < 10 keywords, SQ10 … SQm are one query, sent once.
     m = len(chosen.keywords)
     longest = [pool.found[progressive_name(m)]] if progressive_name(m) in pool.found else []
     repeated = longest * (context.options.keyword_count - m)

@@ -6,25 +6,25 @@ from retriever.opening.lazy_model import LazyModel
 
 
 class CrossEncoder:
-    """Scores texts by how well they answer a question; one model, asked by many searches."""
+    """Scores texts by how well they answer a question; many searches share one model."""
 
     def __init__(self, settings: RerankerSettings | None) -> None:
-        """Name it; nothing is opened yet."""
+        """Take the settings; nothing is opened yet."""
         self._settings = settings
         self._model: LazyModel[Reranker] = LazyModel("cross-encoder", self._open)
 
     @property
     def configured(self) -> bool:
-        """Whether there is one."""
+        """Whether the settings name a cross-encoder."""
         return self._settings is not None and self._settings.provider != "none"
 
     @property
     def gives_raw_scores(self) -> bool:
-        """Whether scores are as the model gives them, not between 0 and 1."""
+        """Whether scores are the model's raw scores, not between 0 and 1."""
         return self._settings is not None and self._settings.scores == "raw"
 
     async def scores(self, question: str, texts: list[str]) -> tuple[str, list[float]] | None:
-        """Return the model's name and one score a text, higher for a better one; None without a model.
+        """Return the model's name and one score per text, higher is better; None without a model.
 
         Raises:
             LibraryMissing, EncoderUnusable: the model cannot be opened or fails.
@@ -34,7 +34,7 @@ class CrossEncoder:
         )
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the model."""
+        """Wait for running calls, and close the model."""
         self._model.close()
 
     def _open(self) -> Reranker | None:

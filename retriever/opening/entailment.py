@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 
 
 class Entailment:
-    """Judges whether texts say sentences; one model, asked for many answers."""
+    """Judges whether texts entail sentences; many answers share one model."""
 
     def __init__(self, settings: CheckSettings) -> None:
-        """Name it; nothing is opened yet."""
+        """Take the settings; nothing is opened yet."""
         self.settings = settings
         self._model: LazyModel[EntailmentModel] = LazyModel("entailment", self._open)
 
     async def judge(self, pairs: Sequence[tuple[str, str]]) -> "tuple[str, list[Entailed]] | None":
-        """Return the model's name with its revision, and a judgement a pair of a text and a sentence.
+        """Return the model's name with its revision, and a judgement for each pair of text and sentence.
 
         None without a model.
 
@@ -29,7 +29,7 @@ class Entailment:
         return await self._model.run(lambda model: (f"{model.model}@{model.revision}", model.judge(pairs)))
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the model."""
+        """Wait for running calls, and close the model."""
         self._model.close()
 
     def _open(self) -> "EntailmentModel | None":

@@ -12,10 +12,10 @@ COOLDOWN_S = 20.0  # after a failure
 
 
 class Closable(Protocol):
-    """What lets go of what it holds."""
+    """A resource that can be closed."""
 
     def close(self) -> None:
-        """Let go."""
+        """Close the resource."""
         ...
 
 
@@ -24,13 +24,13 @@ Result = TypeVar("Result")
 
 
 class LazyModel(Generic[Model]):
-    """One model and its many callers, who wait for a thread of its own.
+    """One model for many callers, used in its own thread.
 
-    After a failure the next calls fail at once for a while, so that searches go on without it.
+    For `COOLDOWN_S` after a failure, calls fail immediately, so that searches continue without the model.
     """
 
     def __init__(self, thread: str, open_model: Callable[[], Model | None]) -> None:
-        """Name the thread; nothing is opened yet. `open_model` returns None where there is no model."""
+        """Set the thread's name; nothing is opened yet. `open_model` returns None if there is no model."""
         self._threads = WorkerThreads(thread, 1)
         self._open = open_model
         self._model: Model | None = None
@@ -38,7 +38,7 @@ class LazyModel(Generic[Model]):
         self._retry_at = 0.0
 
     async def run(self, use: Callable[[Model], Result]) -> Result | None:
-        """Use the model in its thread; None where there is none.
+        """Use the model in its thread; None without a model.
 
         Raises:
             LibraryMissing, EncoderUnusable: it cannot be opened or fails.
@@ -46,14 +46,14 @@ class LazyModel(Generic[Model]):
         return await self._threads.run(self._run, use)
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the model."""
+        """Wait for running calls, and close the model."""
         self._threads.close()
         if self._model:
             self._model.close()
 
     def _run(self, use: Callable[[Model], Result]) -> Result | None:
         if self._failure and time.monotonic() < self._retry_at:
-            raise copy(self._failure) from None  # an error raised again would keep all earlier callers alive
+            raise copy(self._failure) from None  # the same error would keep the frames of all callers
         try:
             if self._model is None:
                 self._model = self._open()

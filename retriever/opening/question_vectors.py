@@ -9,14 +9,14 @@ from indexer.encoders.arrays import Stored
 from indexer.settings import EncoderSettings
 from retriever.opening.lazy_model import LazyModel
 
-REMEMBERED = 1_000  # questions, so that one asked again by another method is not encoded again
+REMEMBERED = 1_000  # cached questions, for further searches with another method
 
 
 class QuestionVectors:
-    """Gives a question a vector that is comparable with those of one index, or says why it has none."""
+    """Question vectors that are comparable with the vectors of one index, or the reason for none."""
 
     def __init__(self, fingerprint: VectorFingerprint | None, settings: EncoderSettings | None) -> None:
-        """Name what the index was encoded by, and what the settings name; nothing is opened yet."""
+        """Take the encoder of the index and that of the settings; nothing is opened yet."""
         self._fingerprint = fingerprint
         self._settings = settings
         self._model: LazyModel[Encoder] = LazyModel("question-encoder", self._open)
@@ -24,26 +24,26 @@ class QuestionVectors:
         self.disabled_reason = self._why_disabled()
 
     def _why_disabled(self) -> str:
-        """Say why questions get no vector; nothing where the index has none, or none is asked for."""
+        """Why questions get no vector; "" if they do, or if the index has no vectors."""
         if self._fingerprint and (self._settings is None or self._settings.provider == "none"):
             return (
-                f"the index holds vectors of {self._fingerprint.model}, which are not used: no encoder is "
+                f"the index has vectors of {self._fingerprint.model}, which are not used: no encoder is "
                 "configured (SHRAG_ENCODER__PROVIDER)"
             )
         return ""
 
     @property
     def model(self) -> str:
-        """The encoder by which the index's vectors were made; "" where it has none."""
+        """The encoder of the index's vectors; "" if it has none."""
         return self._fingerprint.model if self._fingerprint else ""
 
     @property
     def usable(self) -> bool:
-        """Whether a question may get a vector."""
+        """Whether questions can get a vector."""
         return self._fingerprint is not None and not self.disabled_reason
 
     async def encode(self, question: str) -> Stored | None:
-        """Return the question's vector, rounded as the index's are; None where it has none.
+        """Return the question's vector, rounded like the index's vectors, or None.
 
         Raises:
             LibraryMissing, EncoderUnusable: the encoder cannot be opened or fails.
@@ -54,7 +54,7 @@ class QuestionVectors:
         return await self._model.run(lambda encoder: self._encode(encoder, composed))
 
     def close(self) -> None:
-        """Wait for what is under way, and let go of the encoder."""
+        """Wait for running calls, and close the encoder."""
         self._model.close()
 
     def _encode(self, encoder: Encoder, question: str) -> Stored | None:
@@ -72,14 +72,14 @@ class QuestionVectors:
         return vector
 
     def _open(self) -> Encoder | None:
-        """Open the encoder; None where it is another one than the index was encoded by."""
+        """Open the encoder; None if it differs from the index's encoder."""
         if self.disabled_reason or self._settings is None or self._fingerprint is None:
             return None
         encoder = open_encoder(self._settings)
         if encoder and (changed := _differing(self._fingerprint, encoder.fingerprint)):
             self.disabled_reason = (
                 f"the index's vectors are not used: the encoder is another one ({changed}); set "
-                "SHRAG_ENCODER__… back, or encode all passages anew"
+                "SHRAG_ENCODER__… back, or encode all passages again"
             )
             encoder.close()
             return None
@@ -87,7 +87,7 @@ class QuestionVectors:
 
 
 def _differing(stored: VectorFingerprint, now: VectorFingerprint) -> str:
-    """Say what keeps a question's vector from being comparable; how the numbers are kept does not."""
+    """Describe the differences between encoders; the number format of stored vectors does not count."""
     built = stored.as_record()
     current = replace(now, storage=stored.storage).as_record()
     return ", ".join(

@@ -1,15 +1,15 @@
 """An institution's synonyms, applied to questions and never to the index.
 
-A file of UTF-8 text, a rule a line:
+A file of UTF-8 text with one rule per line:
 
-    # equivalents, either way
+    # equivalents, in both directions
     딥러닝, 심층학습, deep learning
-    # one way: what is asked with the left is searched for with the right too
+    # one direction: questions with the left side also search for the right side
     KISTI => 한국과학기술정보연구원
 
-A # at the start of a line, or after white space, begins a comment. Both sides are analysed as
-the index was, so inflected forms are found. Where the tokens of a term stand in a question in a row, its
-equivalents are searched for beside them, with a weight.
+A # at the start of a line, or after white space, begins a comment. Both sides are analysed like the index, so
+inflected forms are found. If a question contains the tokens of a term in a row, its equivalents are also
+searched for, with a weight.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,12 +25,12 @@ from retriever.errors import BadQuestion
 from retriever.queries.boolean import AnalysedField, And, Not, Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword, Translation
 
-SYNONYM: Final = "synonym"  # where a counterpart comes from
-SYNONYM_WEIGHT = 0.8  # beside the word itself, as a near spelling's
+SYNONYM: Final = "synonym"  # origin of a counterpart
+SYNONYM_WEIGHT = 0.8  # relative to the word itself, as for near spellings
 MOST_RULES = 100_000
 MOST_TERMS = 50  # of one rule
 MOST_EQUIVALENTS = 200  # of one term, by all rules together
-MOST_EXPANSIONS = 2_000  # equivalents beside what is asked in one question
+MOST_EXPANSIONS = 2_000  # equivalents added to one question
 LONGEST_TERM = 200  # characters
 ARROW = "=>"
 
@@ -38,7 +38,7 @@ Tokens = tuple[tuple[int, str], ...]
 
 
 class Rule(NamedTuple):
-    """Terms, and what is searched for beside any of them; with the line of the file."""
+    """Terms, and the equivalents of each of them; with the line of the file."""
 
     line: int
     asked: tuple[str, ...]
@@ -52,7 +52,7 @@ class Equivalent(NamedTuple):
     tokens: Tokens
 
     def clause(self, field: AnalysedField = "text", weight: float = 1.0) -> Term | Phrase:
-        """Make the clause that looks for it: a term, or the phrase of its tokens."""
+        """Make the clause that searches for it: a term, or the phrase of its tokens."""
         weight *= SYNONYM_WEIGHT
         if len(self.tokens) == 1:
             return Term(self.text, (self.tokens[0][1],), field, weight)
@@ -61,17 +61,17 @@ class Equivalent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Tokens start … end of what was asked, and their equivalents."""
+    """Tokens start … end of a question, and their equivalents."""
 
     start: int
     end: int
     source: tuple[str, ...]
     text: str
     equivalents: tuple[Equivalent, ...]
-    is_noted: bool = True  # whether a note tells readers of it
+    is_noted: bool = True  # whether a note mentions it
 
     def translations(self) -> list[Translation]:
-        """Return the equivalents as what stands for the same concept."""
+        """Return the equivalents as counterparts of one concept."""
         return [
             Translation(
                 frozenset(self.source),
@@ -89,10 +89,10 @@ class Synonyms:
     def __init__(
         self, rules: Sequence[Rule] = (), analyzer: Analyzer | None = None, source: str = ""
     ) -> None:
-        """Analyse both sides; `source` names the file in errors. Without rules nothing has a synonym.
+        """Analyse both sides; `source` is the name of the file in errors.
 
         Raises:
-            InvalidCall: a term of which the analysis leaves nothing, or that has too many equivalents.
+            InvalidCall: a term without tokens, or with too many equivalents.
         """
         self._known: dict[tuple[str, ...], tuple[str, dict[Tokens, str]]] = {}
         for rule in rules:
@@ -119,10 +119,10 @@ class Synonyms:
         return bool(self._known)
 
     def find(self, tokens: Sequence[str]) -> list[Expansion]:
-        """Return what has synonyms in a row of tokens; of terms that overlap the earlier, then the longer.
+        """Return the terms with synonyms in a row of tokens; of overlapping terms, the earlier, then longer.
 
         Raises:
-            BadQuestion: the row has too many synonyms.
+            BadQuestion: the tokens have too many synonyms.
         """
         found: list[Expansion] = []
         room = MOST_EXPANSIONS
@@ -136,14 +136,14 @@ class Synonyms:
                     found.append(Expansion(start, start + len(source), source, text, equivalents))
                     room -= len(others)
                     if room < 0:
-                        raise BadQuestion(f"the words asked for have more than {MOST_EXPANSIONS:,} synonyms")
+                        raise BadQuestion(f"the question's words have more than {MOST_EXPANSIONS:,} synonyms")
                     start += len(source) - 1
                     break
             start += 1
         return found
 
     def expanded(self, query: Query) -> Query:
-        """Return a query in which every word and phrase may also be one that its synonyms make of it."""
+        """Return a query in which every word and phrase may be replaced by its synonyms."""
         match query:
             case Term() | Phrase():
                 others = list(self._others(query))
@@ -158,7 +158,7 @@ class Synonyms:
                 return query
 
     def _others(self, query: Term | Phrase) -> Iterator[Term | Phrase]:
-        """Yield the word or phrase with each of its synonyms in the place of what they stand for."""
+        """Yield the word or phrase with each of its synonyms substituted."""
         own = query.tokens if isinstance(query, Phrase) else tuple(enumerate(query.tokens))
         tokens: list[tuple[int, str]] = list(own)
         for found in self.find([token for _, token in tokens]):
@@ -198,16 +198,16 @@ def read_synonyms(path: Path, analyzer: Analyzer) -> Synonyms:
     """Read a file of synonyms for an index's analyzer.
 
     Raises:
-        InvalidCall: no such file, or a line that is no rule; with file and line.
+        InvalidCall: no such file, or an invalid line; with file and line.
     """
     return Synonyms(parse_synonyms(read_written(path, "synonyms"), str(path)), analyzer, str(path))
 
 
 def parse_synonyms(data: bytes, source: str) -> list[Rule]:
-    """Read the bytes of a file of synonyms; `source` names it in errors.
+    """Parse the bytes of a file of synonyms; `source` is its name in errors.
 
     Raises:
-        InvalidCall: a line that is no rule, or no rule at all.
+        InvalidCall: an invalid line, or no rule at all.
     """
     rules = []
     for number, line in decoded_lines(data, source):

@@ -1,4 +1,4 @@
-"""Threads for one resource, so that the work of one does not wait for another."""
+"""Threads of one resource, so that resources do not wait for each other."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator

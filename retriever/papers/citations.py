@@ -1,7 +1,7 @@
-"""Which papers of an index refer to which, for many papers in one call.
+"""References between papers of an index, for many papers in one call.
 
-A version carries its citation graph as a file, so this asks no engine. Versions of earlier releases have
-none: there the engine tells, by id alone.
+A version has its citation graph as a file, so no engine is needed. Versions of earlier releases have none;
+for them the engine finds references, by id only.
 """
 
 from collections.abc import Iterable
@@ -13,14 +13,14 @@ from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Exact, Filters
 
-MOST_CITING = 1_000  # papers of each that are named unless more are asked for
-MOST_REFERENCES = 1_000  # of a paper that the engine is asked for
+MOST_CITING = 1_000  # default limit of citing papers for each paper
+MOST_REFERENCES = 1_000  # of a paper, if the engine finds them
 LEFT_OUT = (DUPLICATE, ITSELF)
 
 
 @dataclass(frozen=True, slots=True)
 class NamedReference:
-    """A reference of a paper: how its record names it, and the paper of the index that it is, if any."""
+    """A reference of a paper: its name in the record, and its paper in the index, if any."""
 
     label: str
     doc_id: str | None = None
@@ -28,7 +28,7 @@ class NamedReference:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """What some papers are linked to: for each its neighbours in order, and the records of all of these."""
+    """The linked papers of some papers, in order, and the records of all linked papers."""
 
     neighbours: dict[str, list[str]]
     papers: dict[str, StoredPassage]
@@ -56,7 +56,7 @@ async def cited_by(
 
 
 async def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[str, CitationCounts]:
-    """Return how many references each paper has, and how many papers of the index it and who refer to it."""
+    """Count each paper's references, those to papers of the index, and the papers that refer to it."""
     asked = list(dict.fromkeys(doc_ids))
     if (graph := index.citations) is not None:
         return await index.threads.run(lambda: graph.counts(asked))
@@ -70,19 +70,19 @@ async def citation_counts(index: SearchIndex, doc_ids: Iterable[str]) -> dict[st
 
 
 async def cited_layer(index: SearchIndex, doc_ids: Iterable[str], limit: int = ALL) -> Layer:
-    """Return what papers refer to, with the records; with a graph that is one request to the engine."""
+    """Return the references of papers, with records; with a graph this is one request to the engine."""
     return await _with_papers(index, await references(index, doc_ids, limit))
 
 
 async def citing_layer(index: SearchIndex, doc_ids: Iterable[str], limit: int = MOST_CITING) -> Layer:
-    """Return what refers to papers, with the records; with a graph that is one request to the engine."""
+    """Return the papers that refer to papers, with records; with a graph this is one engine request."""
     return await _with_papers(index, await cited_by(index, doc_ids, limit))
 
 
 async def named_references(index: SearchIndex, first: StoredPassage) -> list[NamedReference]:
-    """Return the references of a paper, whose first passage is given, in its record's order.
+    """Return the references of a paper, given its first passage, in its record's order.
 
-    Those to itself, and further ones to the same paper, are left out.
+    References to itself and repeated references are left out.
     """
     if (graph := index.citations) is None:
         named = _distinct_ids(first)[:MOST_REFERENCES]

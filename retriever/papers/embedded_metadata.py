@@ -1,6 +1,6 @@
-"""What a page says of a paper to literature managers and search engines: COinS and `citation_*` tags.
+"""Metadata of a paper for literature managers and search engines: COinS and `citation_*` tags.
 
-Both are plain text. Whoever writes them into HTML escapes them as all text.
+Both are plain text, which must be escaped in HTML.
 """
 
 from urllib.parse import quote, urlencode
@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode
 from retriever.exports import Record
 from retriever.reference import Name, Reference, reference_of
 
-MOST_AUTHORS = 100  # that a page repeats with each hit
+MOST_AUTHORS = 100  # repeated with each hit of a page
 NOT_IN_COINS = frozenset({"abstract", "abstract2", "keywords", "references"})
 WEB = ("https://", "http://")
 
@@ -37,14 +37,14 @@ def coins(record: Record) -> str:
 
 
 def _in_coins(record: Record) -> Record:
-    """Return what of a record a ContextObject holds: what may be long is not read for each hit."""
+    """Return the fields of a record for a ContextObject, without those that may be long."""
     authors = record.get("authors")
     kept = {key: value for key, value in record.items() if key not in NOT_IN_COINS}
     return kept | {"authors": authors[:MOST_AUTHORS] if isinstance(authors, list) else []}
 
 
 def citation_tags(record: Record) -> list[tuple[str, str]]:
-    """Return (name, content) of a page's meta tags, as Google Scholar and Zotero read them; one an author."""
+    """Return (name, content) of a page's meta tags for Google Scholar and Zotero; one per author."""
     reference = reference_of(record)
     pairs = [
         ("citation_title", reference.title),

@@ -1,4 +1,4 @@
-"""Papers as lists name them, and those that a paper of an index is linked to by references."""
+"""Papers in lists, and the papers of an index that a paper is linked to by references."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from retriever.stages.hits import listed_authors
 
 @dataclass(frozen=True, slots=True)
 class NamedPaper:
-    """A paper as it stands in a list: its record, and a score where the list is ordered by one."""
+    """A paper in a list: its record, and its score if the list is ordered by score."""
 
     doc_id: str
     record: dict[str, Any]
@@ -22,7 +22,7 @@ class NamedPaper:
 
     @property
     def title(self) -> str:
-        """The title, "" where it has none."""
+        """The title, or ""."""
         return str(self.record.get("title", ""))
 
     @property
@@ -31,7 +31,7 @@ class NamedPaper:
         return self.record.get("year")
 
     def as_record(self) -> dict[str, Any]:
-        """Return what a list shows as JSON."""
+        """Return the paper as JSON."""
         shown = {name: self.record[name] for name in ("lang", "journal") if name in self.record}
         record: dict[str, Any] = {"doc_id": self.doc_id, "title": self.title, "year": self.year}
         record |= shown | listed_authors(self.record) | {"score": self.score}
@@ -40,10 +40,10 @@ class NamedPaper:
 
 @dataclass(frozen=True, slots=True)
 class PaperLinks:
-    """The papers of an index that a paper cites and is cited by, at most so many, and how many there are.
+    """The papers of an index that a paper cites or that cite it, up to a limit, and their total numbers.
 
-    `unknown` are the references that the index does not hold, as the record names them. `cites` and `unknown`
-    stand in the record's order, `cited_by` by id.
+    `unknown` are the references to papers outside of the index, as in the record. `cites` and `unknown` are
+    in the record's order, `cited_by` in order of id.
     """
 
     cites: tuple[NamedPaper, ...]
@@ -52,7 +52,7 @@ class PaperLinks:
     counts: CitationCounts
 
     def as_record(self) -> dict[str, Any]:
-        """Return what a paper is linked to as JSON."""
+        """Return the linked papers as JSON."""
         return {
             "cites": [paper.as_record() for paper in self.cites],
             "cites_count": self.counts.cites,
@@ -64,7 +64,7 @@ class PaperLinks:
 
 
 async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperLinks:
-    """Return at most so many papers that a paper cites and that cite it; its first passage is given."""
+    """Return a limited number of papers that a paper cites and that cite it, given its first passage."""
     doc_id = first.doc_id
     named, counts, citing = await asyncio.gather(
         named_references(index, first),
@@ -82,14 +82,14 @@ async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> 
 
 
 def named_paper(first: StoredPassage, score: float | None = None) -> NamedPaper:
-    """Return a paper as lists name it, of its first passage."""
+    """Return a paper for lists, from its first passage."""
     return NamedPaper(first.doc_id, {"title": first.title, **(first.paper or {})}, score)
 
 
 async def named_papers(
     index: SearchIndex, doc_ids: Iterable[str], scores: dict[str, float] | None = None
 ) -> list[NamedPaper]:
-    """Return papers in the order of their ids; those that the index does not hold are left out."""
+    """Return papers in the order of the given ids; unknown ids are left out."""
     wanted, scores = list(dict.fromkeys(doc_ids)), scores or {}
     found = await index.engine.papers(wanted)
     return [named_paper(found[doc_id], scores.get(doc_id)) for doc_id in wanted if doc_id in found]

@@ -1,6 +1,6 @@
-"""All that an index knows of one paper: record, passages, what it cites, what cites it, what is similar.
+"""The page of one paper of an index: record, passages, references, citing papers, similar papers.
 
-Papers that are named here carry their record with the title; texts stand in the passages.
+Linked papers have their record with the title; texts are in the passages.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
 MOST_PASSAGES = (
     10_000  # of a paper, that are put in order; a text of a million characters has a third of that
 )
-MOST_DISTINCT = 1_000  # terms of a passage whose frequencies are asked for
-STRONGEST = 25  # terms that similar papers are searched by
+MOST_DISTINCT = 1_000  # terms of a passage whose document frequencies are read
+STRONGEST = 25  # terms in the search for similar papers
 
-LONGEST_ID = 1_000  # characters; a paper's has 512 at most, a passage's a number more
+LONGEST_ID = 1_000  # characters; a paper's id has at most 512, a passage's id also a number
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 SimilarBy = Literal["vectors", "terms"]
@@ -38,7 +38,7 @@ SimilarBy = Literal["vectors", "terms"]
 
 @dataclass(frozen=True, slots=True)
 class PaperPage:
-    """A paper and what is around it; each list as long as was asked for, beside how many there are."""
+    """A paper with its related papers; each list has its requested length, and the total number."""
 
     doc_id: str
     record: dict[str, Any]
@@ -89,10 +89,10 @@ async def paper_page(
     related: int = RELATED,
     similar: int = SIMILAR,
 ) -> PaperPage:
-    """Return a paper with at most so many passages, papers that it cites or that cite it, and similar ones.
+    """Return a paper with limited numbers of passages, cited and citing papers, and similar papers.
 
-    Similar are the papers of the nearest vectors, where the index has one of the paper's first passage, else
-    those that its strongest terms find. 10,000 passages are looked at.
+    Similar papers have the nearest vectors if the index has a vector of the paper's first passage; otherwise
+    the paper's strongest terms find them. At most 10,000 passages are read.
 
     Raises:
         UnknownPaper: no paper of that id in the index.
@@ -102,7 +102,7 @@ async def paper_page(
     async def of_version(version: SearchIndex) -> PaperPage:
         first = (await version.engine.papers([doc_id])).get(doc_id) if may_be_id(doc_id) else None
         if first is None:
-            raise UnknownPaper(f"index {version.manifest.name!r} holds no paper {one_line(doc_id)!r}")
+            raise UnknownPaper(f"index {version.manifest.name!r} contains no paper {one_line(doc_id)!r}")
         ids, [passage_count], links, (by, alike) = await asyncio.gather(
             _passage_ids(version, doc_id),
             version.engine.counts([(Exact("doc_id", (doc_id,)), Filters())]),
@@ -148,12 +148,12 @@ async def stored_passage(index: SearchIndex, passage_id: str) -> StoredPassage:
     """
     stored = (await index.engine.passages([passage_id])).get(passage_id) if may_be_id(passage_id) else None
     if stored is None:
-        raise UnknownPassage(f"index {index.manifest.name!r} holds no passage {one_line(passage_id)!r}")
+        raise UnknownPassage(f"index {index.manifest.name!r} contains no passage {one_line(passage_id)!r}")
     return stored
 
 
 def may_be_id(text: str) -> bool:
-    """Tell whether a text may be an id at all; an engine takes no half of a surrogate pair."""
+    """Check whether a text can be an id; engines reject lone surrogates."""
     return len(text) <= LONGEST_ID and not SURROGATE.search(text)
 
 
@@ -185,7 +185,7 @@ async def _similar(
 
 
 async def _by_vector(index: SearchIndex, vector: Stored, k: int) -> dict[str, float]:
-    """Return the papers of the nearest passages, k at least where there are so many, best first."""
+    """Return the papers of the nearest passages, at least k if there are enough, best first."""
     limit = k
     while True:
         hits = await index.engine.nearest(vector, limit, filters=Filters())
@@ -203,7 +203,7 @@ def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
 
 
 async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
-    """Search for the terms by which a passage is told from others, in one OR query; numbers tell nothing."""
+    """Search for the distinctive terms of a passage, without numbers, in one OR query."""
     counts = await index.threads.run(lambda: Counter(index.tokens_of(first).text.words()))
     frequent = sorted(counts, key=lambda token: (-counts[token], token))[:MOST_DISTINCT]
     statistics = await term_statistics(index.engine, frequent)

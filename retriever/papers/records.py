@@ -1,4 +1,4 @@
-"""The whole records of papers as an index holds them, title and abstract included."""
+"""Complete records of papers in an index, with title and abstract."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ CHUNKS_AT_A_TIME = 100
 
 
 async def records_of_hits(index: SearchIndex, hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    """Return the record of each hit's paper, in their order; what `retriever.exports` takes."""
+    """Return the records of the hits' papers in their order, for `retriever.exports`."""
     elsewhere = [hit.doc_id for hit in hits if not hit.passage.record]
     firsts = await index.engine.papers(elsewhere) if elsewhere else {}
     return await _records(
@@ -21,14 +21,14 @@ async def records_of_hits(index: SearchIndex, hits: Sequence[Hit]) -> list[dict[
 
 
 async def records_of_papers(index: SearchIndex, doc_ids: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the records of papers by their ids, in the order of these; unknown ids are left out."""
+    """Return the records of papers in the order of the given ids; unknown ids are left out."""
     wanted = list(dict.fromkeys(doc_ids))
     firsts = await index.engine.papers(wanted)
     return await _records(index, [firsts[doc_id] for doc_id in wanted if doc_id in firsts])
 
 
 async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[dict[str, Any]]:
-    """Make the record of each paper of its first passage: `doc_id`, title, abstract, then its other keys."""
+    """Make the record of each paper from its first passage: `doc_id`, title, abstract, then other keys."""
     chunked = [f"{first.doc_id}#1" for first in firsts if _may_go_on(first)]
     seconds = await index.engine.passages(chunked) if chunked else {}
     records = []
@@ -44,17 +44,17 @@ async def _records(index: SearchIndex, firsts: Sequence[StoredPassage]) -> list[
 
 
 def _may_go_on(first: StoredPassage) -> bool:
-    """Tell whether the passage may be the first chunk of a long abstract."""
+    """Check whether the passage may be the first chunk of a long abstract."""
     return first.part == "abstract" and 0 < len(first.text) <= CHUNK_CHARACTERS
 
 
 def _goes_on(first: StoredPassage, chunk: StoredPassage) -> bool:
-    """Tell whether a passage is a chunk of the paper's abstract: another paper may be called like it."""
+    """Check whether a passage is a chunk of the paper's abstract; another paper may have an equal id."""
     return chunk.doc_id == first.doc_id and chunk.part == "abstract"
 
 
 async def _whole_abstract(index: SearchIndex, first: StoredPassage) -> str:
-    """Join the chunks of a long abstract; between two that do not overlap stands a space."""
+    """Join the chunks of a long abstract, with a space between chunks that do not overlap."""
     pieces, tail, begin = [first.text], first.text, 1
     while True:
         ids = [f"{first.doc_id}#{number}" for number in range(begin, begin + CHUNKS_AT_A_TIME)]
@@ -69,7 +69,7 @@ async def _whole_abstract(index: SearchIndex, first: StoredPassage) -> str:
 
 
 def _new_text(text: str, chunk: str) -> str:
-    """Return what a chunk adds to the text before it, which it may overlap."""
+    """Return the part of a chunk that does not overlap the text before it."""
     for length in range(min(OVERLAP_CHARACTERS, len(chunk), len(text) - 1), 0, -1):
         if text[-length - 1].isspace() and text.endswith(chunk[:length]):
             return chunk[length:]

@@ -10,13 +10,13 @@ from retriever.index import SearchIndex
 from retriever.papers.page import may_be_id
 from retriever.queries.boolean import And, Exact, Filters, Term
 
-MOST_OF_A_TITLE = 100  # papers whose titles hold the words of one
+MOST_OF_A_TITLE = 100  # papers whose titles contain the words of the given one
 SHOWN = 3  # ids of papers that share a title
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """A paper, and how many of its passages the filters of a question allow."""
+    """A paper, and the number of its passages that the filters of a question allow."""
 
     doc_id: str
     title: str
@@ -24,11 +24,11 @@ class Topic:
 
 
 async def find_topic(index: SearchIndex, name: str, filters: Filters) -> Topic:
-    """Return the paper whose id is `name`, else the one whose title it is, in either language.
+    """Return the paper with the id `name`, else the paper with this title, in either language.
 
     Raises:
-        UnknownPaper: the index holds none.
-        BadFilter: several papers bear the title.
+        UnknownPaper: the index contains no such paper.
+        BadFilter: several papers have the title.
     """
     name = _composed(name)
     first = (await index.engine.papers([name])).get(name) if may_be_id(name) else None
@@ -55,7 +55,7 @@ async def _titled(index: SearchIndex, title: str) -> StoredPassage:
                 found.setdefault(passage.doc_id, passage)
     if not found:
         raise UnknownPaper(
-            f"index {index.manifest.name!r} holds no paper whose id or exact title is {one_line(title)!r}"
+            f"index {index.manifest.name!r} contains no paper with the id or exact title {one_line(title)!r}"
         )
     if len(found) > 1:
         ids = ", ".join([*sorted(found)[:SHOWN], *(["…"] if len(found) > SHOWN else [])])

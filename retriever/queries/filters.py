@@ -1,4 +1,4 @@
-"""Filters as people write them (years, a language, a journal), and what a record satisfies."""
+"""Parsing of filters (years, a language, a journal), and checks of records."""
 
 import re
 import unicodedata
@@ -22,10 +22,10 @@ LANGUAGES: dict[str, Language] = {
 
 
 def parse_years(text: str) -> Range:
-    """Read 2019, 2019..2024, ..2024 or 2019.. (also 2019-2024 and 2019~2024).
+    """Parse 2019, 2019..2024, ..2024 or 2019.. (also 2019-2024 and 2019~2024).
 
     Raises:
-        BadFilter: none of these, a year outside 1000 to 2100, or the later one first.
+        BadFilter: another form, a year outside 1000 to 2100, or the later year first.
     """
     found = YEARS.fullmatch(unicodedata.normalize("NFC", text.strip()))
     if not found:
@@ -43,7 +43,7 @@ def parse_years(text: str) -> Range:
 
 
 def parse_language(text: str) -> Language:
-    """Read ko, en or other, or the language's name in Korean or English; BadFilter for anything else."""
+    """Parse ko, en or other, or the language's name in Korean or English; BadFilter for anything else."""
     language = LANGUAGES.get(unicodedata.normalize("NFC", text.strip()).lower())
     if language is None:
         raise BadFilter(
@@ -53,10 +53,10 @@ def parse_language(text: str) -> Language:
 
 
 def make_filters(year: str | None, lang: str | None, journal: str | None) -> Filters:
-    """Make the filters of a search from what was typed; what is None or blank does not filter.
+    """Make the filters of a search from typed values; None and blank values do not filter.
 
     Raises:
-        BadFilter: years or a language that cannot be read, or a journal that is no Unicode.
+        BadFilter: invalid years or language, or a journal that is not valid Unicode.
     """
     try:
         (journal or "").encode("utf-8")
@@ -70,7 +70,7 @@ def make_filters(year: str | None, lang: str | None, journal: str | None) -> Fil
 
 
 def satisfies(paper: Paper, filters: Filters) -> bool:
-    """Tell whether a record is what the filters ask for; one without a year is of no year."""
+    """Check whether a record satisfies the filters; a record without a year is outside of all years."""
     years = filters.years
     if years and (
         paper.year is None or not (years.low or FIRST_YEAR) <= paper.year <= (years.high or LAST_YEAR)

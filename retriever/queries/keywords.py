@@ -1,6 +1,6 @@
 """Keywords from statistics: a question's words, rarest first, and their translations into the other language.
 
-A keyword from the question keeps its tokens from the one analysis of the whole question: a word alone is
+A keyword from the question keeps its tokens from the analysis of the whole question, since a single word is
 often analysed differently than in its sentence.
 """
 
@@ -21,14 +21,14 @@ from indexer.glossary.storage import Glossary, Unit
 from retriever.queries.boolean import Pattern, Term
 
 KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)
-MOST_TRANSLATED = 5  # at most, of the words of each role
+MOST_TRANSLATED = 5  # words of each role
 
 WORD = re.compile(
     r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
     r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
 )
 
-# Where a translation comes from: a tier of the glossary, another form of the word, or the user's synonyms.
+# Origins of a translation: a tier of the glossary, another form of the word, or the user's synonyms.
 Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "segmentation", "synonym"]
 TIERS: Mapping[str, Origin] = {"user": "user", "general": "general"}
 
@@ -43,7 +43,7 @@ class Keyword:
     weight: float = 0.0
 
     def term(self) -> Term:
-        """Make the clause that looks for it."""
+        """Make the clause that searches for it."""
         return Term(self.text, self.tokens)
 
     def as_record(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Keyword:
 
 
 def words_of(question: str, tokens: Iterable[Token]) -> list[Keyword]:
-    """Cut a question into words with some tokens of its one analysis; words of the same tokens come once."""
+    """Split a question into words with their tokens; words with the same tokens come once."""
     question = unicodedata.normalize("NFC", question)
     words: dict[tuple[str, ...], Keyword] = {}
     ordered = sorted(tokens, key=itemgetter(2))
@@ -69,7 +69,7 @@ def words_of(question: str, tokens: Iterable[Token]) -> list[Keyword]:
 
 
 def term_entropy(frequencies: Sequence[int]) -> float:
-    """Return the entropy, in nats, of a term over the passages that hold it; low is specific."""
+    """Return the entropy, in nats, of a term over the passages that contain it; low is specific."""
     total = sum(frequencies)
     return -sum(tf / total * math.log(tf / total) for tf in frequencies if tf) if total else 0.0
 
@@ -83,18 +83,18 @@ class Translation:
 
     source: frozenset[str]
     words: tuple[Keyword, ...]
-    pattern: Pattern  # of the tokens of all words, as they stand together
+    pattern: Pattern  # of the adjacent tokens of all words
     origin: Origin = "corpus"
     text: str = ""
 
     @property
     def others(self) -> str:
-        """What stands for the tokens, as a reader writes it."""
+        """The counterpart in its written form."""
         return " ".join(word.text for word in self.words)
 
     @property
     def note(self) -> str:
-        """What a reader is told of another form."""
+        """The note for the reader on another form."""
         by_sound = " (by its sound)" if self.origin == "sound" else ""
         return f"{self.text} is also searched for as {self.others}{by_sound}"
 
@@ -113,7 +113,7 @@ def translations(
         glossary: of the index.
         analyzer: for the words of a counterpart.
         units: terms of several tokens (`compounds`): CO2 is not looked up as CO.
-        lexicon: of the index; with it only counterparts are found of which it holds all tokens.
+        lexicon: of the index; with it, counterparts with unknown tokens are left out.
     """
 
     def is_held(others: Sequence[str]) -> bool:
@@ -126,7 +126,7 @@ def translations(
         text = pair.english if target == "en" else pair.korean
         analysed = analyzer.analyze(text) if len(own) > 1 else []
         if {token[0] for token in analysed} != set(own):
-            analysed = []  # alone the term is cut otherwise than in a sentence
+            analysed = []  # a single term is split differently than in a sentence
         words = tuple(words_of(text, analysed)) or (Keyword(text, target, own),)
         origin = TIERS.get(pair.sources[0], "corpus")
         source = frozenset(terms[match.start : match.end])
@@ -136,14 +136,14 @@ def translations(
 
 
 def pattern_of(tokens: Sequence[Token]) -> Pattern:
-    """Return analysed tokens as a pattern; where compounds stand beside their parts, the parts."""
+    """Return analysed tokens as a pattern; of compounds and their parts at one position, the parts."""
     by_position = {position: term for term, position, _, _ in tokens}
     first = tokens[0][1] if tokens else 0
     return tuple((position - first, term) for position, term in by_position.items())
 
 
 def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
-    """Merge two ranked lists in turn, the question's language first; what stands in both comes once."""
+    """Interleave two ranked lists, the question's language first; equal items come once."""
     merged: dict[tuple[str, ...], Keyword] = {}
     for index in range(max(len(own), len(other))):
         for ranked in (own, other):
@@ -153,7 +153,7 @@ def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
 
 
 def token_weights(keywords: Iterable[Keyword]) -> dict[str, float]:
-    """Give each token the weight of its keyword, 1 where that has none; of several the highest."""
+    """Return token weights: the highest weight of its keywords, 1 for keywords without weight."""
     weights: dict[str, float] = {}
     for keyword in keywords:
         for token in keyword.tokens:
@@ -162,9 +162,9 @@ def token_weights(keywords: Iterable[Keyword]) -> dict[str, float]:
 
 
 def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Keyword]:
-    """Give each keyword the mean of its tokens' weights, and order by it, the order given deciding ties.
+    """Weigh each keyword by the mean weight of its tokens, and order by weight; ties keep the given order.
 
-    The mean, since a compound of common words (기후변화) is no rarer than they are.
+    The mean is used because a compound of common words (기후변화) is not rarer than the words.
     """
     weighed = [
         Keyword(text, language, tokens, fsum([weights[token] for token in tokens]) / len(tokens))

@@ -1,4 +1,4 @@
-"""The names of the queries of a plan, and what is said where none is left to send."""
+"""The names of the queries of a plan, and the notes if none is left to send."""
 
 QUESTION = "question"  # the whole question
 NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
@@ -10,11 +10,11 @@ NEAREST = "nearest"  # the passages nearest to the question's vector; not a quer
 
 
 def progressive_name(n: int) -> str:
-    """Name the progressive query of the first n keywords."""
+    """Return the name of the progressive query of the first n keywords."""
     return f"SQ{n}"
 
 
 def progressive_number(name: str) -> int | None:
-    """Return the n of SQn, None for a query of another kind."""
+    """Return the n of SQn; None for another query."""
     number = name.removeprefix("SQ")
     return int(number) if number != name and number.isdecimal() else None

@@ -1,1 +1,1 @@
-"""Records of searches: kept, reported, run again."""
+"""Records of searches, to save, report and repeat them."""

@@ -1,4 +1,4 @@
-"""Records of searches as files: JSON, which runs again, and Markdown, which is read."""
+"""Records of searches as files: JSON to repeat a search, Markdown to read."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +12,7 @@ from indexer.corpora.papers import language_of
 from retriever.records.markdown import as_markdown
 from retriever.records.record import SearchRecord
 
-MOST_BYTES = 16_000_000  # of a record; one with a thousand hits has some two hundred thousand
+MOST_BYTES = 16_000_000  # of a record; one with 1,000 hits has about 200,000
 
 
 def as_json(search: SearchRecord) -> str:
@@ -30,14 +30,14 @@ FORMS: dict[str, Callable[[SearchRecord], str]] = {".json": as_json, ".md": as_r
 
 
 def form_of(path: Path) -> Callable[[SearchRecord], str]:
-    """Return what writes a record into a file of that ending; InvalidCall where nothing does."""
+    """Return the writer for a file's ending; InvalidCall if there is none."""
     if form := FORMS.get(path.suffix.lower()):
         return form
     raise InvalidCall(f"a record of a search is a file {' or '.join(FORMS)}, not {path.name!r}")
 
 
 def save(search: SearchRecord, path: Path) -> None:
-    """Write a record in the form of the file's ending; OutputNotWritten where the system refuses."""
+    """Write a record in the format of the file's ending; OutputNotWritten if that fails."""
     write_output(path, form_of(path)(search).encode())
 
 
@@ -46,7 +46,7 @@ def load(path: Path) -> SearchRecord:
 
     Raises:
         UnknownPath: no such file.
-        InvalidCall: it cannot be read, or holds no record, a part of one, or a search that cannot be run.
+        InvalidCall: it cannot be read, or contains no complete record of a valid search.
     """
     try:
         record = read_json(read_regular(path, MOST_BYTES))
@@ -55,5 +55,5 @@ def load(path: Path) -> SearchRecord:
     except OSError as error:
         raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise InvalidCall(f"{path} holds no JSON: {error}") from None
+        raise InvalidCall(f"{path} is not JSON: {error}") from None
     return SearchRecord.checked(record, str(path))

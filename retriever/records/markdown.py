@@ -8,7 +8,7 @@ from retriever.records.record import SearchRecord
 from retriever.reference import one_line
 
 HeadingLanguage = Literal["ko", "en"]
-MARKUP = re.compile(r"([\\`*_\[\]<>|&~$#])")  # what Markdown, or HTML within it, would obey in a table
+MARKUP = re.compile(r"([\\`*_\[\]<>|&~$#])")  # syntax of Markdown, or of HTML within it, in a table
 
 HEADINGS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "record": ("검색 기록", "Search record"),
@@ -24,7 +24,7 @@ HEADINGS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "limits": ("제한", "Limits"),
     "keywords": ("핵심어", "Keywords"),
     "from": ("핵심어 출처", "Keywords from"),
-    "asked_for": ("요청한 최대 결과 수", "Most results asked for"),
+    "asked_for": ("요청한 최대 결과 수", "Maximum results requested"),
     "results": ("결과", "Results"),
     "found": ("찾은 논문", "Papers found"),
     "incomplete": ("제외: 초록이 없는 논문", "Left out: papers without an abstract"),
@@ -45,7 +45,7 @@ HEADINGS: dict[str, tuple[str, str]] = {  # (Korean, English)
 
 
 def as_markdown(search: SearchRecord, language: HeadingLanguage) -> str:
-    """Write a record down for a report; what it quotes is text there, without markup."""
+    """Format a record as a report; values are escaped."""
     place = ("ko", "en").index(language)
     headings = {key: texts[place] for key, texts in HEADINGS.items()}
     return "\n".join(_lines(search.record, headings)) + "\n"
@@ -87,7 +87,7 @@ def _lines(record: dict[str, Any], headings: dict[str, str]) -> Iterator[str]:
 
 
 def _limits(record: dict[str, Any]) -> Iterator[str]:
-    """Say what the search was limited by: filters, what was excluded, years; then queries left out."""
+    """Describe the limits of the search: filters, exclusions, years; then queries left out."""
     for name, value in record["request"]["filters"].items():
         if value not in (None, [], ()):
             yield f"{name}: {_shown(value)}"
@@ -109,7 +109,7 @@ def _shown(value: Any) -> str:
 def _records(
     records: Iterable[dict[str, Any]], keys: Sequence[str], heading: str, headings: dict[str, str]
 ) -> Iterator[str]:
-    """Write a table of some keys of each record."""
+    """Format a table of some keys of each record."""
     rows = [[record.get(key, "") for key in keys] for record in records]
     yield from _section(heading, [headings[key] for key in keys], rows)
 

@@ -1,8 +1,8 @@
-"""What a search was, so that it can be run again and reported in a review.
+"""The record of a search, to repeat it or to report it in a review.
 
-It holds what PRISMA-S (Rethlefsen et al. 2021) asks to be reported of a search in a database: platform and
-version, the index and its state, the date, each query as it was sent with what it found, limits, and what was
-left out as a duplicate.
+It contains the items that PRISMA-S (Rethlefsen et al. 2021) requires for a search in a database: platform and
+version, the index and its state, the date, each query as sent with its number of hits, limits, and the
+duplicates left out.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from retriever.settings import RetrieverSettings
 from retriever.stages.hits import SearchResult
 
 RECORD_VERSION = 1
-# The settings of a search by their names in `applied`, where they take effect.
+# Settings of a search by their names in `applied`.
 SETTINGS = {
     "keyword_count": "keywords",
     "keyword_ranking": "ranking",
@@ -65,7 +65,7 @@ class _Applied(BaseModel):
 
 
 class _Whole(BaseModel):
-    """The keys that every record has and its readers rely on; a record holds more."""
+    """The required keys of a record; a record contains more."""
 
     search_record: Literal[1]
     date: str
@@ -80,7 +80,7 @@ class _Whole(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class SearchRecord:
-    """The record of a search; `record` is what `--record FILE.json` holds."""
+    """The record of a search; `record` is the content of `--record FILE.json`."""
 
     record: dict[str, Any]
 
@@ -92,7 +92,7 @@ class SearchRecord:
 
     @property
     def request(self) -> SearchRequest:
-        """What was asked, with the title weight that took effect."""
+        """The request, with the title weight that took effect."""
         request: SearchRequest = _request_adapter().validate_json(json_text(self.record["request"]))
         weight = self.record["applied"]["title_weight"]
         return request if weight is None else replace(request, title_weight=float(weight))
@@ -103,7 +103,7 @@ class SearchRecord:
         return {hit["doc_id"]: hit.get("title", "") for hit in self.record["hits"]}
 
     def settings(self) -> RetrieverSettings:
-        """Return today's settings with those that took effect then."""
+        """Return the current settings, updated with the recorded ones."""
         applied = self.record["applied"]
         then = {name: applied[key] for key, name in SETTINGS.items() if applied.get(key) is not None}
         ranked = applied["keyword_source"] == "given" and applied["keyword_ranking"] is not None
@@ -113,9 +113,9 @@ class SearchRecord:
 
     @classmethod
     def checked(cls, record: Any, source: str) -> "SearchRecord":
-        """Take a record from elsewhere; InvalidCall, which names the source, where it is not whole."""
+        """Check and take a record; InvalidCall, which names the source, if it is incomplete."""
         if not isinstance(record, dict) or "search_record" not in record:
-            raise InvalidCall(f"{source} holds no record of a search")
+            raise InvalidCall(f"{source} contains no record of a search")
         try:
             _Whole.model_validate(record, strict=True)
             loaded = cls(record)
@@ -125,13 +125,13 @@ class SearchRecord:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             place = ".".join(map(str, first["loc"]))
             raise InvalidCall(
-                f"{source} holds no whole record of a search: {place}: {first['msg']}"
+                f"{source} contains no complete record of a search: {place}: {first['msg']}"
             ) from None
         return loaded
 
 
 def search_record(manifest: Manifest, request: SearchRequest, result: SearchResult) -> SearchRecord:
-    """Make the record of a search, just now, of the version that a manifest describes."""
+    """Make the record of a search of the manifest's version, with the current time."""
     found = result.as_record()
     kept = (
         "keywords",
@@ -171,7 +171,7 @@ def _request_adapter() -> TypeAdapter[SearchRequest]:
 
 
 def _check(request: SearchRequest) -> None:
-    """Refuse what a file may hold and no front end lets pass."""
+    """Check the values that the front ends check; raises InvalidCall."""
     years = request.filters.years
     bounds = [year for year in (years.low, years.high) if year is not None] if years else []
     if years and not bounds:

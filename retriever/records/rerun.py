@@ -1,4 +1,4 @@
-"""Whether a search that is run again finds the same, and what may explain a difference."""
+"""Comparison of a repeated search with its record, and possible reasons for differences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from base.terminal.output import json_text
 from retriever.records.record import SearchRecord
 
 SHOWN_CHARACTERS = 80  # of a value that changed
-# Of the index: what changes what is found.
+# Keys of the index that affect the hits.
 INDEX_STATE = ("name", "version", "engine", "papers", "passages", "vectors")
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A paper that has another rank than then."""
+    """A paper with another rank than in the record."""
 
     doc_id: str
     title: str
@@ -25,13 +25,13 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The papers that came and went, as (doc_id, title), those whose order changed, and what else differs."""
+    """The papers that came and went, as (doc_id, title), the papers that moved, and other differences."""
 
     found: int
     came: tuple[tuple[str, str], ...]
     went: tuple[tuple[str, str], ...]
     moved: tuple[Moved, ...]
-    changed: tuple[tuple[str, Any, Any], ...]  # of index, settings and queries: what, then, now
+    changed: tuple[tuple[str, Any, Any], ...]  # of index, settings and queries: (name, then, now)
 
     @property
     def same(self) -> bool:
@@ -51,7 +51,7 @@ class Comparison:
 
 
 def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
-    """Compare what two searches found; a paper has moved where its place among those of both is another."""
+    """Compare the hits of two searches; a paper has moved if its place among the common papers differs."""
     before, after = then.titles, now.titles
     stayed = [
         [doc_id for doc_id in titles if doc_id in before and doc_id in after] for titles in (before, after)
@@ -71,7 +71,7 @@ def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
 
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
-    """Yield lines for a person: which papers came, went or moved, what changed, or that all is the same."""
+    """Yield lines for a person: papers that came, went or moved, and changes; or that all is the same."""
     if found.same:
         yield f"the same {counted(found.found, 'hit')}, in the same order"
     yield from (f"came   {doc_id}  {title}" for doc_id, title in found.came)

@@ -1,4 +1,4 @@
-"""Authority and timeliness of papers, 0 to 1, from what their records tell, or an index's citation graph."""
+"""Authority and timeliness of papers, 0 to 1, from their records, or an index's citation graph."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ HALF_LIFE = 6.0  # years after which a paper is half as timely
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """How often a paper is cited: by its record, papers of its index, or papers that were found."""
+    """Citation counts of a paper: of its record, in its index, or among the papers found."""
 
     count: int
     by: Literal["record", "index", "found"]
@@ -22,9 +22,9 @@ class Cited:
 def citations(
     papers: Sequence[Paper], in_index: Mapping[str, int] | None = None, links: Mapping[str, int] | None = None
 ) -> list[Cited | None]:
-    """Return how often each paper is cited: what its record counts, else its index, by the paper's id.
+    """Return the citation counts of papers by id: of the record, else in the index.
 
-    Where neither counts for any of them, `links` do: how many of the papers found refer to each.
+    If neither is known for any paper, `links` counts: the papers found that refer to each.
     """
     in_index = in_index or {}
     counted = [
@@ -41,9 +41,9 @@ def citations(
 
 
 def authorities(papers: Sequence[Paper], cited: Sequence[Cited | None], this_year: int) -> list[float]:
-    """Return the authority of each paper among these, by the logarithm of its citations a year.
+    """Return the authority of each paper among these, by the logarithm of its citations per year.
 
-    References of the papers found count as they are: they say nothing of a paper's age.
+    References among the papers found are not divided by years, since they do not depend on a paper's age.
     """
     logarithms = [
         math.log1p(_rate(paper, times, this_year)) for paper, times in zip(papers, cited, strict=True)

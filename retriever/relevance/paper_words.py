@@ -1,4 +1,4 @@
-"""The words of a paper's titles and abstracts, and which words of a question they hold."""
+"""The words of a paper's titles and abstracts, and the words of a question among them."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ READ_CHARACTERS = 4_000  # of a title, and of an abstract
 
 @dataclass(frozen=True, slots=True)
 class PaperWords:
-    """The tokens of a paper's titles and abstracts, and both as they are written."""
+    """The tokens and the texts of a paper's titles and abstracts."""
 
     tokens: frozenset[str]
     title: Writing
@@ -27,7 +27,7 @@ class PaperWords:
         return cls(frozenset([*titles, *texts]), *written)
 
     def held(self, word: AskedWord) -> str:
-        """Return a word of a question as the paper holds it: itself, else with a counterpart; "" without."""
+        """Return a word of a question if the paper contains it, else with the counterpart found, else ""."""
         for keyword in (word.keyword, *word.others):
             if keyword.tokens and self.tokens.issuperset(keyword.tokens):
                 own = word.keyword.text

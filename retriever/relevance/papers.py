@@ -1,7 +1,7 @@
-"""Papers compared with a question by titles and abstracts alone, without an index that holds them.
+"""Comparison of papers with a question by titles and abstracts, without an index.
 
-Measured are the relevance between 0 and 1 by a configured cross-encoder, else by the cosine of a configured
-encoder; the words that both share; and mentions of what the question excludes.
+It gives the relevance, 0 to 1, by a configured cross-encoder, else by the cosine of a configured encoder; the
+shared words; and mentions of excluded things.
 """
 
 import math
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # only cosines need it
 
 # A logistic regression of relevance, set by hand, see docs/how-to/finding-papers.md.
 COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
-# The cosine of unrelated texts differs between encoders; it is measured on these.
+# The cosine of unrelated texts differs between encoders, so it is measured on these.
 UNRELATED = (
     "A survey of migratory birds in coastal wetlands during the spring.",
     "The price of copper and the wages of miners in the nineteenth century.",
@@ -51,20 +51,20 @@ UNRELATED = (
 
 @dataclass(frozen=True, slots=True)
 class PaperScores:
-    """The relevance of papers in the order given, by what model it was measured, and what failed."""
+    """The relevance of papers in the order given, the model that measured it, and failures."""
 
-    scores: tuple[float, ...] = ()  # none where no model is configured, or all failed
+    scores: tuple[float, ...] = ()  # empty if no model is configured, or all failed
     by: str = ""  # the cross-encoder's name, or "cosine"
     failures: tuple[str, ...] = ()
 
 
 class PaperRelevance:
-    """Analyzer, general glossary and models that papers are read with; opened and closed by `with`."""
+    """Analyzer, general glossary and models for papers; opened and closed by `with`."""
 
     def __init__(
         self, settings: IndexerSettings, glossary: Glossary | None = None, models: SharedModels | None = None
     ) -> None:
-        """Name the models, which are opened when they are needed; those given, and a glossary, stay open."""
+        """Take the models, which are opened when needed; given models and a given glossary are not closed."""
         self._settings = settings
         self._opened = ExitStack()
         self.models = models or self._opened.enter_context(closing(SharedModels(settings)))
@@ -74,7 +74,7 @@ class PaperRelevance:
         self._read: dict[tuple[str, str], PaperWords] = {}
 
     def __enter__(self) -> "PaperRelevance":
-        """Open the general glossary, where none is given."""
+        """Open the general glossary, unless one is given."""
         if self._given is not None:
             self.glossary = self._given
         else:
@@ -84,7 +84,7 @@ class PaperRelevance:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let go of threads, glossary and models."""
+        """Close threads, glossary and models."""
         self.threads.close()
         self._opened.close()
 
@@ -93,7 +93,7 @@ class PaperRelevance:
         return await self.threads.run(asked_words, text, self.analyzer, self.glossary)
 
     async def excluded(self, question: str, this_year: int) -> tuple[Exclusion, ...]:
-        """Return what a question wants to be left out."""
+        """Return the exclusions of a question."""
         return await self.threads.run(self._excluded, unicodedata.normalize("NFC", question), this_year)
 
     def _excluded(self, text: str, this_year: int) -> tuple[Exclusion, ...]:
@@ -106,7 +106,7 @@ class PaperRelevance:
         return self.models.questions.cross_encoder.configured or self._settings.encoder.provider != "none"
 
     async def scores(self, question: str, papers: Sequence[Paper]) -> PaperScores:
-        """Measure by the cross-encoder how relevant papers are to a question, else by the encoder."""
+        """Measure the relevance of papers to a question by the cross-encoder, else by the encoder."""
         failures: list[str] = []
         for measure in (self._by_cross_encoder, self._by_cosine):
             try:
@@ -119,7 +119,7 @@ class PaperRelevance:
         return PaperScores(failures=tuple(failures))
 
     async def shared(self, question: str, papers: Sequence[Paper]) -> list[tuple[str, ...]]:
-        """Return for each paper the words of a question that it holds, as `PaperWords.held` writes them."""
+        """Return for each paper the words of a question that it contains, formatted by `PaperWords.held`."""
 
         def words_held() -> list[tuple[str, ...]]:
             words = asked_words(question, self.analyzer, self.glossary)

@@ -1,9 +1,9 @@
-"""How relevant each of some passages is to a question, between 0 and 1: for orders and for thresholds.
+"""The relevance of passages to a question, 0 to 1, for ranking and for thresholds.
 
-By the cross-encoder, if one is configured; else by the cosine of the vectors, where the index has them; else
-by the words that question and passage share. The latter two are logistic regressions fitted on training
-questions (`python -m eval.experiments.relevance --home DIR --fit --step 12`; the cosine's on English with a
-small encoder): the likelihood that a candidate is relevant, were relevant and others equally frequent.
+It is measured by the cross-encoder, if one is configured; else by the cosine of the vectors, if the index has
+them; else by the words that question and passage share. The latter two are logistic regressions fitted on
+training questions (`python -m eval.experiments.relevance --home DIR --fit --step 12`; the cosine's on English
+with a small encoder): the likelihood that a candidate is relevant if half of the candidates are.
 """
 
 import math
@@ -28,7 +28,7 @@ from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
 
 LEAST_BASE = 0.1  # added to the base before its logarithm is taken
-# The passages that the question's cosines are compared with: encoders differ in which cosines they give.
+# Passages whose cosines are the baseline, since encoders differ in the range of their cosines.
 TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
 
 WORD_WEIGHTS: Mapping[str, float] = {
@@ -43,7 +43,7 @@ COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.267, "lead": 10.825}
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """The relevance of passages, 0 to 1, in the order given, by what it was measured, and what failed."""
+    """The relevance of passages, 0 to 1, in the order given, its measure, and failures."""
 
     scores: tuple[float, ...]
     by: str  # the cross-encoder's name, "cosine" or "words"
@@ -53,7 +53,7 @@ class Relevance:
 async def relevance(
     index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
 ) -> Relevance:
-    """Measure how relevant passages are to a question; what fails is left to what comes next.
+    """Measure the relevance of passages to a question; if a measure fails, the next one is used.
 
     Raises:
         BadQuestion: the question cannot be searched for.
@@ -97,9 +97,9 @@ async def _by_cosine(index: SearchIndex, question: str, hits: Sequence[Hit]) -> 
 async def cosine_features(
     index: SearchIndex, question: str, hits: Sequence[Hit]
 ) -> list[dict[str, float]] | None:
-    """Return how far each cosine leads those of the tail of the nearest passages, as a share of the way to 1.
+    """Return each cosine's lead over the tail of the nearest passages, as a share of the distance to 1.
 
-    Nothing of a passage without a vector; None where the question has none.
+    Passages without a vector are left out; None if the question has no vector.
     """
     vector = await index.vectors.encode(question)
     if vector is None:
@@ -119,7 +119,7 @@ async def cosine_features(
 async def word_features(
     index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
 ) -> list[dict[str, float]]:
-    """Return what each passage has in common with the question, by its words and what stands for them."""
+    """Return the overlap of each passage with the question, by words and counterparts."""
     context = open_ranking(index, SearchRequest(question, collapse=False, k=len(hits)), settings)
     stages = await run_stages(context, upto="keywords")
     analysed, chosen = stages.question, stages.keywords

@@ -1,7 +1,7 @@
-"""Papers of sources in the order of `shrag`, and how likely papers are to be relevant to the question.
+"""Papers of sources in the order of `shrag`, and the probability that papers are relevant to the question.
 
-A single source that is an index of this project is ranked itself. Other sources are ranked as one index of
-what they find (`gathered.py`).
+A single source that is an index of this project is ranked directly. The papers of other sources are ranked in
+one index (`gathered.py`).
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class QuestionRanking:
-    """The ranking of one question, made when it is needed; opened and closed by `async with`."""
+    """The ranking of one question, computed when needed; opened and closed by `async with`."""
 
     def __init__(
         self,
@@ -35,8 +35,8 @@ class QuestionRanking:
         models: SharedModels,
         settings: RetrieverSettings,
     ) -> None:
-        """Take open sources and models, which stay the caller's; no request is sent yet."""
-        # Years are a filter of the call: they take nothing off the scores.
+        """Take open sources and models, which the caller closes; no request is sent yet."""
+        # Years are a filter of the call, not a penalty.
         constraints = replace(find_constraints(question, this_year), strict_time=False)
         self._request = SearchRequest(question, constraints=constraints)
         self._sources, self._models, self._settings = sources, models, settings
@@ -53,7 +53,7 @@ class QuestionRanking:
         await self._stack.aclose()
 
     async def papers(self, filters: Filters, known: Mapping[str, MergedPaper]) -> tuple[Merged, list[str]]:
-        """Return the question's papers, merged with what is known, and notes for a reader.
+        """Return the question's papers, merged with the known ones, and notes for a reader.
 
         Raises:
             SourceFailed: no source answers.
@@ -95,7 +95,7 @@ class QuestionRanking:
         return self._ranked
 
     async def _ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
-        """Ask the index, within the time that its source may take, or the sources together."""
+        """Search the index within the time limit of its source, or all sources together."""
         if len(self._sources) == 1 and isinstance(source := self._sources[0].source, IndexSource):
             given = await ask_sources(self._sources, lambda _: source.ask(question))
             return given.answers[source.name]

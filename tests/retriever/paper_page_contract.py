@@ -133,9 +133,9 @@ def test_an_id_is_composed_as_what_is_indexed(index):
 
 @pytest.mark.parametrize("doc_id", ["none", "WALRUS@ko", "", "a" * 10_000, "../x", "\x00", "\ud800"])
 def test_what_is_not_there_is_told_in_a_line(index, doc_id):
-    with pytest.raises(UnknownPaper, match="holds no paper") as told:
+    with pytest.raises(UnknownPaper, match="contains no paper") as told:
         page(index, doc_id)
-    with pytest.raises(UnknownPassage, match="holds no passage"):
+    with pytest.raises(UnknownPassage, match="contains no passage"):
         asyncio.run(passage(index, f"{doc_id}#77"))
 
     assert len(str(told.value)) < 400
@@ -148,7 +148,7 @@ def test_a_passage_comes_with_its_paper(index):
     assert found.passage.text == PAPERS[0]["abstract2"]
     assert (found.paper.doc_id, found.paper.title) == ("WALRUS", "Walrus haulouts")
     assert found.as_record()["record"]["own"] == {"kept": True}
-    with pytest.raises(UnknownPassage, match="holds no passage"):
+    with pytest.raises(UnknownPassage, match="contains no passage"):
         asyncio.run(passage(index, "none"))
 
 

@@ -142,7 +142,7 @@ def test_an_unknown_passage_cannot_be_explained(home):
     done = shrag("explain", "axolotl", "none", "--name", NAME, home=home)
 
     assert (done.returncode, done.stdout) == (2, "")
-    assert "holds no passage 'none'" in done.stderr
+    assert "contains no passage 'none'" in done.stderr
 
 
 def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):

@@ -1,4 +1,4 @@
-"""An expression of the expert language cut into lexemes."""
+"""Lexer of the expert language."""
 
 import re
 import unicodedata
@@ -52,7 +52,7 @@ NEAR_MISS = 0.75  # of a field's name, as difflib counts
 
 @dataclass(frozen=True, slots=True)
 class Lexeme:
-    """A piece of an expression: `text` is a word or a phrase without what surrounds it, or a field."""
+    """A lexeme of an expression: `text` is a word, a phrase without quotes, or a field."""
 
     kind: Kind
     text: str
@@ -62,10 +62,10 @@ class Lexeme:
 
 
 def lexemes(expression: str) -> list[Lexeme]:
-    """Cut an expression into lexemes, the last of them the end.
+    """Split an expression into lexemes; the last one marks the end.
 
     Raises:
-        BadExpression: a quote that is not closed, an unknown field, a weight or slop that is no number.
+        BadExpression: an unclosed quote, an unknown field, a weight or slop that is not a number.
     """
     return [*_Lexer(expression).lexemes(), Lexeme("end", "", len(expression))]
 
@@ -106,7 +106,7 @@ class _Lexer:
         if end < 0:
             raise BadExpression("this quote is never closed", self._text, start)
         self._place = end + 1
-        # A phrase can be written in straight quotes again only if none stands in it.
+        # A phrase can be written in straight quotes again only if it contains none.
         text = re.sub(f"[{DOUBLE_QUOTES}]", " ", self._text[start + 1 : end])
         slop = self._slop_behind()
         return Lexeme("phrase", text, start, self._weight_behind(), slop)

@@ -179,7 +179,7 @@ class IndexSource(Source):
 
 
 def _holds_papers(index: SearchIndex | FollowingIndex) -> bool:
-    """Tell whether what is indexed are papers, and not passages that are judged by themselves."""
+    """Check whether papers are indexed, not passages that are judged separately."""
     return index.manifest.unit == "paper"
 
 

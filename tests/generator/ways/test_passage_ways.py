@@ -356,7 +356,7 @@ def test_without_a_topic_all_papers_are_searched(full):
 
 @pytest.mark.parametrize("number", WAYS)
 def test_an_unknown_topic_is_an_error(full, number):
-    with pytest.raises(UnknownPaper, match="holds no paper whose id or exact title is 'nowhere'"):
+    with pytest.raises(UnknownPaper, match="contains no paper with the id or exact title 'nowhere'"):
         ask(full, "cathode?", number, topic="nowhere")
 
 
@@ -418,5 +418,5 @@ def test_an_unknown_topic_is_a_wrong_call(sample_home):
         "ask", ENGLISH, "--name", NAME, "--way", "paper-qa-1", "--topic", "nowhere", home=sample_home
     )
     assert done.returncode == 2
-    assert "holds no paper whose id or exact title is 'nowhere'" in done.stderr
+    assert "contains no paper with the id or exact title 'nowhere'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -40,7 +40,7 @@ def test_a_title_may_be_decomposed(index):
     "name", ["Wear of lithium", "wear of lithium cells", "…", "", "the", "x" * 5_000, "\ud800"]
 )
 def test_what_is_no_id_and_no_whole_title_is_one_error(index, name):
-    with pytest.raises(UnknownPaper, match="holds no paper whose id or exact title is"):
+    with pytest.raises(UnknownPaper, match="contains no paper with the id or exact title"):
         topic(index, name)
 
 

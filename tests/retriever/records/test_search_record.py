@@ -123,12 +123,12 @@ def test_a_report_is_markdown_in_the_language_of_the_question_and_quotes_as_text
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "no JSON"),
-        (b"[" * 100_000, "no JSON"),
+        (b"", "not JSON"),
+        (b"[" * 100_000, "not JSON"),
         (b"[]", "no record"),
         (b'{"search_record": 2}', "search_record"),
         (b'{"search_record": 1}', "date"),
-        (b"\xff\xfe", "no JSON"),
+        (b"\xff\xfe", "not JSON"),
         (b" " * 16_000_001, "larger"),
     ],
 )
