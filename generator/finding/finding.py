@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 from base.errors import InvalidCall
 from base.logs import request_id
 from base.untrusted import one_line
-from generator.finding.agents.asking import agent_prompts
+from generator.finding.agents.prompts import agent_prompts
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState
 from generator.llm import LanguageModel
-from generator.model_calls.allowance import Allowance
-from generator.model_calls.budgets import Budget
+from generator.model_calls.budgets import Allowance, Budget
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary

@@ -10,8 +10,7 @@ from base.errors import InvalidCall
 from generator.finding.agents import ADDITIONS, AGENTS
 from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 from generator.llm import LanguageModel
-from generator.model_calls.allowance import Allowance
-from generator.model_calls.budgets import Budget
+from generator.model_calls.budgets import Allowance, Budget
 from indexer.corpora.papers import Language, language_of
 from retriever.constraints.exclusions import Exclusion
 from retriever.queries.boolean import Filters

@@ -5,12 +5,10 @@ and the answer is quoted from the evidence.
 """
 
 from dataclasses import replace
-from functools import partial
 
 from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
-from generator.keywords import keyword_records, keywords_from_model
-from generator.model_calls.model_step import model_step
+from generator.keywords import keywords_step
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.tracing.steps import Step
@@ -45,11 +43,5 @@ async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> t
         return None
     settings = resources.settings.retriever
     most = None if settings.keywords_ranked else settings.keywords
-    return await model_step(
-        step,
-        "keywords",
-        partial(keywords_from_model, asked.question, resources.model, resources.index.analyzer, most=most),
-        keyword_records,
-        fallback="keywords from statistics",
-        question=asked.question,
-    )
+    keywords = keywords_step(asked.question, resources.model.settings, resources.index.analyzer, most=most)
+    return await keywords.run(step, resources.model)

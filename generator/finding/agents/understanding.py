@@ -11,18 +11,18 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.finding.agents.asking import ask_agent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.understood import Intent, Understanding, Year
+from generator.llm import Reply
 from generator.llm.structured import CutAt
-from generator.model_calls.allowance import BudgetSpent
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.constraints.parsing import Constraints, find_constraints
 from retriever.question.asked_words import subject_of, subject_text
 from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # besides the question itself
-FALLBACK = "understood by rules"
 VAGUE = 2  # most words of a vague question
 
 SPECIFIC = re.compile(r"\b10\.\d{4,9}/\S+|[\"“「『<〈《][^\"”」』>〉》]{12,}[\"”」』>〉》]", re.IGNORECASE)
@@ -102,24 +102,25 @@ async def understand(request: FindRequest, resources: FindResources, step: Step)
         with step.step("understanding", question=request.question) as understanding:
             understanding.output = _record(ruled)
         return ruled
-    try:
-        answer = await ask_agent(
-            step,
-            "understanding",
-            resources,
-            ModelUnderstanding,
-            language=request.language,
-            values={
-                "sources": [describe(source) for source in resources.sources],
-                "year": str(resources.this_year),
-                "question": request.question,
-            },
-            fallback=FALLBACK,
-            question=request.question,
-        )
-    except BudgetSpent:
-        answer = None
-    return ruled if answer is None else _by_model(answer, ruled, request, names)
+
+    async def read(reply: Reply[ModelUnderstanding]) -> Understanding:
+        return _by_model(reply.value, ruled, request, names)
+
+    understanding_step = ModelStep(
+        "understanding",
+        load_prompt("understanding", request.language),
+        {
+            "sources": [describe(source) for source in resources.sources],
+            "year": str(resources.this_year),
+            "question": request.question,
+        },
+        ModelUnderstanding,
+        read=read,
+        fallback="understood by rules",
+        otherwise=constant(ruled),
+        inputs={"question": request.question},
+    )
+    return await understanding_step.run(step, resources.model, resources.allowance)
 
 
 def describe(source: LimitedSource) -> str:
