@@ -12,11 +12,15 @@ from base.letters import HANGUL, LATIN
 from generator.llm import Reply
 from generator.model_calls.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import load_prompt
+from generator.request import Resources
 from generator.settings import LanguageModelSettings
+from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import language_of
 from retriever.keywords.given import rank, words_of_each
+from retriever.methods import method_named
 from retriever.queries.keywords import KEYWORDS, Keyword, merge
+from retriever.requests.request import SearchRequest
 
 ABBREVIATION_CHARACTERS = 12
 MARKS_AROUND = " \t\n\"'“”‘’`*•-,;."
@@ -36,6 +40,18 @@ def keyword_lists(least: int, most: int) -> type[KeywordLists]:
     """Return the schema of `least` to `most` keywords in each language."""
     texts = Annotated[list[Text], Field(min_length=least, max_length=most)]
     return create_model("KeywordLists", __base__=KeywordLists, korean=(texts, ...), english=(texts, ...))
+
+
+async def model_keywords(
+    parent: Step, request: SearchRequest, resources: Resources
+) -> tuple[Keyword, ...] | None:
+    """Return the model's keywords; None for keywords from statistics, or if the method uses none."""
+    model, settings = resources.model, resources.settings.retriever
+    if model is None or method_named(request.method).keywords is None:
+        return None
+    most = None if settings.keywords_ranked else settings.keywords
+    step = keywords_step(request.question, model.settings, resources.index.analyzer, most=most)
+    return await step.run(parent, model)
 
 
 def keywords_step(

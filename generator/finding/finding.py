@@ -119,7 +119,7 @@ async def find_in_sources(
         resources = FindResources(opened.sources, relevance, ranking, model, allowance, year, excluded)
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
-    notes = notes_of(step)
+    notes = list(dict.fromkeys(step.all_notes()))
     if budget := allowance.note():
         notes.append(budget)
     judged = sum(known.judgement is not None for known in after.papers.values())
@@ -149,11 +149,6 @@ async def _relevance(opened: OpenedSources, settings: Settings) -> AsyncIterator
         yield relevance
     finally:
         await asyncio.to_thread(relevance.__exit__)
-
-
-def notes_of(step: Step) -> list[str]:
-    """Return the notes of a step and its descendants without repetitions."""
-    return list(dict.fromkeys(note for part in step.walk() for note in part.notes))
 
 
 def year_of(settings: Settings) -> int:
