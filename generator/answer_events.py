@@ -13,7 +13,7 @@ from generator.llm import LanguageModel
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
 from generator.result import AskResult, evidence_records
-from generator.tracing.following import Progress, followed
+from generator.tracing.progress import Progress, followed
 from generator.tracing.steps import Listener, Step, StepEvent
 from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword

@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from base.errors import ResourceError
 from generator.answers.answer import Answer, Sentence
 from generator.answers.citations import UNSURE, Check, Reason, cited
-from generator.llm import Reply
-from generator.llm.structured import CutAt
+from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, UnusableReply, constant, unheard
 from generator.prompts import load_prompt
 from generator.request import Resources

@@ -13,8 +13,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from generator.answers.extractive import quoted_answer
 from generator.llm import Reply
 from generator.model_calls.model_step import ModelStep, UnusableReply
-from generator.passages.asked import PassageQuestion
-from generator.passages.retrieving import QueryText
+from generator.passages.retrieving import PassageQuestion, QueryText
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from generator.passages.asked import PassageQuestion
-from generator.passages.retrieving import hit_records
+from generator.passages.retrieving import PassageQuestion, hit_records
 from generator.tracing.steps import Step
 from retriever.relevance.passages import relevance
 from retriever.stages.hits import SearchResult

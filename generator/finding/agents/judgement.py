@@ -17,8 +17,7 @@ from generator.finding.agents.prompts import abstract_of, title_of
 from generator.finding.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
-from generator.llm import Reply
-from generator.llm.structured import CutAt
+from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of

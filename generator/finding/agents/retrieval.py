@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from generator.finding.agents.query_writing import WrittenQuery, write_queries
 from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
-from generator.finding.understood import Understanding
+from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery, Understanding
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.engines.term_statistics import inverse_document_frequency

@@ -12,9 +12,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, StringConstraints
 
 from generator.finding.request import FindRequest, FindResources
-from generator.finding.understood import Intent, Understanding, Year
-from generator.llm import Reply
-from generator.llm.structured import CutAt
+from generator.finding.state import Intent, Understanding, Year
+from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
