@@ -35,8 +35,8 @@ async def find_in_steps(
         return state
 
     if state.understanding is None:
-        understanding = await understand(request, resources, step)
         subject = subject_text(request.question, resources.this_year)
+        understanding = await understand(request, resources, step, subject)
         texts = dict.fromkeys((subject, *understanding.queries))
         queries = tuple(
             SearchQuery(text, "expanded" if place else "question") for place, text in enumerate(texts)

@@ -17,8 +17,8 @@ from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
-from retriever.constraints.parsing import Constraints, find_constraints
-from retriever.question.asked_words import subject_of, subject_text
+from retriever.constraints.parsing import find_constraints
+from retriever.question.asked_words import subject_of
 from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # besides the question itself
@@ -90,11 +90,15 @@ class ModelUnderstanding(BaseModel):
     queries: Annotated[list[Text], CutAt(QUERIES)]
 
 
-async def understand(request: FindRequest, resources: FindResources, step: Step) -> Understanding:
-    """Understand the question by the model, else by rules; without the agent, only the question is used."""
+async def understand(
+    request: FindRequest, resources: FindResources, step: Step, subject: str
+) -> Understanding:
+    """Understand the question by the model, else by rules; without the agent, only the question is used.
+
+    `subject` is the question without its constraints.
+    """
     names = [source.name for source in resources.sources]
-    constraints = find_constraints(request.question, resources.this_year)
-    ruled = await _by_rules(request, resources, constraints)
+    ruled = await _by_rules(request, resources, subject)
     if not request.does("understanding"):
         return replace(ruled, intent="other", queries=(), expands=False)
     if resources.model is None:
@@ -159,15 +163,14 @@ def _by_model(
     )
 
 
-async def _by_rules(
-    request: FindRequest, resources: FindResources, constraints: Constraints
-) -> Understanding:
+async def _by_rules(request: FindRequest, resources: FindResources, subject: str) -> Understanding:
     question = request.question
+    constraints = find_constraints(question, resources.this_year)
     years = constraints.year_range()
     intent: Intent = next((name for name, sign in SIGNS if sign.search(question)), "other")
     if SPECIFIC.search(question) and request.does("specific-intent"):
         intent = "specific"
-    words = await resources.relevance.words(subject_text(question, resources.this_year))
+    words = await resources.relevance.words(subject)
     core = " ".join(word.keyword.text for word in subject_of(words))
     expands = intent not in {"specific", "other"} or (intent == "other" and 0 < len(words) <= VAGUE)
     language = "ko" if request.language == "ko" else "en"
