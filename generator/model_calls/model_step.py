@@ -210,11 +210,6 @@ def unheard(_: OnText | None) -> AbstractAsyncContextManager[None]:
     return nullcontext()
 
 
-async def value_of(reply: Reply[R]) -> R:
-    """Return the value of a reply as it is."""
-    return reply.value
-
-
 def constant(value: T) -> Callable[[], Awaitable[T]]:
     """Return a fallback of one value."""
 
