@@ -44,7 +44,9 @@ async def find_in_steps(
         state = published(replace(state, understanding=understanding, subject=subject, queries=queries))
         step.notes += understanding.notes
     asked, given = state.understanding and state.understanding.years, request.filters.years
-    if asked and given and asked != given:
+    if asked and not given:
+        request = replace(request, filters=replace(request.filters, years=asked))
+    elif asked and asked != given:
         step.notes.append(
             f"the call's years replace the question's years {asked.low or ''}–{asked.high or ''}"
         )

@@ -29,6 +29,7 @@ Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 MOST_BYTES = 256_000_000  # of a saved state
 MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
+BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
 FoundKind = Literal["query", "reference", "citing"]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -142,6 +143,23 @@ class KnownPaper:
     def score(self) -> float:
         """Judged relevance, 0 if not judged."""
         return self.judgement.score if self.judgement else 0.0
+
+
+def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, layer: int) -> KnownPaper:
+    """Return a paper with one more `found_by`."""
+    if known is None:
+        return KnownPaper(replace(merged, paper=_without_body(merged.paper)), (by,), layer)
+    if any((each.kind, each.of) == (by.kind, by.of) for each in known.found_by):
+        return known
+    paper = replace(merged, paper=_without_body(merged.paper))
+    return replace(known, merged=paper, found_by=(*known.found_by, by), layer=min(known.layer, layer))
+
+
+def _without_body(paper: Paper) -> Paper:
+    if not paper.body:
+        return paper
+    text = paper.abstract or paper.body[:BODY_CHARACTERS]
+    return paper.model_copy(update={"body": "", "abstract": text})
 
 
 @dataclass(frozen=True, slots=True)
