@@ -32,7 +32,7 @@ from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import SAMPLE
 from eval.progress import question_bar
-from generator.finding.bounds import DEFAULTS
+from generator.finding.request import FindRequest
 from indexer.options import json_option
 from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
@@ -53,7 +53,8 @@ FITTED_ON = (*TRAINING, OF_SAMPLE)
 UNSEEN = (*(collection for collection in COLLECTIONS if collection.name == "scifact"), HELD_OUT)
 SINGLE = 0.5  # weight of a collection with one relevant text per question
 FIXED = (5, 10, 20)
-MOST, THRESHOLD = int(DEFAULTS["papers"]), float(DEFAULTS["threshold"])
+USUAL = FindRequest("?")
+MOST, THRESHOLD = USUAL.papers, USUAL.threshold
 THIS_YEAR = 2026  # reference year of "recent" in questions
 
 Weights = Mapping[str, float]
