@@ -1,6 +1,6 @@
 """Agreement of a cluster with the embedded engine: the same methods on both, compared.
 
-    python -m eval.experiments.engines --home DIR [--collection NAME] [--json]
+    python -m eval.development.engines --home DIR [--collection NAME] [--json]
 
 The cluster is the configured one (SHRAG_ELASTICSEARCH__…); the indexes there have a separate prefix and are
 kept, so that the experiment can be repeated without building again.

@@ -1,6 +1,6 @@
 """The lists of `find-papers` without a model: their ends, compared with fixed numbers of papers of `shrag`.
 
-    python -m eval.experiments.paper_relevance --home DIR [--fit | --unseen] [--json]
+    python -m eval.development.paper_relevance --home DIR [--fit | --unseen] [--json]
 
 Ranks the questions of the training collections and of `sample/` by `shrag` and ends each list at the maximum
 of its expected F (`retriever/relevance/expected_f.py`), after at most 20 papers. The table contains for each
@@ -24,10 +24,10 @@ import click
 from base.logistic import likelihood
 from base.progress import Progress
 from base.terminal.output import echo, echo_json, echo_lines
+from eval.development.logistic import fit
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, questions
 from eval.experiments.held_out import HELD_OUT
-from eval.experiments.logistic import fit
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import SAMPLE
