@@ -32,9 +32,9 @@ from base.progress import Progress
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
 from eval.development.components import component_rows
-from eval.development.engines import MEASURES, benches
+from eval.development.engines import MEASURES
 from eval.experiments.answers import ask_all, report
-from eval.experiments.bench import METHODS, Bench
+from eval.experiments.bench import METHODS, Bench, benches
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
 from eval.experiments.held_out import held_out_rows
 from eval.experiments.measures import scores_of

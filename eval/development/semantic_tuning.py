@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from base.progress import Progress
 from base.terminal.output import echo
-from eval.development.engines import settings_of
 from eval.development.weight_grid import (
     SAME_TITLE,
     Weights,
@@ -33,7 +32,7 @@ from eval.development.weight_grid import (
     ndcg,
     written,
 )
-from eval.experiments.bench import Bench
+from eval.experiments.bench import Bench, settings_of
 from eval.experiments.collections import COLLECTIONS, questions
 from eval.experiments.options import data_option, home_option
 from eval.progress import question_bar
