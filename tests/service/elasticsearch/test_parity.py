@@ -9,10 +9,10 @@ import os
 import pytest
 
 from base.progress import no_progress
-from eval.development.engines import MEASURES
+from eval.development.engines import MEASURES, run_experiment
 from eval.development.golden import RECORDED as SCORES
 from eval.development.golden import drift_table, find_drift, ranking_row, read_rows
-from eval.experiments.bench import benches, run_experiment
+from eval.experiments.bench import benches
 from eval.experiments.collections import COLLECTIONS
 from eval.experiments.measures import BOTH, RECALL
 from eval.experiments.sample import SAMPLE_COLLECTION
