@@ -170,7 +170,7 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
 
 
 @click.command(cls=SectionedCommand)
-@call_options(ExplainedSearch, COMPLETIONS)
+@call_options(ExplainedSearch, COMPLETIONS, without={"k"})
 @option_section(Section.SEARCHING, synonyms_option)
 @option_section(Section.OUTPUT, json_option)
 def explain(call: ExplainedSearch, *, synonyms: Path | None, as_json: bool) -> None:

@@ -5,7 +5,7 @@
 def search(call: SearchCall) -> None: ...
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
@@ -23,12 +23,20 @@ Completions = Mapping[str, Callable[[], Iterable[str]]]
 SECTIONS = tuple(Section)
 
 
-def call_options(call: type[Call], completions: Completions = {}) -> Callable[[Command], Command]:  # noqa: B006
+def call_options(
+    call: type[Call],
+    completions: Completions = {},  # noqa: B006
+    *,
+    without: Collection[str] = (),
+) -> Callable[[Command], Command]:
     """Return a decorator that adds the fields of a call; the command receives the call as `call`.
 
-    `completions` are functions that return the names of a field's values, for the shell.
+    `completions` are functions that return the names of a field's values, for the shell. Fields `without`
+    effect on the command get no option.
     """
-    offered = {name: field for name, field in call.model_fields.items() if not flag_of(field).hidden}
+    offered = [
+        name for name, field in call.model_fields.items() if not flag_of(field).hidden and name not in without
+    ]
 
     def decorate(command: Command) -> Command:
         @wraps(command)
