@@ -16,7 +16,7 @@ from pydantic import ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from base.calls import Call, Flag, Section, refusal
-from base.terminal.completion import completing
+from base.terminal.parameters import completing
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Completions = Mapping[str, Callable[[], Iterable[str]]]
