@@ -45,7 +45,7 @@ async def find_in_steps(
         step.notes += understanding.notes
     asked, given = state.understanding and state.understanding.years, request.filters.years
     if asked and not given:
-        request = replace(request, filters=replace(request.filters, years=asked))
+        request = request.changed(filters=replace(request.filters, years=asked))
     elif asked and asked != given:
         step.notes.append(
             f"the call's years replace the question's years {asked.low or ''}–{asked.high or ''}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import get_args
 
-from generator.finding.bounds import Wording
+from generator.finding.calls import Wording
 from generator.finding.request import FindRequest
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Paper
