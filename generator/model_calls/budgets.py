@@ -161,6 +161,7 @@ class Reservation:
         self._allowance, self._each = allowance, tokens
         self._reserved = 1
         self._calls = self._tokens = 0
+        self._earlier = 0  # requests of prompts that the server refused as too long
 
     def start(self) -> None:
         """Count the reserved request as sent."""
@@ -175,9 +176,13 @@ class Reservation:
         self.start()
         return True
 
+    def add_refused(self, calls: int) -> None:
+        """Count requests that the server refused, before the call is repeated with a shorter prompt."""
+        self._earlier += calls
+
     def spend(self, *, calls: int, tokens: int | None) -> None:
         """Set the actual cost; tokens are the reserved ones if unknown (None)."""
-        self._calls = calls
+        self._calls = self._earlier + calls
         self._tokens = self._reserved * self._each if tokens is None else tokens
 
     def settle(self) -> None:

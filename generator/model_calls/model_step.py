@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
-from generator.llm import LanguageModel, Limit, Message, OnText, Reply
+from generator.llm import LanguageModel, Message, OnText, Reply
 from generator.model_calls.budgets import Allowance, Budget, BudgetSpent, Reservation
 from generator.model_calls.context import FittedPrompt, RefusedPrompt, fit
 from generator.prompts import Prompt
@@ -134,27 +134,11 @@ class ModelStep(Generic[R, T]):
             BudgetSpent: the budget refused a retry or the repair.
         """
         reservation = reservation or Reservation(Allowance(Budget()), 0)
-        limit = model.limit(self.name)
-        fitted: FittedPrompt | None = None
-        refused = 0  # requests of a prompt that was too long for the context
         try:
-            if self.passages is None:
-                reply = await self._ask(model, self._messages(), limit, on_text, reservation)
-            else:
-                fitted = await fit(self.passages, self._messages, model, limit)
-                try:
-                    reply = await self._ask(model, fitted.messages, limit, on_text, reservation)
-                except ContextExceeded as error:
-                    if not reservation.take_again():
-                        raise
-                    refused = error.attempts
-                    fitted = await fit(
-                        self.passages, self._messages, model, limit, RefusedPrompt(fitted, error)
-                    )
-                    reply = await self._ask(model, fitted.messages, limit, on_text, reservation)
+            reply, fitted = await self._reply(model, on_text, reservation)
         except ModelFailed as error:
             wrote = error.attempts and isinstance(error, ModelAnswerInvalid | ModelTooSlow)
-            reservation.spend(calls=error.attempts + refused, tokens=None if wrote else 0)
+            reservation.spend(calls=error.attempts, tokens=None if wrote else 0)
             if reservation.refused:
                 raise BudgetSpent from error
             raise
@@ -163,7 +147,7 @@ class ModelStep(Generic[R, T]):
         else:
             counts = reply.prompt_tokens, reply.completion_tokens
             tokens = None if None in counts else sum(filter(None, counts))
-            reservation.spend(calls=reply.attempts + refused, tokens=tokens)
+            reservation.spend(calls=reply.attempts, tokens=tokens)
         versions = {"prompt_version": self.prompt.version, **self.further_versions}
         try:
             return FromModel(await self.read(reply), reply, versions, fitted)
@@ -172,25 +156,37 @@ class ModelStep(Generic[R, T]):
                 f"{reply.model} at {model.endpoint} {unusable}. Use another model.", text=reply.text
             ) from None
 
-    async def _ask(
-        self,
-        model: LanguageModel,
-        messages: Sequence[Message],
-        limit: Limit,
-        on_text: OnText | None,
-        reservation: Reservation,
-    ) -> Reply[R]:
-        reservation.start()
-        async with self.listening(on_text) as listener:
-            return await model.complete_json(
-                messages,
-                self.schema,
-                name=self.name,
-                prompt_version=self.prompt.version or None,
-                limit=limit,
-                on_text=listener,
-                may_ask_again=reservation.take_again,
-            )
+    async def _reply(
+        self, model: LanguageModel, on_text: OnText | None, reservation: Reservation
+    ) -> tuple[Reply[R], FittedPrompt | None]:
+        """Return the reply, and the prompt of a call with passages."""
+        limit = model.limit(self.name)
+
+        async def ask(messages: Sequence[Message]) -> Reply[R]:
+            reservation.start()
+            async with self.listening(on_text) as listener:
+                return await model.complete_json(
+                    messages,
+                    self.schema,
+                    name=self.name,
+                    prompt_version=self.prompt.version or None,
+                    limit=limit,
+                    on_text=listener,
+                    may_ask_again=reservation.take_again,
+                )
+
+        if self.passages is None:
+            return await ask(self._messages()), None
+        fitted = await fit(self.passages, self._messages, model, limit)
+        try:
+            return await ask(fitted.messages), fitted
+        except ContextExceeded as error:
+            if not reservation.take_again():
+                raise
+            reservation.add_refused(error.attempts)
+            refused = RefusedPrompt(fitted, error)
+        fitted = await fit(self.passages, self._messages, model, limit, refused)
+        return await ask(fitted.messages), fitted
 
     def _messages(self, passages: Sequence[str] = ()) -> list[Message]:
         """Return the messages with passages of these texts; raises InvalidPrompt."""

@@ -14,6 +14,7 @@ from generator.model_calls.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import Prompt
 from generator.tracing.steps import Step
 from tests.generator.language_model import Scripted, says, settings
+from tests.generator.sample_index import passage
 
 PROMPT = Prompt("draft", "en", 3, "Name the river.\n$question")
 
@@ -43,12 +44,12 @@ def drafting(**changed):
     return ModelStep("draft", schema=River, **declared | changed)
 
 
-def run(step, *answers, budget=None):
+def run(step, *answers, budget=None, **changed):
     """Run a step with a model of these answers; return its value, its trace and the requests."""
     root, script = Step("ask"), Scripted(answers)
 
     async def run_step():
-        async with LanguageModel(settings(retries=0), transport=script.transport) as model:
+        async with LanguageModel(settings(retries=0, **changed), transport=script.transport) as model:
             return await step.run(root, model, budget)
 
     steps: list[Any] = root.children
@@ -148,3 +149,16 @@ def test_a_request_that_was_refused_costs_a_call_and_no_tokens():
     budget = Allowance(Budget(calls=3))
     run(drafting(), httpx.Response(503), budget=budget)
     assert (budget.spent.calls, budget.spent.tokens) == (1, 0)
+
+
+def test_a_prompt_that_the_server_refuses_as_too_long_is_shortened_once_and_both_requests_are_spent():
+    river = passage("R1", "The Han is long. The Nakdong is longer.", title="Rivers")
+    text = "maximum context length is 900 tokens, the context length of this model"
+    too_long = httpx.Response(400, json={"error": {"message": text, "code": 400}})
+    prompt = Prompt("draft", "en", 3, "Name the river.\n$passages\n$question")
+    step, budget = drafting(prompt=prompt, passages=[river]), Allowance(Budget(calls=3))
+    value, [done], requests = run(step, too_long, says({"name": "Nakdong"}), budget=budget, max_tokens=64)
+    assert value == "Nakdong"
+    assert [b"longer" in request.content for request in requests] == [True, False]
+    assert done.model_call["context"]["said_by"] == "refusal"
+    assert budget.spent.calls == 2
