@@ -14,7 +14,7 @@ from itertools import zip_longest
 from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
-from generator.hops.chains import Finding, answered, follow, papers_of
+from generator.hops.chains import Finding, answered, count_papers, follow
 from generator.hops.plans import TWO_ROUNDS, Plan, plan_steps
 from generator.model_calls.budgets import Allowance, Budget
 from generator.request import WAY, AskRequest, Resources
@@ -62,8 +62,7 @@ async def answer_in_hops(
             found = await _steps(hops, plan, request, resources, allowance, step.publish)
         if found and request.way != WAY:
             hops.notes.append(ANOTHER_WAY.format(request.way))
-        papers = papers_of(finding.search for finding in found)
-        allowance.settle(papers=papers - allowance.spent.papers)
+        count_papers(found, allowance)
         hops.output = {
             "steps": None if plan is None else list(plan.questions),
             "answers": answered(found),

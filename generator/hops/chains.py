@@ -57,9 +57,10 @@ def answered(findings: Sequence[Finding]) -> list[str]:
     return [finding.text for finding in findings if finding.answer]
 
 
-def papers_of(searches: Iterable[SearchResult]) -> int:
-    """Count the distinct papers of several searches."""
-    return len({hit.doc_id for search in searches for hit in search.hits})
+def count_papers(found: Iterable[Finding], budget: Allowance) -> None:
+    """Count the distinct papers of the searches as spent."""
+    papers = len({hit.doc_id for finding in found for hit in finding.search.hits})
+    budget.settle(papers=papers - budget.spent.papers)
 
 
 async def follow(
@@ -101,8 +102,7 @@ async def follow(
     try:
         async with asyncio.timeout(None if math.isinf(left) else left):
             for at_once in [[step] for step in steps] if plan.ordered else [steps]:
-                papers = papers_of(finding.search for finding in found.values())
-                budget.settle(papers=papers - budget.spent.papers)
+                count_papers(found.values(), budget)
                 if budget.is_spent:
                     break
                 facts = answered([*found.values()])
