@@ -33,7 +33,7 @@ from retriever.sources.merging import LimitedSource
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
-    from retriever.sources.gathered import SharedModels
+    from retriever.sources.models import SharedModels
 
 INDEX_SECONDS = 60.0  # time limit of an index of this project
 NONE = "no paper found is relevant enough"

@@ -17,9 +17,10 @@ from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.engine import SourcesEngine
-from retriever.sources.gathered import SharedModels, index_of_sources
+from retriever.sources.gathered import index_of_sources
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_sources, merge
+from retriever.sources.models import SharedModels
 
 T = TypeVar("T")
 

@@ -10,9 +10,9 @@ from retriever.index import open_index
 from retriever.queries.boolean import Filters, Range
 from retriever.relevance.source_ranking import QuestionRanking
 from retriever.settings import RetrieverSettings
-from retriever.sources.gathered import SharedModels
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
+from retriever.sources.models import SharedModels
 from tests.indexer.made_corpora import build, write_jsonl
 
 QUESTION = "methane emission of rice paddies"
