@@ -11,10 +11,10 @@ from retriever.explaining.accounts import Account, ConceptAccount, ConstraintAcc
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords.choice import KeywordChoice
 from retriever.keywords.plan import question_query
+from retriever.order.bridges import Bridge
 from retriever.order.contributions import scores_by_concept
 from retriever.order.measured import Measure, question_places
 from retriever.order.patterns import TokenPlaces
-from retriever.order.second_search import Bridge
 from retriever.papers.page import stored_passage
 from retriever.queries.boolean import Query
 from retriever.question.analysis import AnalysedQuestion

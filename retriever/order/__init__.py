@@ -8,6 +8,7 @@ feedback       terms of the best passages
 measured       all features of candidates
 weights        weights of the features
 scored         parts of each score, and their sum
+bridges        names that lead from one passage to another
 second_search  names in the best passages, and titles that these name
 contributions  the score of one passage by concept
 closeness      windows of a passage, for the likelihood of an answer

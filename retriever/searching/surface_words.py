@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
-from retriever.order.second_search import Bridge
+from retriever.order.bridges import Bridge
 from retriever.queries.names import BRIDGES, FEEDBACK
 from retriever.requests.context import SearchContext
 from retriever.stages.hits import QueryTrace

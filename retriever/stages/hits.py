@@ -7,7 +7,7 @@ from typing import Any
 from base.amounts import counted
 from indexer.files.schema import StoredPassage
 from retriever.constraints.parsing import Constraints
-from retriever.order.second_search import Bridge
+from retriever.order.bridges import Bridge
 from retriever.queries.keywords import Keyword
 from retriever.queries.names import progressive_number
 from retriever.question.concepts import Concept

@@ -1,19 +1,25 @@
-"""Two rounds of searches: the second follows the bridges of the best passages of the first.
+"""A second round of searches, for questions of several steps, without a model.
 
     stages = await run_stages(context)
     result = await present(context, await with_second_round(context, stages))
 
+It follows the bridges of the best passages: names, terms and rare nouns that the question does not contain.
 The second round is one call to the engine, with a query for each passage with bridges.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
+from indexer.analysis.names import LONGEST_READ, names_in
+from indexer.analysis.tokens import as_indexed
+from indexer.analysis.word_roles import role_of
+from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
-from retriever.engines.term_statistics import term_statistics
-from retriever.hops.bridges import Lead, lead_from, read_entities
-from retriever.keywords.plan import NamedQuery, QueryPlan
+from retriever.engines.term_statistics import TermStatistics, term_statistics
+from retriever.index import SearchIndex
+from retriever.keywords.plan import QueryPlan
+from retriever.order.bridges import SECOND_ROUND, Tokens
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.question_form import question_form
 from retriever.requests.context import SearchContext
@@ -22,16 +28,45 @@ from retriever.searching.penalties import penalise
 from retriever.stages.pool import find_all
 from retriever.stages.ranking import Ranking
 
-# Tuned on HotpotQA; python -m eval.experiments.hops --grid shows other values, cross-validated.
-SOURCES = 3  # passages of the first round that may have bridges
+SOURCES = SECOND_ROUND.sources
+# Tuned on HotpotQA, like SECOND_ROUND.
 SECOND_SHARE = 0.55  # of the score of the same rank in the first round; the first ten ranks do not tie
 TITLE_WEIGHT = 0.6  # if the method has none
-FOUND = 20  # hits of each query of the second round
 ROUND = "second round"
+RARE_SHARE = 0.01  # maximum share of passages with a rare noun
+NOUNS = frozenset({"NNG", "SL", ""})  # English tokens have no tag
+
+
+@dataclass(frozen=True, slots=True)
+class Entities:
+    """Possible bridges of a passage, by their tokens, with their first written form."""
+
+    passage_id: str
+    held: frozenset[str]  # all tokens of the passage
+    names: Mapping[Tokens, str]
+    terms: Mapping[Tokens, str]  # of the glossary
+    nouns: Mapping[Tokens, str]
+
+    def tokens(self) -> set[str]:
+        """Return the tokens whose document frequencies are needed."""
+        return {token for found in (self.names, self.terms, self.nouns) for key in found for token in key}
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The written bridges of a passage, and the uncovered words of the question."""
+
+    passage_id: str
+    bridges: Mapping[Tokens, str]
+    uncovered: tuple[str, ...]
 
 
 async def with_second_round(
-    context: SearchContext, stages: Stages, *, sources: int = SOURCES, share: float = SECOND_SHARE
+    context: SearchContext,
+    stages: Stages,
+    *,
+    sources: int = SOURCES,
+    share: float = SECOND_SHARE,
 ) -> Stages:
     """Return the stages of a search with a second round's hits among those of their ranking.
 
@@ -49,11 +84,16 @@ async def with_second_round(
         context.recorder.note(f"also searched for {', '.join(lead.bridges.values())}, from {lead.passage_id}")
     weight = TITLE_WEIGHT if context.options.title_weight is None else context.options.title_weight
     queries = tuple(
-        NamedQuery(f"{ROUND} {number}", lead.query(weight), FOUND) for number, lead in enumerate(leads, 1)
+        SECOND_ROUND.query(f"{ROUND} {number}", lead.bridges, dict.fromkeys(lead.uncovered, 1.0), weight)
+        for number, lead in enumerate(leads, 1)
     )
     pool = await find_all(context, pool, QueryPlan(queries))
     found = [
-        [hit for hit in await _allowed(context, question, pool.found[named.name]) if not _is(hit, lead)]
+        [
+            hit
+            for hit in await _allowed(context, question, pool.found[named.name])
+            if hit.passage_id != lead.passage_id
+        ]
         for named, lead in zip(queries, leads, strict=True)
     ]
     hits = interleaved(
@@ -90,10 +130,6 @@ async def _allowed(
     return [hit for hit, _ in ranking.hits if hit.doc_id not in ranking.about]
 
 
-def _is(hit: EngineHit, lead: Lead) -> bool:
-    return hit.passage_id == lead.passage_id
-
-
 def in_turn(found: Sequence[Sequence[EngineHit]]) -> list[EngineHit]:
     """Interleave several lists of hits, each hit once."""
     taken: dict[str, EngineHit] = {}
@@ -117,3 +153,54 @@ def interleaved(
             known, score = hits.get(key, (hit, 0.0))
             hits[key] = known, max(score, weight / rank)
     return tuple(sorted(hits.values(), key=lambda pair: (-pair[1], pair[0].passage_id)))
+
+
+def read_entities(index: SearchIndex, passage: StoredPassage, question: AnalysedQuestion) -> Entities:
+    """Analyse a passage for possible bridges; call it in a thread, since analysis is slow."""
+    whole, title = as_indexed(passage.title, passage.text)
+    text = whole[:LONGEST_READ]
+    tagged = index.analyzer.tagged_tokens(text)
+    asked = {token[0] for token in question.tokens}
+    tokens = [token for token, _ in tagged]
+    matches = index.glossary.translations([token[0] for token in tokens])
+    terms = {
+        tuple(token[0] for token in tokens[match.start : match.end]): text[
+            tokens[match.start][2] : tokens[match.end - 1][3]
+        ]
+        for match in matches
+    }
+    nouns: dict[Tokens, str] = {
+        (token[0],): text[token[2] : token[3]]
+        for token, tag in reversed(tagged)
+        if tag in NOUNS and role_of(token[0], tag) == "noun"
+    }
+    return Entities(
+        passage.passage_id,
+        frozenset(token[0] for token in tokens),
+        *(_new(found, asked) for found in (names_in(text, tagged, title_end=len(title)), terms, nouns)),
+    )
+
+
+def _new(found: Mapping[Tokens, str], asked: set[str]) -> dict[Tokens, str]:
+    return {tokens: text for tokens, text in found.items() if not asked.issuperset(tokens)}
+
+
+def lead_from(entities: Entities, question: AnalysedQuestion, statistics: TermStatistics) -> Lead | None:
+    """Choose the rarest names; without names, glossary terms and rare nouns; None without any."""
+    most = RARE_SHARE * statistics.passages
+    rare = {
+        tokens: text
+        for tokens, text in entities.nouns.items()
+        if 1 < statistics.frequencies.get(tokens[0], 0) <= max(most, 2)
+    }
+    found = entities.names or {**rare, **entities.terms}
+    rarities = {tokens: sum(map(statistics.idf, dict.fromkeys(tokens))) for tokens in found}
+    chosen = {tokens: found[tokens] for tokens in SECOND_ROUND.choose(rarities)}
+    if not chosen:
+        return None
+    uncovered = tuple(
+        token
+        for token, role in question.roles.items()
+        if role in {"noun", "other"} and token not in entities.held
+    )
+    return Lead(entities.passage_id, chosen, uncovered)
