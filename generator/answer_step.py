@@ -11,7 +11,7 @@ from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, answer_from
 from generator.model_calls.model_step import model_step
 from generator.request import Resources
 from generator.tracing.steps import Step
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import SearchResult
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import SearchResult
 
 # Share of the best score. On the plain tuning questions it drops no paper that answers the question.

@@ -25,9 +25,9 @@ from generator.tracing.trace import TRACE_VERSION, Trace
 from generator.ways import check_options, find_way, make_request
 from indexer.settings import IndexerSettings
 from retriever.index import OpenIndex, SearchIndex, open_index
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import Hit, SearchResult
 
 __all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]

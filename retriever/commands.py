@@ -30,7 +30,7 @@ from retriever.options import (
     plan_options,
     synonyms_option,
 )
-from retriever.queries.names import EXPRESSION, NOTHING_TO_SEARCH
+from retriever.query_plan import EXPRESSION, NOTHING_TO_SEARCH
 from retriever.question.unknown_words import unknown_words_note
 from retriever.stages.hits import SearchResult
 
@@ -112,7 +112,7 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if out:
         check_output(out, read)
     if record_file:
-        from retriever.records.files import form_of
+        from retriever.search_records.files import form_of
 
         form_of(record_file)
         check_output(record_file, read)
@@ -148,8 +148,8 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter for each option
             show_search(result)
     finally:  # last, so that a full disk loses no output; also written after a closed pipe
         if record_file:
-            from retriever.records.files import save
-            from retriever.records.record import search_record
+            from retriever.search_records.files import save
+            from retriever.search_records.record import search_record
 
             save(search_record(manifest, request, result), record_file)
 
@@ -181,10 +181,10 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
     FILE comes from `search --record FILE.json`. The recorded settings apply.
     """
     from retriever.index import SearchIndex, open_index
-    from retriever.records.files import load
-    from retriever.records.record import SearchRecord, search_record
-    from retriever.records.rerun import compare, comparison_lines
     from retriever.search import search as run
+    from retriever.search_records.files import load
+    from retriever.search_records.record import SearchRecord, search_record
+    from retriever.search_records.rerun import compare, comparison_lines
 
     then = load(file)
     request, settings = then.request, then.settings()

@@ -18,15 +18,15 @@ from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.engines.term_statistics import TermStatistics, term_statistics
 from retriever.index import SearchIndex
-from retriever.keywords.plan import QueryPlan
 from retriever.order.bridges import SECOND_ROUND, Tokens
+from retriever.query_plan import QueryPlan
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.question_form import question_form
 from retriever.requests.context import SearchContext
 from retriever.search import Stages
 from retriever.searching.penalties import penalise
 from retriever.stages.pool import find_all
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 SOURCES = SECOND_ROUND.sources
 # Tuned on HotpotQA, like SECOND_ROUND.

@@ -36,10 +36,9 @@ from generator.finding.bounds import DEFAULTS
 from indexer.options import json_option
 from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
-from retriever.queries.boolean import Filters
-from retriever.relevance.expected_f import highest_expected_f
-from retriever.relevance.ranked_papers import rank_papers
-from retriever.relevance.score_curve import WEIGHTS
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_probability import WEIGHTS, highest_expected_f
+from retriever.relevance.paper_ranking import rank_papers
 from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 

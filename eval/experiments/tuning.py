@@ -49,9 +49,9 @@ from retriever.order.feedback import SELECTION, TermSelection, feedback_terms
 from retriever.order.measured import Measure, Measured, measure
 from retriever.order.patterns import TokenPlaces
 from retriever.order.weights import LEXICAL_WEIGHTS
-from retriever.queries.names import BRIDGES, FEEDBACK
+from retriever.query_plan import BRIDGES, FEEDBACK
 from retriever.settings import RetrieverSettings
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 NDCG = "nDCG@10"
 FEWEST_SETS = 2

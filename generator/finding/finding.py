@@ -25,9 +25,9 @@ from generator.model_calls.budgets import Budget
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
-from retriever.relevance.source_ranking import QuestionRanking
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
 

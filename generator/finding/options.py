@@ -11,7 +11,7 @@ from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
-    from retriever.queries.boolean import Filters
+    from retriever.queries.filters import Filters
 
 FILTERS = {"year": "years", "lang": "lang", "journal": "journal"}  # fields of `Filters` by option
 
@@ -86,7 +86,7 @@ def find_request(
     """Make a request from the values of the options; raises like FindRequest."""
     from generator.finding.request import FindRequest
     from generator.model_calls.budgets import Budget
-    from retriever.queries.boolean import Filters
+    from retriever.queries.filters import Filters
 
     values = dict(given)
     bounds = {part: values.pop(f"max_{part}") for part in ("calls", "tokens", "seconds", "papers")}

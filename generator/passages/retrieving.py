@@ -7,7 +7,7 @@ from typing import Any
 from generator.passages.asked import PassageQuestion
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
-from retriever.queries.names import QUESTION
+from retriever.query_plan import QUESTION
 from retriever.stages.hits import SearchResult
 from retriever.views.passage_search import fused, search_passages
 

@@ -22,7 +22,7 @@ from generator.settings import HopsMode
 from generator.tracing.steps import Step
 from retriever.constraints.parsing import Constraints
 from retriever.errors import BadFilter
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
 

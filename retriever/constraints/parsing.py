@@ -8,10 +8,9 @@ from datetime import datetime
 from typing import Any, Self
 
 from retriever.constraints.english_exclusions import english_exclusions
-from retriever.constraints.excluded_years import ONLY_PAPERS, unwanted_years
 from retriever.constraints.exclusions import Exclusion, Writing
 from retriever.constraints.korean_exclusions import korean_exclusions
-from retriever.constraints.years import YearRange, are_compared, find_years
+from retriever.constraints.years import ONLY_PAPERS, YearRange, are_compared, find_years, unwanted_years
 from retriever.queries.boolean import Range
 from retriever.settings import RetrieverSettings
 

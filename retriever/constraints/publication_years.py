@@ -1,12 +1,24 @@
-"""Whether the years of a question are years of publication.
+"""Years of publication in a question, and the words for papers that show them.
 
-They are only where the question speaks of papers of that time: "studies since 2015", "published before 2010",
-최근 5년간의 연구. Other years belong to the subject: "from 1951 to 2010", 지난 20년간.
+Years are years of publication only if the question mentions papers of that time: "studies since 2015",
+"published before 2010", 최근 5년간의 연구. Other years belong to the subject: "from 1951 to 2010", 지난
+20년간.
 """
 
 import re
 
-from retriever.constraints.publication_words import ENGLISH_PAPERS, KOREAN_PAPERS
+# "Research funding" and 연구비 are no papers.
+ENGLISH_PAPERS = (
+    r"(?:papers?|studies|articles?|literature|publications?|reviews|preprints?|theses|dissertations?"
+    r"|(?:a|the|any|each|recent|new|this) study"
+    r"|research(?!\s+(?:and development|funding|funds?|spending|budgets?|grants?|policy|policies|institut\w+"
+    r"|universit\w+|cent(?:er|re)s?|investments?|groups?|teams?|expenditures?|stations?|money|jobs?))"
+    r"|(?:\A|(?:recent|prior|previous|earlier|existing|new|find)\s+)works?)"
+)
+KOREAN_PAPERS = (
+    r"(?:연구(?!개발|비|원|소|자|실|진|팀|기관|단체|인력|투자|재단|윤리|용)|논문|문헌|학술지|학위\s*논문)"
+)
+
 
 BEFORE, BEHIND = 160, 80  # characters of the sentence that are read around the years
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;]")

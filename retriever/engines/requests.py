@@ -7,7 +7,8 @@ version 8 and Elasticsearch kept.
 from collections.abc import Sequence
 from typing import Any
 
-from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.filters import Filters
 
 # Candidates examined in a graph of vectors; a flat field examines all.
 CANDIDATES_A_HIT, LEAST_CANDIDATES, MOST_CANDIDATES = 3, 100, 10_000

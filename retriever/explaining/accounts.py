@@ -6,7 +6,7 @@ from typing import Any
 
 from retriever.engines import Explanation
 from retriever.order.bridges import Bridge
-from retriever.order.contributions import ConceptScore
+from retriever.order.features import ConceptScore
 from retriever.order.scored import Part
 from retriever.question.concepts import Word
 

@@ -16,12 +16,12 @@ from retriever.errors import BadFilter
 if TYPE_CHECKING:  # only names are needed before a search
     from retriever.index import SearchIndex
     from retriever.keywords.choice import KeywordChoice
-    from retriever.keywords.plan import QueryPlan
+    from retriever.query_plan import QueryPlan
     from retriever.question.analysis import AnalysedQuestion
     from retriever.requests.context import SearchContext
     from retriever.settings import RetrieverSettings
     from retriever.stages.pool import CandidatePool
-    from retriever.stages.ranking import Ranking
+    from retriever.stages.stages import Ranking
 
     Analyse = Callable[[SearchIndex, str], AnalysedQuestion]
     ChooseKeywords = Callable[[SearchContext, AnalysedQuestion], Awaitable[KeywordChoice]]

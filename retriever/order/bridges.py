@@ -8,8 +8,8 @@ candidates while the order is computed. The second round of a question of severa
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from retriever.keywords.plan import NamedQuery
 from retriever.queries.boolean import Term, or_query
+from retriever.query_plan import NamedQuery
 
 Tokens = tuple[str, ...]  # of a name, a term or a noun
 

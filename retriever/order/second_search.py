@@ -14,13 +14,12 @@ import numpy as np
 from indexer.forward.rows import Numbers, PassageRows
 from retriever.engines import NumberedRows
 from retriever.engines.term_statistics import inverse_document_frequencies
-from retriever.keywords.plan import NamedQuery
 from retriever.order.bm25 import Scale, Scores
 from retriever.order.bridges import SECOND_SEARCH, Bridge
 from retriever.order.patterns import TokenPlaces
 from retriever.order.scored import ScoredCandidates
 from retriever.queries.boolean import single
-from retriever.queries.names import BRIDGES
+from retriever.query_plan import BRIDGES, NamedQuery
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.concepts import Concept
 

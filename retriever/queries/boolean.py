@@ -7,7 +7,7 @@ adds nothing, a Range and an Exact only filter.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from base.amounts import plain
 
@@ -79,41 +79,6 @@ class Not:
 
 Query: TypeAlias = Term | Phrase | Range | Exact | Or | And | Not
 EVERYTHING = Not(Or(()))
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What every hit must satisfy, without a bearing on its score."""
-
-    years: Range | None = None
-    lang: str | None = None
-    journal: str | None = None
-    without: tuple[str, ...] = ()  # passage_ids that must not be found
-    complete: bool | None = None  # papers with an abstract or text alone; False: those without any
-    doc_ids: tuple[str, ...] = ()  # only passages of these papers, where any are given
-    parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
-
-    def as_record(self) -> dict[str, Any]:
-        """Return what a caller filters by as JSON, for a trace."""
-        years = [self.years.low, self.years.high] if self.years else None
-        return {"years": years, "lang": self.lang, "journal": self.journal}
-
-    def clauses(self) -> tuple[Query, ...]:
-        """Return the filters as clauses; `complete` is left to the engine."""
-        found: list[Query] = []
-        if self.lang:
-            found.append(Exact("lang", (self.lang,)))
-        if self.journal:
-            found.append(Exact("journal", (self.journal,)))
-        if self.years and (self.years.low, self.years.high) != (None, None):
-            found.append(self.years)
-        if self.doc_ids:
-            found.append(Exact("doc_id", self.doc_ids))
-        if self.parts:
-            found.append(Exact("part", self.parts))
-        if self.without:
-            found.append(Not(Exact("passage_id", self.without)))
-        return tuple(found)
 
 
 def single(token: str) -> Pattern:

@@ -17,10 +17,9 @@ from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.keywords.choice import KeywordChoice
 from retriever.methods.shrag import TITLE_WEIGHT
-from retriever.order.closeness import best_window
-from retriever.order.features import coverage, patterns_of
+from retriever.order.features import best_window, coverage, patterns_of
 from retriever.order.measured import measure_first
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.question.analysis import AnalysedQuestion
 from retriever.relevance.cascade import PASSAGES, Relevance, leads_of, relevance_by_models
 from retriever.requests.request import SearchRequest

@@ -19,7 +19,8 @@ from retriever.engines.facets import FacetCounts, FacetField
 from retriever.engines.tantivy import TantivyEngine
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,

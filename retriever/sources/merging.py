@@ -24,7 +24,8 @@ from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates.descriptions import MOST_ALIKE, Claim, Description, claims_of
 from retriever.errors import SourceFailed, SourceSilent
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
 from retriever.stages.fusion import reciprocal_rank_fusion
 

@@ -9,7 +9,7 @@ from indexer.files.schema import StoredPassage
 from retriever.constraints.parsing import Constraints
 from retriever.order.bridges import Bridge
 from retriever.queries.keywords import Keyword
-from retriever.queries.names import progressive_number
+from retriever.query_plan import progressive_number
 from retriever.question.concepts import Concept
 from retriever.reference import web_address
 from retriever.stages.highlights import MarkedText, Span

@@ -17,8 +17,7 @@ from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, C
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
 from retriever.methods import method_named, method_names
 from retriever.papers.page import LONGEST_ID
-from retriever.queries.boolean import Filters
-from retriever.queries.filters import make_filters
+from retriever.queries.filters import Filters, make_filters
 from retriever.requests.request import MOST_CHARACTERS, check_question
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
 from retriever.errors import BadFilter
-from retriever.records.files import as_json, as_report
-from retriever.records.record import SearchRecord, search_record
-from retriever.records.rerun import compare
+from retriever.search_records.files import as_json, as_report
+from retriever.search_records.record import SearchRecord, search_record
+from retriever.search_records.rerun import compare
 from server.api.requests import MOST_HITS, QUESTION, IndexSearch
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Rerun

@@ -7,7 +7,7 @@ import pytest
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints
 from retriever.engines import EngineHit
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, open_search, present, run_stages
 from retriever.second_round import in_turn, interleaved, with_second_round
 from retriever.settings import RetrieverSettings

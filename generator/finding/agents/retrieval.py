@@ -15,7 +15,8 @@ from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.engines.term_statistics import inverse_document_frequency
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,

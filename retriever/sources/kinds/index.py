@@ -15,7 +15,8 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.papers.citations import citation_counts, cited_by, references
 from retriever.papers.records import records_of_papers
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import (
     ANALYZER,
     DECOMPOUND,

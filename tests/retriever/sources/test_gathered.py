@@ -14,7 +14,8 @@ from generator.ways import make_request
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures

@@ -55,3 +55,23 @@ class ScoreCurve:
     def probability(self, score: float) -> float:
         """Return the probability that a paper of this score is relevant; 0 without a score."""
         return likelihood(WEIGHTS, self.features(score)) if score > 0 else 0.0
+
+
+READ = 100  # papers of a ranking that are judged
+LAST = 20  # last papers of a full ranking; their mean probability is assumed for READ more papers
+
+
+def highest_expected_f(probabilities: Sequence[float]) -> float:
+    """Return the expected F of the best list of these papers, 0 to 1; 0 without papers.
+
+    A ranking of `READ` papers was cut: `READ` more with the mean probability of its last papers are expected.
+    """
+    ranked = sorted(probabilities, reverse=True)
+    expected = sum(ranked)
+    if len(ranked) >= READ:
+        expected += READ * sum(ranked[-LAST:]) / LAST
+    best = held = 0.0
+    for count, probability in enumerate(ranked, 1):
+        held += probability
+        best = max(best, 2 * held / (count + expected))
+    return round(min(best, 1.0), 6)

@@ -6,17 +6,22 @@ from dataclasses import replace
 import pytest
 
 from retriever.order.bm25 import Scale
-from retriever.order.closeness import BESIDE
+from retriever.order.features import BESIDE
 from retriever.order.feedback import Feedback
 from retriever.order.measured import Measure
 from retriever.question.concepts import Concept
-from retriever.searching.confidence import (
+from retriever.searching.answerability import (
     EVIDENCE,
     LEAST_BASE,
+    LIKELIHOOD,
     NOTHING,
+    THRESHOLD,
     answer_likelihood,
     answerability_features,
+    asked_kind,
+    tokens_of_kind,
 )
+from tests.generator.sample_index import found
 from tests.retriever.order.by_hand import held_by, passage, question, read, word
 
 STATISTICS = held_by(quokka=10, grass=10)
@@ -102,3 +107,65 @@ def test_only_the_first_passages_are_evidence():
 def test_without_passages_nothing_speaks_for_an_answer():
     assert features() == NOTHING
     assert answer_likelihood(NOTHING) < answer_likelihood(features(BOTH, NONE))
+
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["quantum error correction", "coffee and sleep", "백신 부작용 보상 제도"],
+    ids=["no other word in the title", "one of two words", "few other words in the title"],
+)
+def test_a_question_whose_subject_is_unknown_is_unlikely_to_be_answered(sample, question):
+    result = found(sample, question)
+    assert result.hits
+    assert result.likelihood <= LIKELIHOOD < THRESHOLD
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "AI reading chest xrays",
+        "are monsoon downpours getting worse in korea?",
+        "자율주행운전자개입시점",
+        "How can the spread of thermal runaway from cell to cell in a battery pack be slowed?",
+        "coffee and sleep of nurses on shift rotation in a hospital",
+    ],
+    ids=[
+        "others in the title",
+        "a word that any paper may hold",
+        "one run",
+        "marginal in a long question",
+        "long",
+    ],
+)
+def test_a_marginal_unknown_word_leaves_the_likelihood(sample, question):
+    result = found(sample, question)
+    assert result.unknown_words
+    assert result.likelihood >= THRESHOLD
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("When was Seoul founded?", "date"),
+        ("In which year did the trial end?", "date"),
+        ("히틀러는 몇 년도에 사망했는가?", "date"),
+        ("한국 전쟁은 언제 일어났나요?", "date"),
+        ("How many patients took part?", "number"),
+        ("아프리카의 총 인구는 얼마인가?", "number"),
+        ("월드컵은 몇개국에서 개최되었는가?", "number"),
+        ("How does drought act when it lasts?", None),
+        ("스페인의 국화는 무엇인가?", None),
+    ],
+)
+def test_the_wording_tells_whether_a_date_or_a_number_is_asked_for(question, kind):
+    assert asked_kind(question) == kind
+
+
+def test_years_and_centuries_are_dates_and_every_numeral_is_a_number():
+    tokens = ["1998", "12", "3.5", "세기", "seven", "graph"]
+
+    assert tokens_of_kind("date", tokens) == {"1998", "세기"}
+    assert tokens_of_kind("number", tokens) == {"1998", "12", "3.5", "seven"}

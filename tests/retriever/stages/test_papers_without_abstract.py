@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import shrag
 from tests.retriever.made_papers import found, index_of, run_of

@@ -3,7 +3,7 @@
 import pytest
 
 from indexer.analysis import make_analyzer
-from retriever.question.whole_words import with_whole_words
+from retriever.question.korean_words import with_whole_words
 
 BILINGUAL = make_analyzer("bilingual", "discard")
 

@@ -7,8 +7,9 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from retriever.queries.boolean import Filters, Range
-from retriever.relevance.source_ranking import QuestionRanking
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.settings import RetrieverSettings
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource

@@ -6,7 +6,7 @@ from typing import Any
 
 from base.amounts import counted
 from base.terminal.output import json_text
-from retriever.records.record import SearchRecord
+from retriever.search_records.record import SearchRecord
 
 SHOWN_CHARACTERS = 80  # of a value that changed
 # Keys of the index that affect the hits.

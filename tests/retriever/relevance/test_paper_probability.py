@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from retriever.relevance.score_curve import ScoreCurve
+from retriever.relevance.paper_probability import ScoreCurve, highest_expected_f
 
 
 def test_the_features_of_a_paper_are_shares_of_the_best_score():
@@ -32,3 +32,22 @@ def test_the_best_paper_is_more_probable_where_the_others_fall_far_behind():
 
 def test_a_question_that_finds_nothing_has_a_curve_too():
     assert ScoreCurve.of([], concepts=0).probability(0.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "expected"),
+    [
+        ([], 0.0),
+        ([0.9, 0.1], 0.9),  # of the first alone: 2 · .9 / (1 + 1)
+        ([0.1, 0.9], 0.9),
+        ([0.5, 0.5, 0.5], 0.666667),  # of all: 2 · 1.5 / (3 + 1.5)
+        ([1.0], 1.0),
+    ],
+)
+def test_the_best_list_ends_where_the_expected_f_is_highest(probabilities, expected):
+    assert highest_expected_f(probabilities) == expected
+
+
+def test_behind_a_ranking_that_was_cut_as_many_papers_follow_as_probable_as_its_last():
+    assert highest_expected_f([0.1] * 100) == 0.166667  # 2 · 10 / (100 + 10 + 10)
+    assert highest_expected_f([0.1] * 99) == 0.181818  # 2 · 9.9 / (99 + 9.9)

@@ -1,26 +1,92 @@
-"""The likelihood that the evidence answers a question, which decides whether an answer declines.
-
-A logistic regression over a question and the best passages. It was fitted on training questions, each once
-with its relevant passages in the index and once without, and on questions outside the scope of their corpus
-(`python -m eval.experiments.confidence`).
-"""
+"""The kind of answer that a question asks for, if its wording shows it: a year or date, a number."""
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from statistics import fmean
+from typing import Literal
 
 import numpy as np
 
 from base.logistic import likelihood
+from indexer.analysis.word_roles import SUBJECT_ROLES, is_common
 from retriever.engines import NumberedRows
-from retriever.order.closeness import best_window, window_around
-from retriever.order.features import base_scores, coverage, patterns_of
+from retriever.order.features import base_scores, best_window, coverage, patterns_of, window_around
 from retriever.order.measured import Measure, question_places
 from retriever.order.patterns import TokenPlaces
+from retriever.queries.keywords import words_of
 from retriever.question.analysis import AnalysedQuestion
-from retriever.question.answer_kinds import Kind, asked_kind, tokens_of_kind
-from retriever.question.concepts import with_roles
+from retriever.question.concepts import Concept, with_roles
+from retriever.question.unknown_words import unknown_nouns
+
+Kind = Literal["date", "number"]
+
+# The first that fits: "몇 년" asks for a date, "몇" for any number.
+ASKED: Mapping[Kind, re.Pattern[str]] = {
+    "date": re.compile(
+        r"^when\b|\b(?:what|which) (?:year|date|day|month|century)\b"
+        r"|언제|몇\s*(?:년|월|세기)|년도|연도|며칠|날짜",
+        re.IGNORECASE,
+    ),
+    "number": re.compile(
+        r"\bhow (?:many|much|long|old|large|big|tall|far|fast|high|deep|wide|heavy|often|hot|cold)\b"
+        r"|\bpercentage\b|몇|얼마",
+        re.IGNORECASE,
+    ),
+}
+# Tokens of these kinds in an index: years, centuries; numerals and the stems of English number words.
+TOKENS: Mapping[Kind, re.Pattern[str]] = {
+    "date": re.compile(r"[1-9]\d{2}|1\d{3}|20\d\d|centuri|세기"),
+    "number": re.compile(
+        r".*\d.*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelv|(?:thir|four|fif|six|seven"
+        r"|eigh|nine)teen|twenti|thirti|forti|fifti|hundr|thousand|million|billion|dozen"
+    ),
+}
+
+
+def asked_kind(question: str) -> Kind | None:
+    """Return the kind of answer that a question asks for; None if its wording does not show it."""
+    return next((kind for kind, wording in ASKED.items() if wording.search(question)), None)
+
+
+def tokens_of_kind(kind: Kind, tokens: Iterable[str]) -> set[str]:
+    """Return the analysed tokens that are, or are part of, an answer of the kind."""
+    return {token for token in tokens if TOKENS[kind].fullmatch(token)}
+
+
+MOST_WORDS = 4  # of a short question, without words that any paper may hold
+UNKNOWN_SHARE = 0.5  # of the question's words; with more unknown ones its subject is unknown
+TITLE_SHARE = 0.4  # of the known words' importance, which the title of a paper on the subject holds
+LIKELIHOOD = 0.2  # that papers answer such a question, at most; below the threshold of answers
+
+
+def subject_is_unknown(question: AnalysedQuestion, concepts: Sequence[Concept], read: NumberedRows) -> bool:
+    """Return True if the subject of a short question is a word that no paper contains.
+
+    Args:
+        question: the question.
+        concepts: its words and terms.
+        read: the passages found, best first.
+    """
+    subject = [token for token in question.tokens if question.roles[token[0]] in SUBJECT_ROLES]
+    content = [token for token in subject if not is_common(question.text[token[2] : token[3]], token[0])]
+    unknown = [token for token in unknown_nouns(question, concepts) if token in content]
+    if not unknown or len(words_of(question.text, content)) > MOST_WORDS:
+        return False
+    if len(unknown) >= UNKNOWN_SHARE * len(subject):
+        return True
+    known = [concept for concept in with_roles(concepts, question.roles, SUBJECT_ROLES) if concept.is_known]
+    return _title_share(question, known, read) < TITLE_SHARE
+
+
+def _title_share(question: AnalysedQuestion, known: Sequence[Concept], read: NumberedRows) -> float:
+    """Return the share of concepts that the title of the first passage holds; 1 without a title."""
+    if not read.ids or not read.rows.title_length[0]:
+        return 1.0
+    found = question_places(question, known, read).count(patterns_of(known))
+    return float(coverage(known, found, titles=True)[0])
+
 
 EVIDENCE = 5  # passages of an answer's evidence; the weights were fitted with five
 LEAST_BASE = 0.1  # added to the base before its logarithm is taken

@@ -1,17 +1,34 @@
-"""Korean nouns that the analysis splits, or cuts: 고혈압 (hypertension) to 혈압, 비만 (obesity) to 비.
+"""Korean words of a question: runs of Hangul, and nouns that the analysis splits or cuts.
 
-Such a noun is searched for whole if the glossary has it. For keywords it is sufficient that the analysis
-finds it whole in another context: before another particle, or after a noun.
+The analysis cuts 고혈압 (hypertension) to 혈압, and 비만 (obesity) to 비. Such a noun is searched for whole
+if the glossary has it. For keywords it is sufficient that the analysis finds it whole in another context:
+before another particle, or after a noun.
 """
 
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Container, Iterator, Sequence
 from operator import itemgetter
 
+from indexer.analysis import Token
 from indexer.analysis.tokens import Analyzer, TaggedToken
 from indexer.glossary.terms import korean_tokens
 from retriever.queries.boolean import Pattern
 from retriever.queries.keywords import pattern_of
-from retriever.question.hangul_runs import hangul_runs
+
+HANGUL_RUN = re.compile("[가-힣]+")
+
+
+def hangul_runs(text: str, tokens: Sequence[Token]) -> Iterator[tuple[tuple[int, int], list[Token]]]:
+    """Yield the start and end of each run of Hangul, and its tokens.
+
+    `tokens` are in the order of their starts.
+    """
+    starts = [token[2] for token in tokens]
+    for run in HANGUL_RUN.finditer(text):
+        begun = tokens[bisect_left(starts, run.start()) : bisect_left(starts, run.end())]
+        yield run.span(), [token for token in begun if token[3] <= run.end()]
+
 
 SHORTEST, LONGEST = 2, 8  # syllables
 MOST_WORDS = 4  # a longer question is a sentence, in which 가면 is a verb, not a mask
