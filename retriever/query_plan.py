@@ -1,4 +1,4 @@
-"""The names of the queries of a plan, and the notes if none is left to send."""
+"""The plan of a question: its named queries, which can be shown, edited and sent."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

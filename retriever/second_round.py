@@ -68,7 +68,7 @@ async def with_second_round(
     sources: int = SOURCES,
     share: float = SECOND_SHARE,
 ) -> Stages:
-    """Return the stages of a search with a second round's hits among those of their ranking.
+    """Return the stages of a search with the hits of a second round in their ranking.
 
     Bridges come from the first `sources` passages, and the second round counts `share` of the first. Nothing
     is added to an expression, to a text without words, or if there are no bridges.

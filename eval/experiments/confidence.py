@@ -1,4 +1,4 @@
-"""Weights and threshold of the likelihood that the evidence answers (`retriever/searching/confidence.py`).
+"""Weights and threshold of the likelihood that the evidence answers (`retriever/searching/answerability.py`).
 
     python -m eval.experiments.confidence --home DIR [--step N]
 

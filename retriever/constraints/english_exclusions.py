@@ -1,7 +1,9 @@
-"""English operators that exclude the words after them, each with the clauses in which it does.
+"""Exclusions in English questions: operators with the words after them.
 
-"Besides X" and "other than X, what else" ask for more than X and exclude nothing. "Without X" is a topic,
-since papers that do without X name it; only an absent technique ("without X-rays") is excluded.
+"Avoid", "exclude" and "do not mention" count as instructions only, at the start of a clause or after "please"
+or "but": "methods to avoid overfitting" is a topic. "Besides X" and "other than X, what else" ask for more
+than X and exclude nothing. "Without X" is a topic, since papers that do without X name it; only an absent
+technique ("without X-rays") is excluded.
 """
 
 import re

@@ -1,6 +1,7 @@
-"""Ranges of years in a question: since 2015, the last five years, 2010년 이후.
+"""Ranges of years in a question: since 2015, the last five years, 2010년 이후; and years that it excludes.
 
-Other years are no ranges: the 1998 World Cup, after 2000 cycles, 2008년 금융위기.
+Other years are no ranges: the 1998 World Cup, after 2000 cycles, 2008년 금융위기. "Excluding studies before
+2010" and "but not since 2015" ask for the other years.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Marks and shingles of a text, by which copies are found whatever became of its words.
+"""Texts compared: nearly equal, one within the other, or equal except for their figures.
 
-Marks are long words, and pieces of the text's letters between frequent letters. They are quickly found, and
-texts that have some in common are compared. They are compared by shingles, pieces of eight letters that begin
-at every letter (Broder, On the resemblance and containment of documents, SEQUENCES 1997).
+Texts that share some marks are compared. Marks are long words, and pieces of the text's letters between
+frequent letters; they are found quickly. Texts are compared by shingles: the eight letters from each
+letter on (Broder, On the resemblance and containment of documents, SEQUENCES 1997).
 """
 
 import re
@@ -24,16 +24,16 @@ LETTERS = 8  # of a shingle
 SAMPLED = np.uint64(4)  # one shingle of four
 FACTOR = 0x9E3779B97F4A7C15  # an odd number without a pattern in its bits
 BITS, HALF = 64, np.uint64(32)  # of a hash
-EAST_ASIAN = 0x1100  # Hangul, kana and Han begin here
+EAST_ASIAN = 0x1100  # the first code point of Hangul, kana and Han
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
 
 class Shingles(NamedTuple):
-    """A sample of the hashes of a text's shingles, which is as like that of another text as the texts are.
+    """A sample of the hashes of a text's shingles, which represents the text in comparisons.
 
     Args:
-        length: the number of letters; those of Hangul, kana and Han count twice, since they say more.
+        length: the number of letters; Hangul, kana and Han count twice, since a letter there says more.
         sample: hashes that are divisible by four.
     """
 
@@ -63,7 +63,7 @@ def shingles_of(text: str) -> Shingles:
 
 
 def _hashes(codes: Hashes) -> Hashes:
-    """Return the hash of each eight letters in a row, a polynomial of them; first of two, then of four."""
+    """Return the polynomial hash of each eight adjacent letters, built from two, then from four."""
     hashes, letters = codes, 1
     while letters < LETTERS:
         factor = np.uint64(pow(FACTOR, letters, 1 << BITS))
@@ -103,12 +103,12 @@ class Text(NamedTuple):
         return known_language(self.text)
 
     def likeness(self, other: "Text") -> Likeness:
-        """Compare texts: "same", "alike" if they differ in their numbers, or "other".
+        """Compare texts: "same"; "alike" if they differ only in their numbers; or "other".
 
-        Texts are the same if they are nearly equal, or if one nearly contains the other, which is not half as
-        long. They are others if each has a word of its title that the other lacks: such texts are made by one
-        template, or one of them is forged. They are only alike if each has a number that the other lacks, or
-        has it before another word; if one contains the other, this also counts for numbers in their titles.
+        Texts are the same if they are nearly equal, or if one nearly contains the other and is at most
+        twice as long. They are "other" if each has a word of its title that the other lacks: such texts are
+        made by one template, or one of them is forged. They are "alike" if each has a number that the other
+        lacks, or has it before another word; if one contains the other, numbers in their titles count too.
         """
         nearly_equal = self._has_words_of(other)
         if not (nearly_equal or self._contains(other)) or self._differs_in_title(other):
@@ -137,7 +137,7 @@ class Text(NamedTuple):
         return min(sizes) >= FEWEST_WORDS and shared >= SAME_TEXT * (sum(sizes) - shared)
 
     def _contains(self, other: "Text") -> bool:
-        """Check whether one text nearly contains the other, wherever words begin and end."""
+        """Check whether one text nearly contains the other, regardless of the spaces between words."""
         shared, sizes = len(self.marks & other.marks), (len(self.marks), len(other.marks))
         if not shared or shared < SHARED_MARKS * min(sizes):
             return False

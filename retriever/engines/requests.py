@@ -1,6 +1,6 @@
 """Requests to a cluster as values: each function returns a body, or a part of one.
 
-The scores are those of the embedded engine: both have BM25's factor (k1 + 1), which Lucene left out in
+The scores are the same as in the embedded engine: both have BM25's factor (k1 + 1), which Lucene left out in
 version 8 and Elasticsearch kept.
 """
 
@@ -184,7 +184,7 @@ def vectors_body(passage_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int) -> dict[str, Any]:
-    """Return the body that compares a vector exactly with those of the given passages (a flat field)."""
+    """Return the body that compares a vector exactly with the vectors of given passages (a flat field)."""
     return {
         "knn": {
             "field": "vector",

@@ -1,4 +1,4 @@
-"""The best hits of queries in the embedded engine, reading no more than they need."""
+"""The best hits of queries in the embedded engine, with as few reads as possible."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence

@@ -16,14 +16,12 @@ from retriever.order.measured import Measure, Measured, measure, measure_first
 from retriever.order.patterns import TokenPlaces
 from retriever.order.scored import ScoredCandidates, with_mean_of_title, with_other_language
 from retriever.order.second_search import (
-    BRIDGE_GAIN,
-    LINK_GAIN,
     SecondSearch,
     find_sources,
     gains,
     plan_second_search,
 )
-from retriever.order.weights import SEMANTIC_GAIN, lexical_parts, semantic_parts
+from retriever.order.weights import BRIDGE_GAIN, LINK_GAIN, SEMANTIC_GAIN, lexical_parts, semantic_parts
 from retriever.query_plan import (
     BRIDGES,
     FEEDBACK,

@@ -1,4 +1,4 @@
-"""Features of candidates: BM25 by concepts, feedback, neighbouring words."""
+"""Features of candidates: BM25 by concepts, neighbouring words, coverage, and the best window of a text."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

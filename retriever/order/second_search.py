@@ -25,9 +25,7 @@ from retriever.question.concepts import Concept
 
 BEST = 5  # passages that may be sources
 LEAST_UNCOVERED = 0.15  # of the question, by importance
-# Weights of a candidate's gains: by the BM25 of a bridge, and by a source that names its title. Both grow
-# with the share of the uncovered words that the candidate holds.
-BRIDGE_GAIN, LINK_GAIN = 0.15, 0.8
+# Gains (order/weights.py) grow with the share of the uncovered words that the candidate holds.
 LEAST_SHARE, UNCOVERED_SHARE = 0.25, 2.0
 WORDS_APART = 3  # positions from a word of a title to the next, where a source names it
 # A bridge needs a token that the question does not have and that is a name, not an ordinary word.
@@ -192,7 +190,7 @@ def _uncovered(
 
 
 def _is_bridge(token: str) -> bool:
-    """Return whether a token is long enough to name somebody, and no formula."""
+    """Check whether a token is long enough for a name, and no formula."""
     if any(map(str.isdigit, token)):
         return False
     return len(token) >= (SHORTEST_LATIN if token.isascii() else SHORTEST_HANGUL)
@@ -277,7 +275,7 @@ def _by_title(
 
 
 def _names(source: Source, title: Sequence[str], places: TokenPlaces) -> bool:
-    """Return whether a source names a title: one name has all its words, in order and close together."""
+    """Check whether a source names a title: one name has all words of the title, in order and nearby."""
     wanted = set(title)
     if not any(wanted.issubset(name) for name in source.names):
         return False

@@ -1,8 +1,8 @@
 """Queries as values, the same for all engines.
 
-A Term holds analysed tokens, so analysis happens once, where a question or an expression enters. How each
-kind is scored: the score of an Or is the sum over the clauses that match, of an And the sum over all, a Not
-adds nothing, a Range and an Exact only filter.
+A Term holds analysed tokens, so a question or an expression is analysed once. The score of an Or is the sum
+over the matching clauses, and of an And the sum over all clauses. A Not adds nothing. A Range and an Exact
+only filter.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,16 +11,16 @@ from typing import Literal, TypeAlias
 
 from base.amounts import plain
 
-# A heading is a term of a source's thesaurus, such as MeSH; only a source that has one is asked for it.
+# A heading is a term of a source's thesaurus, such as MeSH; only sources with a thesaurus search for it.
 AnalysedField = Literal["text", "title", "heading"]
-# (distance from the first token, token): one token, or several that stand together.
+# (distance from the first token, token): one token, or several adjacent ones.
 Pattern: TypeAlias = tuple[tuple[int, str], ...]
 ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part", "source", "references"]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word, as written and as tokens; several tokens are the OR of them."""
+    """A word, as written and as tokens; several tokens are joined by OR."""
 
     text: str
     tokens: tuple[str, ...]
@@ -30,7 +30,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that stand together in this order: (position, token), gaps where a word was dropped."""
+    """Adjacent words in this order: (position, token), with gaps for dropped words."""
 
     text: str
     tokens: Pattern
@@ -50,7 +50,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A field that has one of these values as they are."""
+    """A field with exactly one of these values."""
 
     field: ExactField
     values: tuple[str, ...]
@@ -72,7 +72,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Not what the clause matches; only beside something that does match."""
+    """Texts that the clause does not match; only next to a clause that matches."""
 
     clause: "Query"
 
@@ -87,14 +87,14 @@ def single(token: str) -> Pattern:
 
 
 def pattern_clause(text: str, pattern: Pattern, weight: float = 1.0) -> Term | Phrase:
-    """Return the clause that looks for a pattern in the text: a word, or a phrase."""
+    """Return the clause that searches for a pattern in the text: a word, or a phrase."""
     if len(pattern) == 1:
         return Term(text, (pattern[0][1],), weight=weight)
     return Phrase(text, pattern, weight=weight)
 
 
 def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or:
-    """Make one OR of terms, each once more on the title where `title_weight` is above 0."""
+    """Make one OR of terms, which are also searched for in the title if `title_weight` is above 0."""
     clauses: list[Query] = list(terms)
     if title_weight > 0:
         clauses += [replace(term, field="title", weight=term.weight * title_weight) for term in terms]
@@ -115,9 +115,9 @@ def with_words(query: Query, change: Callable[[Term | Phrase], Query]) -> Query:
 
 
 def searched_tokens(query: Query) -> dict[str, float]:
-    """Return the tokens that a query looks for, each with the highest weight given to it.
+    """Return the tokens that a query searches for, each with its highest weight.
 
-    What stands under a Not, and what only filters, is not looked for.
+    Clauses under a Not and filters are left out.
     """
     match query:
         case Term(tokens=tokens, weight=weight):
@@ -135,7 +135,7 @@ def searched_tokens(query: Query) -> dict[str, float]:
 
 
 def describe(query: Query) -> str:
-    """Write a query as a person would type it in the expert language."""
+    """Format a query in the expert language."""
     match query:
         case Term(text=text, field=field, weight=weight):
             name = "" if field == "text" else f"{field}:"

@@ -25,14 +25,14 @@ LANGUAGES: dict[str, Language] = {
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What every hit must satisfy, without a bearing on its score."""
+    """Conditions that every hit must satisfy, which do not change its score."""
 
     years: Range | None = None
     lang: str | None = None
     journal: str | None = None
     without: tuple[str, ...] = ()  # passage_ids that must not be found
-    complete: bool | None = None  # papers with an abstract or text alone; False: those without any
-    doc_ids: tuple[str, ...] = ()  # only passages of these papers, where any are given
+    complete: bool | None = None  # True: only papers with an abstract or text; False: only others
+    doc_ids: tuple[str, ...] = ()  # only passages of these papers, if any are given
     parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
 
     def as_record(self) -> dict[str, Any]:

@@ -131,10 +131,10 @@ def companion_patterns(tagged: Sequence[TaggedToken], units: Collection[Unit] = 
 
 
 def is_syllable(token: str) -> bool:
-    """Return whether a token is a single Hangul syllable."""
+    """Check whether a token is a single Hangul syllable."""
     return len(token) == 1 and "가" <= token <= "힣"
 
 
 def _matches_alone(token: str) -> bool:
-    """Return whether a token of a name has enough letters, and nothing else, to mean something alone."""
+    """Check whether a token of a name consists of enough letters to have a meaning alone."""
     return token.isalpha() and len(token) >= (LEAST_ALONE if token.isascii() else LEAST_ALONE - 1)

@@ -112,7 +112,7 @@ def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Tran
 
 
 def noun_parts(question: AnalysedQuestion, lexicon: Lexicon | None) -> Iterator[Translation]:
-    """Yield the tokens that passages may contain instead of a noun (`whole_words.py`).
+    """Yield the tokens that passages may contain instead of a noun (`korean_words.py`).
 
     A single syllable counts only if a passage contains the noun. Otherwise 비 is rain, not 비만 (obesity).
     """

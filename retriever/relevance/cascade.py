@@ -2,7 +2,7 @@
 
 Passages of an index and papers without an index share this cascade. They differ in the texts, in the baseline
 of cosines and in the constants, `PASSAGES` and `PAPERS`. The words are measured where they are known: by
-`passages.py` in an index, by `source_ranking.py` among the papers of sources.
+`passages.py` in an index, by `paper_ranking.py` among the papers of sources.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence

@@ -1,8 +1,17 @@
-"""The probability that a paper is relevant, by its score in the ranking `shrag` and the decline of scores.
+"""The probability that a paper is relevant, and the end of a list of papers.
 
-A logistic regression, fitted on training collections (`python -m eval.experiments.paper_relevance --fit`).
+The probability depends on the paper's score in the ranking of `shrag` and on the decline of the scores. It is
+a logistic regression, fitted on training collections (`python -m eval.experiments.paper_relevance --fit`).
 Its features are comparable between collections: shares of the question's best score, and the number of the
 question's concepts.
+
+The expected F of a list follows from the probabilities:
+
+    E[F] of the first n of a ranking ≈ 2 · (p₁ + … + pₙ) / (n + expected number of relevant papers)
+
+A paper raises it if its probability is more than half of the expected F of the list without it. So the best
+list holds the papers whose probability is at least half of the highest E[F] (Lipton, Elkan & Naryanaswamy,
+ECML 2014).
 """
 
 import math

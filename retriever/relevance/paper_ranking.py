@@ -1,4 +1,8 @@
-"""Papers of an index in the order of `shrag`, and scores of other papers by the same features."""
+"""Papers in the order of `shrag`, of an index or of sources, and the probability that they are relevant.
+
+A single source that is an index of this project is ranked directly. The papers of other sources are ranked in
+one index (`retriever/sources/gathered.py`). Other papers get scores by the same features.
+"""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack

@@ -154,7 +154,7 @@ class PaperRelevance:
         return excluded_loss(exclusions, read.title, read.text, paper.keywords, self.analyzer)
 
     async def _leads(self, question: str, papers: Sequence[Paper]) -> list[dict[str, float]] | None:
-        """Return the lead of each paper's cosine over those of `UNRELATED`; None without an encoder."""
+        """Return the lead of each paper's cosine over unrelated texts; None without an encoder."""
         encoder, why = await self.models.passages()
         if why:
             raise ResourceError(why)

@@ -1,4 +1,4 @@
-"""The recorder of a search: times, notes for a reader, failures."""
+"""The context that the stages of one search share: index, request, recorder, cached passages."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The record of a search for a person, in Markdown with Korean or English headings."""
+"""Records of searches as files: JSON to repeat a search, Markdown in Korean or English to read."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,13 @@
-"""The kind of answer that a question asks for, if its wording shows it: a year or date, a number."""
+"""The likelihood that the evidence answers a question, which decides whether an answer declines.
+
+A logistic regression over a question and the best passages. It was fitted on training questions, each once
+with its relevant passages in the index and once without, and on questions outside the scope of their corpus
+(`python -m eval.experiments.confidence`).
+
+Short questions are limited further: a word that no paper contains can be the subject of a short question
+(quantum error correction) or marginal to it (detecting cracks in bells). It is the subject if few other words
+are left, or if the title of the best paper does not name these: a paper about bells has them in its title.
+"""
 
 import math
 import re
@@ -46,7 +55,7 @@ TOKENS: Mapping[Kind, re.Pattern[str]] = {
 
 
 def asked_kind(question: str) -> Kind | None:
-    """Return the kind of answer that a question asks for; None if its wording does not show it."""
+    """Return the kind of answer that a question asks for; None if its words do not show it."""
     return next((kind for kind, wording in ASKED.items() if wording.search(question)), None)
 
 
@@ -58,7 +67,7 @@ def tokens_of_kind(kind: Kind, tokens: Iterable[str]) -> set[str]:
 MOST_WORDS = 4  # of a short question, without words that any paper may hold
 UNKNOWN_SHARE = 0.5  # of the question's words; with more unknown ones its subject is unknown
 TITLE_SHARE = 0.4  # of the known words' importance, which the title of a paper on the subject holds
-LIKELIHOOD = 0.2  # that papers answer such a question, at most; below the threshold of answers
+UNKNOWN_SUBJECT = 0.2  # maximum likelihood if the subject is unknown; below THRESHOLD
 
 
 def subject_is_unknown(question: AnalysedQuestion, concepts: Sequence[Concept], read: NumberedRows) -> bool:

@@ -18,8 +18,8 @@ from retriever.question.unknown_words import unknown_words
 from retriever.requests.context import SearchContext
 from retriever.searching.answerability import (
     EVIDENCE,
-    LIKELIHOOD,
     NOTHING,
+    UNKNOWN_SUBJECT,
     AnswerabilityFeatures,
     answer_likelihood,
     answerability_features,
@@ -229,8 +229,8 @@ async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence
     if not evidence or stages.keywords is None:
         return 0.0
     likelihood = answer_likelihood(await answerability(context, stages, evidence))
-    if likelihood > LIKELIHOOD and await _subject_is_unknown(context, stages, evidence[0]):
-        return LIKELIHOOD
+    if likelihood > UNKNOWN_SUBJECT and await _subject_is_unknown(context, stages, evidence[0]):
+        return UNKNOWN_SUBJECT
     return likelihood
 
 

@@ -1,7 +1,7 @@
 """An engine over sources: it sends them the queries, and indexes their papers in a pool.
 
-The hits of a query are those of the sources, in the order of their own analysis and ranking. Passages, terms
-and cosines come from the pool, which is analysed here.
+Each source analyses a query and ranks its hits itself. Passages, terms and cosines come from the pool, which
+is analysed here.
 """
 
 import asyncio

@@ -117,7 +117,7 @@ async def ask_sources(
         except RemediableError as error:
             limited.silent = isinstance(error, SourceSilent)
             limited.failed = one_line(str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a source answers, the others go on
+        except Exception as error:  # noqa: BLE001 - no error of a source affects the other sources
             log.warning("source failed", source=limited.name, error=repr(error))
             limited.failed = f"source {limited.name!r} failed ({type(error).__name__})"
         return limited.failed

@@ -20,7 +20,7 @@ from retriever.sources.cache import VectorCache
 
 
 class PassageVectors:
-    """Vectors of the passages of sources, comparable with those of questions."""
+    """Vectors of the passages of sources, comparable with question vectors."""
 
     def __init__(
         self, fingerprint: VectorFingerprint, encoder: TextEncoder, questions: QuestionVectors

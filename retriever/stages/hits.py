@@ -178,7 +178,7 @@ class SearchResult:
     milliseconds: dict[str, float]
     token_weights: Mapping[str, float] = field(default_factory=dict)  # of the searched tokens
     applied: AppliedSearch | None = None
-    likelihood: float | None = None  # that the hits answer (method shrag; see confidence.py)
+    likelihood: float | None = None  # that the hits answer (method shrag; see answerability.py)
     notes: tuple[str, ...] = ()
     version: int | None = None  # of the index
     constraints: Constraints = field(default_factory=Constraints)

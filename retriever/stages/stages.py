@@ -1,4 +1,4 @@
-"""The ranking of a question's candidates, and its origin."""
+"""The values of one search: the ranking, and the results of all stages, which a caller may replace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

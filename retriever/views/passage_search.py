@@ -1,6 +1,7 @@
 """Passage search for a text, in the whole index, or in one paper first and then in the others.
 
-It uses the text's vector if the index has usable vectors, else the text's words (method `or`).
+It uses the text's vector if the index has usable vectors, else the text's words (method `or`). Further
+queries and the concepts of a question come from its keywords, without a language model.
 """
 
 from collections.abc import Sequence
@@ -129,7 +130,7 @@ def with_hits(result: SearchResult, hits: Sequence[Hit]) -> SearchResult:
 def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
     """Return the k best passages of several searches by reciprocal rank fusion, which gives their scores.
 
-    All other fields are those of the first search.
+    All other fields come from the first search.
     """
     found: dict[str, Hit] = {}
     for result in results:

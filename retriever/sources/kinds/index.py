@@ -83,7 +83,7 @@ class IndexSource(Source):
         self, index: SearchIndex, queries: Sequence[tuple[Query, int]], filters: Filters
     ) -> SourceAnswer:
         chain = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
-        same = chain == (ANALYZER, DECOMPOUND, "")  # tokens in queries are those of the index
+        same = chain == (ANALYZER, DECOMPOUND, "")  # tokens of queries and of the index
         asked = await index.threads.run(
             lambda: [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
         )

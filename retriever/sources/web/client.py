@@ -1,4 +1,8 @@
-"""Rate limits: one token bucket per host, shared by all sources on it."""
+"""Requests to a service, with rate limits, retries, and bounds on bytes and time.
+
+They use a transport of httpx instead of its client, which keeps cookies and logs addresses, which may contain
+questions and keys. A redirect is an error. All sources on one host share a token bucket.
+"""
 
 import asyncio
 import json

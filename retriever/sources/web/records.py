@@ -1,4 +1,7 @@
-"""Validation of records of services, whose fields may hold any value, as papers."""
+"""Parsing of the answers of services, JSON or XML, and validation of their records as papers.
+
+The fields of a record may hold any value. XML is parsed without custom entities and external references.
+"""
 
 import json
 import re

@@ -13,9 +13,9 @@ from retriever.question.concepts import Concept
 from retriever.searching.answerability import (
     EVIDENCE,
     LEAST_BASE,
-    LIKELIHOOD,
     NOTHING,
     THRESHOLD,
+    UNKNOWN_SUBJECT,
     answer_likelihood,
     answerability_features,
     asked_kind,
@@ -120,7 +120,7 @@ pytest_plugins = ["tests.generator.sample_index"]
 def test_a_question_whose_subject_is_unknown_is_unlikely_to_be_answered(sample, question):
     result = found(sample, question)
     assert result.hits
-    assert result.likelihood <= LIKELIHOOD < THRESHOLD
+    assert result.likelihood <= UNKNOWN_SUBJECT < THRESHOLD
 
 
 @pytest.mark.parametrize(
