@@ -17,7 +17,6 @@ from retriever.constraints.parsing import Constraints
 
 Tokens = tuple[str, ...]
 Span = tuple[int, int, Tokens]  # tokens[start:end] may also be written as other tokens
-
 MOST_NAMES = 30
 LONGEST = 8  # tokens of a name with counterparts
 # Between the items of a list, each of which is excluded.

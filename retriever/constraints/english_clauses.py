@@ -51,39 +51,6 @@ NO_WORDS = re.compile(
     r"|usual|normal|us|you|me|mean|few|one|ones|anything|something|everything)?",
     re.IGNORECASE,
 )
-
-
-def words_after(
-    text: str, operator: re.Match[str], *, tight: bool, whole: bool = False
-) -> Iterator[Exclusion]:
-    """Yield the exclusion of an operator and the words after it; nothing where no words follow.
-
-    `tight` words stop at a verb or preposition, since the sentence continues. A `whole` clause, as after an
-    instruction, may contain a verb.
-    """
-    start = operator.end()
-    if skipped := LEADING.match(text, start):
-        start = skipped.end()
-    words = text[start : start + LONGEST]
-    if (closing := CLOSING.get(words[:1])) and (enclosed := words[1:].partition(closing))[1]:
-        words = enclosed[0].strip()
-        start = text.index(words, start + 1)
-        if not NO_WORDS.fullmatch(words):
-            yield Exclusion(words, operator[0].strip(), operator.start(), start + len(words))
-        return
-    end = SPAN_END.search(words)
-    words = words[: end.start() if end else None]
-    opens = not text[: operator.start()].strip() and text.startswith(",", start + len(words))
-    if tight and not opens and (first := re.match(r"\S+", words)):  # the first word is no verb: "lead-acid"
-        verb = TIGHT_END.search(words, first.end())
-        words = "".join(re.findall(r"\S+\s*", words[: verb.start() if verb else None])[:TIGHT_WORDS])
-    elif not tight and not whole and (clause := FINITE.match(words)):
-        words = clause[1]
-    words = re.sub(r"(?:,?\s+(?:and|or|nor))+\Z", "", words.rstrip()).rstrip(".")
-    if not NO_WORDS.fullmatch(words):
-        yield Exclusion(words, operator[0].strip(), operator.start(), start + len(words))
-
-
 BEFORE = 1_000  # characters before an operator that are read
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;:]")
 WANTED = r"(?:(?:I|we) (?:want|need|would like|am looking for|are looking for)|I['’]m looking for)\b"
@@ -116,6 +83,37 @@ PREDICATE = re.compile(
     re.IGNORECASE,
 )
 MARK = re.compile(r"[^.!;]*\?")
+
+
+def words_after(
+    text: str, operator: re.Match[str], *, tight: bool, whole: bool = False
+) -> Iterator[Exclusion]:
+    """Yield the exclusion of an operator and the words after it; nothing where no words follow.
+
+    `tight` words stop at a verb or preposition, since the sentence continues. A `whole` clause, as after an
+    instruction, may contain a verb.
+    """
+    start = operator.end()
+    if skipped := LEADING.match(text, start):
+        start = skipped.end()
+    words = text[start : start + LONGEST]
+    if (closing := CLOSING.get(words[:1])) and (enclosed := words[1:].partition(closing))[1]:
+        words = enclosed[0].strip()
+        start = text.index(words, start + 1)
+        if not NO_WORDS.fullmatch(words):
+            yield Exclusion(words, operator[0].strip(), operator.start(), start + len(words))
+        return
+    end = SPAN_END.search(words)
+    words = words[: end.start() if end else None]
+    opens = not text[: operator.start()].strip() and text.startswith(",", start + len(words))
+    if tight and not opens and (first := re.match(r"\S+", words)):  # the first word is no verb: "lead-acid"
+        verb = TIGHT_END.search(words, first.end())
+        words = "".join(re.findall(r"\S+\s*", words[: verb.start() if verb else None])[:TIGHT_WORDS])
+    elif not tight and not whole and (clause := FINITE.match(words)):
+        words = clause[1]
+    words = re.sub(r"(?:,?\s+(?:and|or|nor))+\Z", "", words.rstrip()).rstrip(".")
+    if not NO_WORDS.fullmatch(words):
+        yield Exclusion(words, operator[0].strip(), operator.start(), start + len(words))
 
 
 @dataclass(frozen=True, slots=True)

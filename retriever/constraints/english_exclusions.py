@@ -103,6 +103,30 @@ MEANS = re.compile(
     r"(?:how (?:can|could|to|is|are|was|were|might|should)\b|[^,]*\b(?:methods?|ways?|techniques?|tools?)\b)",
     re.IGNORECASE,
 )
+# Without one of these words a question has no operator.
+CUE = re.compile(
+    r"\b(?:except|exception|than|apart|aside|without|no|not|nothing|never|avoid\w*|ignor\w+|disregard\w*|exclud\w+"
+    r"|omit\w*|leav(?:e|ing))\b|n['’]t\b",
+    re.IGNORECASE,
+)
+GERUND = re.compile(
+    r"\b(?:excluding|(?:while )?(?:leaving (?:out|aside)|setting aside|ignoring)|omitting|disregarding)\b\s*",
+    re.IGNORECASE,
+)
+INSTRUCTION = re.compile(
+    rf"\b(?:(?:do not|don['’]t|never) {ADVERB}{SAYING}|avoid (?:{SAYING_ING}|{MENTION})|exclude|omit"
+    r"|leave out|ignore|disregard|avoid)\b\s*",
+    re.IGNORECASE,
+)
+# Text that may separate an instruction from the next one.
+AGAIN = re.compile(r"[^.?!]{0,200}(?:,|\b(?:and|or|nor))\s+", re.IGNORECASE)
+NOT = re.compile(r"\bnot\Z", re.IGNORECASE)  # directly before an operator: "not excluding methane"
+# A gerund after one of these words is the subject of the question: "the effect of excluding outliers".
+GOVERNING = re.compile(
+    r"\b(?:of|for|by|in|from|on|with|without|to|when|while|after|before|how|why|does|do|did|is|are|was|were|can"
+    r"|could|should|would|will|than|about|through|via|versus|or|diets?)\s*$",
+    re.IGNORECASE,
+)
 
 
 def _is_exception(clause: Clause, operator: str) -> bool:
@@ -188,32 +212,6 @@ OPERATORS: tuple[tuple[re.Pattern[str], Callable[[Clause, str], bool]], ...] = t
         (NOT_INTERESTED, _always),
         (NO_PLEASE, _is_aside),
     )
-)
-
-
-# Without one of these words a question has no operator.
-CUE = re.compile(
-    r"\b(?:except|exception|than|apart|aside|without|no|not|nothing|never|avoid\w*|ignor\w+|disregard\w*|exclud\w+"
-    r"|omit\w*|leav(?:e|ing))\b|n['’]t\b",
-    re.IGNORECASE,
-)
-GERUND = re.compile(
-    r"\b(?:excluding|(?:while )?(?:leaving (?:out|aside)|setting aside|ignoring)|omitting|disregarding)\b\s*",
-    re.IGNORECASE,
-)
-INSTRUCTION = re.compile(
-    rf"\b(?:(?:do not|don['’]t|never) {ADVERB}{SAYING}|avoid (?:{SAYING_ING}|{MENTION})|exclude|omit"
-    r"|leave out|ignore|disregard|avoid)\b\s*",
-    re.IGNORECASE,
-)
-# Text that may separate an instruction from the next one.
-AGAIN = re.compile(r"[^.?!]{0,200}(?:,|\b(?:and|or|nor))\s+", re.IGNORECASE)
-NOT = re.compile(r"\bnot\Z", re.IGNORECASE)  # directly before an operator: "not excluding methane"
-# A gerund after one of these words is the subject of the question: "the effect of excluding outliers".
-GOVERNING = re.compile(
-    r"\b(?:of|for|by|in|from|on|with|without|to|when|while|after|before|how|why|does|do|did|is|are|was|were|can"
-    r"|could|should|would|will|than|about|through|via|versus|or|diets?)\s*$",
-    re.IGNORECASE,
 )
 
 

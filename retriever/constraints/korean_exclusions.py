@@ -39,6 +39,52 @@ MOST_MODIFIERS = 2
 # An item of a list before the excluded word: 납과 카드뮴을, 카페인이나 알코올 이외의.
 LISTED = re.compile(rf"(?<!\S)(?P<word>{CHARACTERS}+(?:와|과|이나|나| 및| 또는| 혹은)) \Z")
 LISTED_BY_COMMA = re.compile(rf"(?<!\S)(?P<word>(?:{CHARACTERS}+, ?)+)\Z")
+SAID = r"(?:언급|거론|논의|설명|포함|말|서술|소개|추천|고려|논)하지|다루지|넣지"
+ABOUT = r"에\s*(?:대해|관해)(?:서)?(?:는)?|에\s*(?:대한|관한)"
+CONTENT = r"(?:\s*(?:것|내용|이야기|언급|설명)[은을]?)?"
+REASON = r"(?!\s*(?:이유|까닭|원인|근거|경우|결과|채|뒤|후|효과))"
+REFILL = r"(?!\s*(?:대(?=[고는었면기어])|넣|다시|나서|나면|난\s|있|싶|채우))"
+TREATED = r"(?:다루|언급하|논의하|거론하|소개하)지\s*(?:않은|않는|아니한)"
+# Words with which a question asks for more of the same, or for something particular beside X.
+ADDITIVE = re.compile(r"(?<!\S)(?:또|또한|추가|추가로|더|다른|어떤|어느|무슨|몇)|도(?=[\s?]|$)")
+WHY = re.compile(r"(?<!\S)왜(?!\S)|이유|까닭")
+# The rest without X (수수료를 제외하고 받는 금액), and a rule with the exception X (금성을 제외한 모든 행성).
+REMAINDER = re.compile(r"(?<!\S)(?:얼마|금액|남은|남는|모든 )|계산")
+ASKED_TO = re.compile(
+    r"(?:[해려여줘]\s*)?(?:줘|주세요|주십시오|달라|다오|줄래)|(?:하|으|시)(?:라|시오)|알려|보여|바랍니다|바란다"
+)
+TOLD = re.compile(
+    r"설명하면|비교하면|요약하면|정리하면|(?:요인|방법|원인|기술|특징|종류|대책)[은는]?\s*(?:무엇\S*)?\??$"
+)
+# 배 이외의 탈것이 유용한 곳은: the question asks for a place, not for a means.
+CONDITION = re.compile(r"\s*것|.*[이가]\s.*(?<!\S)(?:곳|경우|때)[은는]")
+AGAIN = re.compile(r"\s*(?:또|추가로|더)(?!\S)")
+NO = re.compile(r"없|않|못|안 ")
+ASKED = re.compile(r"(?<!\S)(?:무엇|뭐|뭘|어떤|어느|누가|누구|어디)")
+# The question asks for a class of things, and has no particular subject: 질소 외에 수량을 좌우하는 양분은.
+OF_A_CLASS = re.compile(r"(?:\s+\S*[^\s이가도])*\s+\S+[은는](?:\s+(?:무엇|뭐)\S*)?\s*\??\s*$")
+# Without one of these syllables a question has no operator.
+CUE = re.compile("제외|빼|말|마|외|없|않은|않는|않고|아니한|무관|아니라|아닌")
+# Words for no thing.
+NO_THING = frozenset(
+    "것 거 수 때 점 이 그 저 기타 이것 그것 저것 이들 그들 나머지 경우 이유 등 또 제 때문 그밖 왜 더".split()
+) | {""}
+# Forms of verbs: 쓰지 말고 says how, not what. Nouns that end in 지 are listed.
+VERB_FORM = re.compile(
+    r"(?<!전)(?<!배)(?<!편)(?<!잡)(?<!휴)(?<!토)(?<!복)(?<!아)(?<!돼)(?<!먼)(?<!단)(?<!술)(?<!립)(?<!농)(?<!습)(?<!녹)"
+    r"(?<!용)(?<!벽)(?<!표)(?<!반)지\Z"
+)
+# Things that are let out or lost (물을 빼고), not meant (걱정 말고), and places of an outside (시간 외의).
+TOPICS = {
+    "빼": frozenset(
+        "물 살 힘 가스 공기 바람 독 기름 체중 전원 못 얼룩 수분 김 땀 염분 피 뱃살 열 습기".split()
+    ),
+    "말": frozenset("걱정 염려 두말".split()),
+    "외": frozenset(
+        "시간 수업 업무 근무 일과 병원 학교 기관 세포 가정 정규 부부 혼인 과정 태양계 지구".split()
+    ),
+}
+LAST_TOPICS = frozenset({"시간", "과정"})  # at the end of a phrase too: 정규 교육 과정 외의
 
 
 def words_before(text: str, match: re.Match[str]) -> Exclusion:
@@ -74,32 +120,6 @@ def _agrees(word: str, particle: str) -> bool:
     """Check whether a particle has the form for a word's last sound: 을 and 은 follow consonants."""
     closed = "가" <= word[-1] <= "힣" and (ord(word[-1]) - ord("가")) % 28 > 0
     return not "가" <= word[-1] <= "힣" or closed == (particle in "을은")
-
-
-SAID = r"(?:언급|거론|논의|설명|포함|말|서술|소개|추천|고려|논)하지|다루지|넣지"
-ABOUT = r"에\s*(?:대해|관해)(?:서)?(?:는)?|에\s*(?:대한|관한)"
-CONTENT = r"(?:\s*(?:것|내용|이야기|언급|설명)[은을]?)?"
-REASON = r"(?!\s*(?:이유|까닭|원인|근거|경우|결과|채|뒤|후|효과))"
-REFILL = r"(?!\s*(?:대(?=[고는었면기어])|넣|다시|나서|나면|난\s|있|싶|채우))"
-TREATED = r"(?:다루|언급하|논의하|거론하|소개하)지\s*(?:않은|않는|아니한)"
-# Words with which a question asks for more of the same, or for something particular beside X.
-ADDITIVE = re.compile(r"(?<!\S)(?:또|또한|추가|추가로|더|다른|어떤|어느|무슨|몇)|도(?=[\s?]|$)")
-WHY = re.compile(r"(?<!\S)왜(?!\S)|이유|까닭")
-# The rest without X (수수료를 제외하고 받는 금액), and a rule with the exception X (금성을 제외한 모든 행성).
-REMAINDER = re.compile(r"(?<!\S)(?:얼마|금액|남은|남는|모든 )|계산")
-ASKED_TO = re.compile(
-    r"(?:[해려여줘]\s*)?(?:줘|주세요|주십시오|달라|다오|줄래)|(?:하|으|시)(?:라|시오)|알려|보여|바랍니다|바란다"
-)
-TOLD = re.compile(
-    r"설명하면|비교하면|요약하면|정리하면|(?:요인|방법|원인|기술|특징|종류|대책)[은는]?\s*(?:무엇\S*)?\??$"
-)
-# 배 이외의 탈것이 유용한 곳은: the question asks for a place, not for a means.
-CONDITION = re.compile(r"\s*것|.*[이가]\s.*(?<!\S)(?:곳|경우|때)[은는]")
-AGAIN = re.compile(r"\s*(?:또|추가로|더)(?!\S)")
-NO = re.compile(r"없|않|못|안 ")
-ASKED = re.compile(r"(?<!\S)(?:무엇|뭐|뭘|어떤|어느|누가|누구|어디)")
-# The question asks for a class of things, and has no particular subject: 질소 외에 수량을 좌우하는 양분은.
-OF_A_CLASS = re.compile(r"(?:\s+\S*[^\s이가도])*\s+\S+[은는](?:\s+(?:무엇|뭐)\S*)?\s*\??\s*$")
 
 
 def _is_told(behind: str) -> bool:
@@ -163,32 +183,12 @@ OPERATORS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
     (r"[이가]", rf"아닌(?=\s+{KOREAN_PAPERS})", _always),
     (r"[와과]", rf"(?:관련(?:이)?\s*없는|관계(?:가)?\s*없는|무관한)(?=\s+{KOREAN_PAPERS})", _always),
 )
-# Without one of these syllables a question has no operator.
-CUE = re.compile("제외|빼|말|마|외|없|않은|않는|않고|아니한|무관|아니라|아닌")
+
+
 PATTERNS = tuple(
     (re.compile(rf"(?<!\w)(?=\w){WORD}(?P<particle>{between})\s*(?P<operator>{operators})(?!\w)"), allowed)
     for between, operators, allowed in OPERATORS
 )
-# Words for no thing.
-NO_THING = frozenset(
-    "것 거 수 때 점 이 그 저 기타 이것 그것 저것 이들 그들 나머지 경우 이유 등 또 제 때문 그밖 왜 더".split()
-) | {""}
-# Forms of verbs: 쓰지 말고 says how, not what. Nouns that end in 지 are listed.
-VERB_FORM = re.compile(
-    r"(?<!전)(?<!배)(?<!편)(?<!잡)(?<!휴)(?<!토)(?<!복)(?<!아)(?<!돼)(?<!먼)(?<!단)(?<!술)(?<!립)(?<!농)(?<!습)(?<!녹)"
-    r"(?<!용)(?<!벽)(?<!표)(?<!반)지\Z"
-)
-# Things that are let out or lost (물을 빼고), not meant (걱정 말고), and places of an outside (시간 외의).
-TOPICS = {
-    "빼": frozenset(
-        "물 살 힘 가스 공기 바람 독 기름 체중 전원 못 얼룩 수분 김 땀 염분 피 뱃살 열 습기".split()
-    ),
-    "말": frozenset("걱정 염려 두말".split()),
-    "외": frozenset(
-        "시간 수업 업무 근무 일과 병원 학교 기관 세포 가정 정규 부부 혼인 과정 태양계 지구".split()
-    ),
-}
-LAST_TOPICS = frozenset({"시간", "과정"})  # at the end of a phrase too: 정규 교육 과정 외의
 
 
 def korean_exclusions(text: str) -> Iterator[Exclusion]:

@@ -18,8 +18,6 @@ ENGLISH_PAPERS = (
 KOREAN_PAPERS = (
     r"(?:연구(?!개발|비|원|소|자|실|진|팀|기관|단체|인력|투자|재단|윤리|용)|논문|문헌|학술지|학위\s*논문)"
 )
-
-
 BEFORE, BEHIND = 160, 80  # characters of the sentence that are read around the years
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;]")
 PUBLISHED = (

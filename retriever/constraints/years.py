@@ -13,50 +13,6 @@ from retriever.constraints.publication_years import are_of_papers
 
 EARLIEST = 1950  # years before are a subject: nothing that was published then is searched for
 RECENT = 2000  # a range that ends earlier is mostly history
-
-
-@dataclass(frozen=True, slots=True)
-class YearRange:
-    """Years of publication, bounds included, None open; `start` and `end` are its place in the question.
-
-    A range that runs backwards (between 2022 and 2019) has its first year after its last.
-    """
-
-    first: int | None
-    last: int | None
-    text: str = ""
-    start: int = 0
-    end: int = 0
-
-    def holds(self, year: int) -> bool:
-        """Check whether a year is in the range."""
-        return (self.first is None or year >= self.first) and (self.last is None or year <= self.last)
-
-
-def find_years(text: str, this_year: int) -> list[YearRange]:
-    """Find the ranges of years in a composed question, in its order."""
-    found: list[YearRange] = []
-    if not CUE.search(text):
-        return found
-    for years in sorted(_ranges(text, this_year), key=lambda each: (each.start, -each.end)):
-        if not found or years.start >= found[-1].end:
-            found.append(years)
-    return found
-
-
-def are_compared(ranges: Sequence[YearRange], this_year: int) -> bool:
-    """Check whether no year satisfies all ranges: they are compared with each other, and no constraint."""
-    first = max((years.first for years in ranges if years.first), default=0)
-    last = min((years.last for years in ranges if years.last), default=this_year)
-    return first > last
-
-
-def asks_for_papers(years: YearRange, text: str) -> bool:
-    """Check whether a question means years of publication; other years are part of its subject."""
-    is_old = years.last is not None and years.last < RECENT
-    return are_of_papers(text, years.start, years.end, is_old=is_old)
-
-
 YEAR = r"(?:19|20)\d\d"
 COUNTS = {
     word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
@@ -143,6 +99,64 @@ COUNTED = (
         r"(?P<unit>년|개년)\s*(?:간|동안|이내|내|사이)?(?:에|의)?(?!\w)"
     ),
 )
+# Words for papers, and the small words around them.
+PAPERS = (
+    r"(?:\b(?:any|all|an?|the|old|older|early|earlier|in|of|by|from|just|only|simply|papers?|stud(?:y|ies)|research"
+    r"|articles?|literature|publications?|ones|those|anything|everything|that|which|were|was|are|is|published"
+    r"|written|conducted|dated)\b"
+    r"|(?:발표|출판|게재|간행|수행)(?:된|한)|(?:나온|쓰인|쓴|이전|이후|이래|논문|연구|문헌|자료|보고|것)"
+    r"(?:들|의|에|은|는|을|를)*)"
+)
+ONLY_PAPERS = re.compile(rf"(?:\s|{PAPERS})*", re.IGNORECASE)
+NOT = re.compile(
+    r"(?:\b(?:but\s+)?not\s+(?:(?:published|written|dated|from)\s+)?"
+    r"|(?P<kept>(?:not|n['’]t|never|without)\s+)?\b(?:excluding|exclude|omitting|omit)\s+"
+    rf"(?:{PAPERS}\s+){{0,6}})\Z",
+    re.IGNORECASE,
+)
+BEFORE = 80  # characters before years in which "not" is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class YearRange:
+    """Years of publication, bounds included, None open; `start` and `end` are its place in the question.
+
+    A range that runs backwards (between 2022 and 2019) has its first year after its last.
+    """
+
+    first: int | None
+    last: int | None
+    text: str = ""
+    start: int = 0
+    end: int = 0
+
+    def holds(self, year: int) -> bool:
+        """Check whether a year is in the range."""
+        return (self.first is None or year >= self.first) and (self.last is None or year <= self.last)
+
+
+def find_years(text: str, this_year: int) -> list[YearRange]:
+    """Find the ranges of years in a composed question, in its order."""
+    found: list[YearRange] = []
+    if not CUE.search(text):
+        return found
+    for years in sorted(_ranges(text, this_year), key=lambda each: (each.start, -each.end)):
+        if not found or years.start >= found[-1].end:
+            found.append(years)
+    return found
+
+
+def are_compared(ranges: Sequence[YearRange], this_year: int) -> bool:
+    """Check whether no year satisfies all ranges: they are compared with each other, and no constraint."""
+    first = max((years.first for years in ranges if years.first), default=0)
+    last = min((years.last for years in ranges if years.last), default=this_year)
+    return first > last
+
+
+def asks_for_papers(years: YearRange, text: str) -> bool:
+    """Check whether a question means years of publication; other years are part of its subject."""
+    is_old = years.last is not None and years.last < RECENT
+    return are_of_papers(text, years.start, years.end, is_old=is_old)
 
 
 def _ranges(text: str, this_year: int) -> Iterator[YearRange]:
@@ -174,24 +188,6 @@ def _made(first: int | None, last: int | None, match: re.Match[str]) -> YearRang
 
 def _year(match: re.Match[str], bound: str) -> int | None:
     return int(match[bound]) if match.groupdict().get(bound) else None
-
-
-# Words for papers, and the small words around them.
-PAPERS = (
-    r"(?:\b(?:any|all|an?|the|old|older|early|earlier|in|of|by|from|just|only|simply|papers?|stud(?:y|ies)|research"
-    r"|articles?|literature|publications?|ones|those|anything|everything|that|which|were|was|are|is|published"
-    r"|written|conducted|dated)\b"
-    r"|(?:발표|출판|게재|간행|수행)(?:된|한)|(?:나온|쓰인|쓴|이전|이후|이래|논문|연구|문헌|자료|보고|것)"
-    r"(?:들|의|에|은|는|을|를)*)"
-)
-ONLY_PAPERS = re.compile(rf"(?:\s|{PAPERS})*", re.IGNORECASE)
-NOT = re.compile(
-    r"(?:\b(?:but\s+)?not\s+(?:(?:published|written|dated|from)\s+)?"
-    r"|(?P<kept>(?:not|n['’]t|never|without)\s+)?\b(?:excluding|exclude|omitting|omit)\s+"
-    rf"(?:{PAPERS}\s+){{0,6}})\Z",
-    re.IGNORECASE,
-)
-BEFORE = 80  # characters before years in which "not" is looked for
 
 
 def unwanted_years(

@@ -25,8 +25,16 @@ SAMPLED = np.uint64(4)  # one shingle of four
 FACTOR = 0x9E3779B97F4A7C15  # an odd number without a pattern in its bits
 BITS, HALF = 64, np.uint64(32)  # of a hash
 EAST_ASIAN = 0x1100  # the first code point of Hangul, kana and Han
-
 Hashes: TypeAlias = NDArray[np.uint64]
+SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)
+FEWEST_WORDS = 20  # shorter texts ("No abstract available.") count only with the same DOI or title
+# Least share of the shorter text's shingles in the longer one; least length of the shorter one, in letters
+# and as share of the length of the longer one.
+CONTAINED, LEAST_LENGTH, LENGTH_SHARE = 0.9, 120, 0.5
+SHARED_MARKS = 0.6  # least share of the marks of one text in the other, for a comparison of shingles
+# Least shares of common words in the shorter and the longer text, if the records claim the same DOI or title.
+SHORTER_SHARE, LONGER_SHARE = 0.8, 0.3
+Likeness: TypeAlias = Literal["same", "alike", "other"]
 
 
 class Shingles(NamedTuple):
@@ -70,18 +78,6 @@ def _hashes(codes: Hashes) -> Hashes:
         hashes = hashes[:-letters] * factor + hashes[letters:]
         letters *= 2
     return ((hashes ^ (hashes >> HALF)) * np.uint64(FACTOR)) >> HALF
-
-
-SAME_TEXT = 0.85  # least share of common words among the words of both texts (Jaccard)
-FEWEST_WORDS = 20  # shorter texts ("No abstract available.") count only with the same DOI or title
-# Least share of the shorter text's shingles in the longer one; least length of the shorter one, in letters
-# and as share of the length of the longer one.
-CONTAINED, LEAST_LENGTH, LENGTH_SHARE = 0.9, 120, 0.5
-SHARED_MARKS = 0.6  # least share of the marks of one text in the other, for a comparison of shingles
-# Least shares of common words in the shorter and the longer text, if the records claim the same DOI or title.
-SHORTER_SHARE, LONGER_SHARE = 0.8, 0.3
-
-Likeness: TypeAlias = Literal["same", "alike", "other"]
 
 
 class Text(NamedTuple):

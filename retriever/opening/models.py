@@ -21,9 +21,9 @@ from retriever.opening.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     from indexer.encoders.entailment import Entailed, EntailmentModel
-
 COOLDOWN_S = 20.0  # after a failure
 REMEMBERED = 1_000  # cached questions, for further searches with another method
+Result = TypeVar("Result")
 
 
 class Closable(Protocol):
@@ -35,7 +35,6 @@ class Closable(Protocol):
 
 
 Model = TypeVar("Model", bound=Closable)
-Result = TypeVar("Result")
 
 
 class LazyModel(ABC, Generic[Model]):

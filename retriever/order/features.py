@@ -17,6 +17,8 @@ from retriever.question.analysis import AnalysedQuestion
 from retriever.question.concepts import Concept, Counterpart
 
 NEIGHBOURS = 2  # most positions from a word to the next: one other may be between them
+WINDOW = 25  # positions: about a sentence and a half
+BESIDE = WINDOW // 2  # positions on either side of a token
 
 
 def base_scores(
@@ -113,10 +115,6 @@ def _holds_any(patterns: Iterable[Pattern], column: Mapping[Pattern, int], held:
 def patterns_of(concepts: Sequence[Concept]) -> list[Pattern]:
     """Return the patterns of concepts."""
     return [pattern for concept in concepts for pattern in concept.patterns]
-
-
-WINDOW = 25  # positions: about a sentence and a half
-BESIDE = WINDOW // 2  # positions on either side of a token
 
 
 def best_window(concepts: Sequence[Concept], places: TokenPlaces) -> list[float]:

@@ -22,6 +22,10 @@ from retriever.question.question_form import relates_things
 
 ROLE_WEIGHTS: Mapping[Role, float] = {"noun": 1.0, "other": 1.0, "request": 0.5, "asking": 0.5}
 SATURATION = 8  # of a repeated word, as k3 of BM25: it weighs at most nine times as much
+# A text of more words is a passage: in any case, and if it asks nothing.
+MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 25, 20
+QUESTION_MARKS = "?\uff1f"
+POSSESSIVE = re.compile(r"(?<=\w['\u2019\uff07])[sS]\b")  # Parkinson's: the analysis makes it a token
 
 
 def question_weights(tagged: Iterable[TaggedToken]) -> dict[str, float]:
@@ -37,12 +41,6 @@ def question_weights(tagged: Iterable[TaggedToken]) -> dict[str, float]:
 def common_tokens(text: str, tagged: Iterable[TaggedToken]) -> frozenset[str]:
     """Return the tokens of a text that say little about its subject: since, 이후, effect."""
     return frozenset(token for (token, _, start, end), _ in tagged if is_common(text[start:end], token))
-
-
-# A text of more words is a passage: in any case, and if it asks nothing.
-MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 25, 20
-QUESTION_MARKS = "?\uff1f"
-POSSESSIVE = re.compile(r"(?<=\w['\u2019\uff07])[sS]\b")  # Parkinson's: the analysis makes it a token
 
 
 @dataclass(frozen=True, slots=True)

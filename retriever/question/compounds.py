@@ -47,6 +47,8 @@ COUNTERS = frozenset(
     "년 월 일 시 분 초 명 개 회 차 세 살 원 대 건 번 위 층 배 쪽 권 편 장 종 주 인 호 형 급 등 점 만 억 천 "
     "백 년대 개월 시간 가지 단계 학년 퍼센트".split()
 )
+PREFIX = "XPN"
+LEAST_ALONE = 3  # letters of a token of such a name that matches alone (covid, sars); in Hangul one fewer
 
 
 def compounds(text: str, tokens: Sequence[Token]) -> list[tuple[int, int]]:
@@ -91,10 +93,6 @@ def _with_hangul(text: str, tokens: Sequence[Token]) -> Iterator[tuple[int, int]
     for found in LETTERED.finditer(text):
         if following := starting.get(found.end()):  # a particle has no token
             yield found.start(), following[3]
-
-
-PREFIX = "XPN"
-LEAST_ALONE = 3  # letters of a token of such a name that matches alone (covid, sars); in Hangul one fewer
 
 
 def companion_patterns(tagged: Sequence[TaggedToken], units: Collection[Unit] = ()) -> dict[str, Pattern]:

@@ -17,6 +17,12 @@ from retriever.queries.boolean import Pattern
 from retriever.queries.keywords import pattern_of
 
 HANGUL_RUN = re.compile("[가-힣]+")
+SHORTEST, LONGEST = 2, 8  # syllables
+MOST_WORDS = 4  # a longer question is a sentence, in which 가면 is a verb, not a mask
+QUESTION_MARKS = "?\uff1f"
+NOUN, DEPENDENT_NOUN, VERBS = "NNG", "NNB", "V"  # Sejong's tags; 수 of 할 수도 is a dependent noun
+PARTICLES = tuple("은는을를의에")  # at the end of a word these are rarely part of a noun
+ALL_PARTICLES = (*PARTICLES, *"이가와과도로만")
 
 
 def hangul_runs(text: str, tokens: Sequence[Token]) -> Iterator[tuple[tuple[int, int], list[Token]]]:
@@ -28,14 +34,6 @@ def hangul_runs(text: str, tokens: Sequence[Token]) -> Iterator[tuple[tuple[int,
     for run in HANGUL_RUN.finditer(text):
         begun = tokens[bisect_left(starts, run.start()) : bisect_left(starts, run.end())]
         yield run.span(), [token for token in begun if token[3] <= run.end()]
-
-
-SHORTEST, LONGEST = 2, 8  # syllables
-MOST_WORDS = 4  # a longer question is a sentence, in which 가면 is a verb, not a mask
-QUESTION_MARKS = "?\uff1f"
-NOUN, DEPENDENT_NOUN, VERBS = "NNG", "NNB", "V"  # Sejong's tags; 수 of 할 수도 is a dependent noun
-PARTICLES = tuple("은는을를의에")  # at the end of a word these are rarely part of a noun
-ALL_PARTICLES = (*PARTICLES, *"이가와과도로만")
 
 
 def with_whole_words(

@@ -19,6 +19,10 @@ from retriever.question.korean_words import hangul_runs
 
 MOST_TOKENS = 4  # of a loanword: 스케줄, 링
 MOST_COMPARED = 8  # words of a question; each comparison reads many words
+SHORTEST, LONGEST = 3, 12  # syllables of a word
+SHORTEST_PART = 2
+MOST_WORDS = 8  # of a question
+NOUNS, COPULA = ("NNG", "NNP"), "VCP"
 
 
 def form_translations(
@@ -81,12 +85,6 @@ def _spans(size: int) -> Iterator[tuple[int, int]]:
     """Yield the first and last place of each sequence of tokens, the longest sequences first."""
     for length in range(min(size, MOST_TOKENS), 0, -1):
         yield from ((first, first + length - 1) for first in range(size - length + 1))
-
-
-SHORTEST, LONGEST = 3, 12  # syllables of a word
-SHORTEST_PART = 2
-MOST_WORDS = 8  # of a question
-NOUNS, COPULA = ("NNG", "NNP"), "VCP"
 
 
 def segmentations(question: AnalysedQuestion, lexicon: Lexicon) -> Iterator[Translation]:

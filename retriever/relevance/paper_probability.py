@@ -30,6 +30,8 @@ WEIGHTS: Mapping[str, float] = {
     "tail": 0.558,
     "concepts": 0.306,
 }
+READ = 100  # papers of a ranking that are judged
+LAST = 20  # last papers of a full ranking; their mean probability is assumed for READ more papers
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +66,6 @@ class ScoreCurve:
     def probability(self, score: float) -> float:
         """Return the probability that a paper of this score is relevant; 0 without a score."""
         return likelihood(WEIGHTS, self.features(score)) if score > 0 else 0.0
-
-
-READ = 100  # papers of a ranking that are judged
-LAST = 20  # last papers of a full ranking; their mean probability is assumed for READ more papers
 
 
 def highest_expected_f(probabilities: Sequence[float]) -> float:

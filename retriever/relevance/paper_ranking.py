@@ -30,6 +30,8 @@ from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_so
 from retriever.sources.models import SharedModels
 from retriever.stages.stages import computed
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
 class RankedPapers:
@@ -94,9 +96,6 @@ async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterabl
 
 def _by_words(measured: Measured) -> Scores:
     return np.asarray(sum(values * weight for values, weight in lexical_parts(measured.features).values()))
-
-
-T = TypeVar("T")
 
 
 class QuestionRanking:

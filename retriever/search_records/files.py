@@ -16,7 +16,6 @@ from retriever.search_records.record import SearchRecord
 
 HeadingLanguage = Literal["ko", "en"]
 MARKUP = re.compile(r"([\\`*_\[\]<>|&~$#])")  # syntax of Markdown, or of HTML within it, in a table
-
 HEADINGS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "record": ("검색 기록", "Search record"),
     "question": ("질문 또는 검색식", "Question or expression"),
@@ -49,6 +48,7 @@ HEADINGS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "fingerprint": ("색인 지문", "Fingerprint of the index"),
     "notes": ("알림", "Notes"),
 }
+MOST_BYTES = 16_000_000  # of a record; one with 1,000 hits has about 200,000
 
 
 def as_markdown(search: SearchRecord, language: HeadingLanguage) -> str:
@@ -136,9 +136,6 @@ def _table(header: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[str
 
 def _row(cells: Sequence[Any]) -> str:
     return "| " + " | ".join(MARKUP.sub(r"\\\1", one_line(str(cell))) for cell in cells) + " |"
-
-
-MOST_BYTES = 16_000_000  # of a record; one with 1,000 hits has about 200,000
 
 
 def as_json(search: SearchRecord) -> str:

@@ -30,7 +30,20 @@ from retriever.question.concepts import Concept, with_roles
 from retriever.question.unknown_words import unknown_nouns
 
 Kind = Literal["date", "number"]
-
+EVIDENCE = 5  # passages of an answer's evidence; the weights were fitted with five
+LEAST_BASE = 0.1  # added to the base before its logarithm is taken
+# Answers decline below this likelihood. It answers 94 % of the plain questions for tuning that are in scope,
+# and declines 94 % of the others (`eval/experiments/confidence.py`).
+THRESHOLD = 0.25
+WEIGHTS: Mapping[str, float] = {
+    "bias": -4.228,
+    "base": 1.007,
+    "lead": 1.756,
+    "concepts": 1.01,
+    "nouns": 1.337,
+    "answer_window": 1.192,
+    "names": 0.511,
+}
 # The first that fits: "몇 년" asks for a date, "몇" for any number.
 ASKED: Mapping[Kind, re.Pattern[str]] = {
     "date": re.compile(
@@ -52,67 +65,10 @@ TOKENS: Mapping[Kind, re.Pattern[str]] = {
         r"|eigh|nine)teen|twenti|thirti|forti|fifti|hundr|thousand|million|billion|dozen"
     ),
 }
-
-
-def asked_kind(question: str) -> Kind | None:
-    """Return the kind of answer that a question asks for; None if its words do not show it."""
-    return next((kind for kind, wording in ASKED.items() if wording.search(question)), None)
-
-
-def tokens_of_kind(kind: Kind, tokens: Iterable[str]) -> set[str]:
-    """Return the analysed tokens that are, or are part of, an answer of the kind."""
-    return {token for token in tokens if TOKENS[kind].fullmatch(token)}
-
-
 MOST_WORDS = 4  # of a short question, without words that any paper may hold
 UNKNOWN_SHARE = 0.5  # of the question's words; with more unknown ones its subject is unknown
 TITLE_SHARE = 0.4  # of the known words' importance, which the title of a paper on the subject holds
 UNKNOWN_SUBJECT = 0.2  # maximum likelihood if the subject is unknown; below THRESHOLD
-
-
-def subject_is_unknown(question: AnalysedQuestion, concepts: Sequence[Concept], read: NumberedRows) -> bool:
-    """Return True if the subject of a short question is a word that no paper contains.
-
-    Args:
-        question: the question.
-        concepts: its words and terms.
-        read: the passages found, best first.
-    """
-    subject = [token for token in question.tokens if question.roles[token[0]] in SUBJECT_ROLES]
-    content = [token for token in subject if not is_common(question.text[token[2] : token[3]], token[0])]
-    unknown = [token for token in unknown_nouns(question, concepts) if token in content]
-    if not unknown or len(words_of(question.text, content)) > MOST_WORDS:
-        return False
-    if len(unknown) >= UNKNOWN_SHARE * len(subject):
-        return True
-    known = [concept for concept in with_roles(concepts, question.roles, SUBJECT_ROLES) if concept.is_known]
-    return _title_share(question, known, read) < TITLE_SHARE
-
-
-def _title_share(question: AnalysedQuestion, known: Sequence[Concept], read: NumberedRows) -> float:
-    """Return the share of concepts that the title of the first passage holds; 1 without a title."""
-    if not read.ids or not read.rows.title_length[0]:
-        return 1.0
-    found = question_places(question, known, read).count(patterns_of(known))
-    return float(coverage(known, found, titles=True)[0])
-
-
-EVIDENCE = 5  # passages of an answer's evidence; the weights were fitted with five
-LEAST_BASE = 0.1  # added to the base before its logarithm is taken
-
-# Answers decline below this likelihood. It answers 94 % of the plain questions for tuning that are in scope,
-# and declines 94 % of the others (`eval/experiments/confidence.py`).
-THRESHOLD = 0.25
-
-WEIGHTS: Mapping[str, float] = {
-    "bias": -4.228,
-    "base": 1.007,
-    "lead": 1.756,
-    "concepts": 1.01,
-    "nouns": 1.337,
-    "answer_window": 1.192,
-    "names": 0.511,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,3 +155,40 @@ def _names_held(question: AnalysedQuestion, places: TokenPlaces) -> list[float]:
 def answer_likelihood(found: AnswerabilityFeatures) -> float:
     """Return the likelihood, 0 to 1, that the evidence answers."""
     return likelihood(WEIGHTS, found.values())
+
+
+def asked_kind(question: str) -> Kind | None:
+    """Return the kind of answer that a question asks for; None if its words do not show it."""
+    return next((kind for kind, wording in ASKED.items() if wording.search(question)), None)
+
+
+def tokens_of_kind(kind: Kind, tokens: Iterable[str]) -> set[str]:
+    """Return the analysed tokens that are, or are part of, an answer of the kind."""
+    return {token for token in tokens if TOKENS[kind].fullmatch(token)}
+
+
+def subject_is_unknown(question: AnalysedQuestion, concepts: Sequence[Concept], read: NumberedRows) -> bool:
+    """Return True if the subject of a short question is a word that no paper contains.
+
+    Args:
+        question: the question.
+        concepts: its words and terms.
+        read: the passages found, best first.
+    """
+    subject = [token for token in question.tokens if question.roles[token[0]] in SUBJECT_ROLES]
+    content = [token for token in subject if not is_common(question.text[token[2] : token[3]], token[0])]
+    unknown = [token for token in unknown_nouns(question, concepts) if token in content]
+    if not unknown or len(words_of(question.text, content)) > MOST_WORDS:
+        return False
+    if len(unknown) >= UNKNOWN_SHARE * len(subject):
+        return True
+    known = [concept for concept in with_roles(concepts, question.roles, SUBJECT_ROLES) if concept.is_known]
+    return _title_share(question, known, read) < TITLE_SHARE
+
+
+def _title_share(question: AnalysedQuestion, known: Sequence[Concept], read: NumberedRows) -> float:
+    """Return the share of concepts that the title of the first passage holds; 1 without a title."""
+    if not read.ids or not read.rows.title_length[0]:
+        return 1.0
+    found = question_places(question, known, read).count(patterns_of(known))
+    return float(coverage(known, found, titles=True)[0])

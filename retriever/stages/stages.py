@@ -15,6 +15,8 @@ from retriever.question.analysis import AnalysedQuestion
 from retriever.stages.pool import CandidatePool
 
 RankedHits = Sequence[tuple[EngineHit, float]]
+T = TypeVar("T")
+Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +49,6 @@ class Ranking:
 def collapsed(hits: RankedHits) -> tuple[tuple[EngineHit, float], ...]:
     """Keep the first hit of each paper, with its score."""
     return tuple(first_of_each_paper(hits, lambda ranked: ranked[0].doc_id))
-
-
-T = TypeVar("T")
-Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ from retriever.stages.stages import Ranking
 
 BY_VECTOR, BY_WORDS = "dense", "or"
 WITHOUT_VECTORS = "passages are found by their words: the index has no vectors"
+MOST_WORDS = 5  # of one query
+NARROW = 2  # keywords of the second query if the question has no words in the other language
 
 
 async def search_passages(
@@ -150,10 +152,6 @@ def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
         notes=tuple(dict.fromkeys(note for result in results for note in result.notes)),
         milliseconds=summed_milliseconds(results),
     )
-
-
-MOST_WORDS = 5  # of one query
-NARROW = 2  # keywords of the second query if the question has no words in the other language
 
 
 async def further_queries_from_statistics(

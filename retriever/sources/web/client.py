@@ -24,6 +24,9 @@ from base.net.http_client import BOUND, CONNECT_S, BoundedTransport
 from base.untrusted import message_in, one_line
 from retriever.sources.web.settings import WebSettings
 
+MOST_BYTES = 16_000_000  # of an answer; valid answers are much smaller
+LONGEST_PAUSE_S = 60.0  # maximum pause of all sources on the request of a host
+
 
 class TokenBucket:
     """A token bucket, filled at a rate up to its size; callers without a token get the time to wait.
@@ -72,10 +75,6 @@ def bucket_of(host: str, per_second: float) -> TokenBucket:
         bucket = _buckets.setdefault(host, TokenBucket(per_second))
     bucket.slow_to(per_second)
     return bucket
-
-
-MOST_BYTES = 16_000_000  # of an answer; valid answers are much smaller
-LONGEST_PAUSE_S = 60.0  # maximum pause of all sources on the request of a host
 
 
 class Unanswered(Exception):

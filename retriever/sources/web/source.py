@@ -21,6 +21,14 @@ from retriever.sources.web.client import Unanswered, WebClient, WebRequest
 from retriever.sources.web.records import Unreadable
 from retriever.sources.web.settings import WebSettings
 
+Result = TypeVar("Result")
+Asker = TypeVar("Asker")
+Direction = Literal["references", "citing"]
+Page = Sequence[SourcePaper | None]  # None for an unusable record
+DOIS = 50  # per request: an address has room for about a hundred
+SENT_DOI = re.compile(r"10\.[^\s,|]{1,200}")  # commas and bars are syntax of filters
+SHARE = 0.9  # of the time of a call; then the papers found so far are returned
+
 
 def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None:
     """Move years, language and journal that apply to a whole query into the filters.
@@ -60,15 +68,6 @@ def _both(one: Range | None, other: Range) -> Range | None:
     low = max(one.low or FIRST_YEAR, other.low or FIRST_YEAR)
     high = min(one.high or LAST_YEAR, other.high or LAST_YEAR)
     return Range(low, high) if low <= high else None
-
-
-Result = TypeVar("Result")
-Asker = TypeVar("Asker")
-Direction = Literal["references", "citing"]
-Page = Sequence[SourcePaper | None]  # None for an unusable record
-DOIS = 50  # per request: an address has room for about a hundred
-SENT_DOI = re.compile(r"10\.[^\s,|]{1,200}")  # commas and bars are syntax of filters
-SHARE = 0.9  # of the time of a call; then the papers found so far are returned
 
 
 @dataclass(frozen=True, slots=True)
