@@ -110,7 +110,7 @@ def _translated(tokens: Tokens, glossary: Glossary) -> _Translated:
 
 
 def _abbreviated(tokens: Tokens, own: str, glossary: Glossary) -> list[Tokens]:
-    """Return a name with abbreviations for their long forms, and long forms for abbreviations."""
+    """Return the variants of a name with long forms abbreviated, or abbreviations written out."""
     spans: list[Span] = []
     for match in glossary.abbreviations(tokens):
         form = match.form
@@ -122,7 +122,7 @@ def _abbreviated(tokens: Tokens, own: str, glossary: Glossary) -> list[Tokens]:
 
 
 def _composed(tokens: Tokens, spans: Sequence[Span], start: int = 0) -> Iterator[Tokens]:
-    """Yield tokens[start:] with each choice of spans replaced; nothing where there are no spans."""
+    """Yield tokens[start:] with each choice of spans replaced; nothing without spans."""
     if not spans:
         return
     if start == len(tokens):

@@ -88,7 +88,7 @@ MARK = re.compile(r"[^.!;]*\?")
 def words_after(
     text: str, operator: re.Match[str], *, tight: bool, whole: bool = False
 ) -> Iterator[Exclusion]:
-    """Yield the exclusion of an operator and the words after it; nothing where no words follow.
+    """Yield the exclusion of an operator and the words after it; nothing if no words follow.
 
     `tight` words stop at a verb or preposition, since the sentence continues. A `whole` clause, as after an
     instruction, may contain a verb.

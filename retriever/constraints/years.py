@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.publication_years import are_of_papers
 
-EARLIEST = 1950  # years before are a subject: nothing that was published then is searched for
+EARLIEST = 1950  # earlier years belong to the subject: nobody searches for papers of that time
 RECENT = 2000  # a range that ends earlier is mostly history
 YEAR = r"(?:19|20)\d\d"
 COUNTS = {
@@ -147,7 +147,7 @@ def find_years(text: str, this_year: int) -> list[YearRange]:
 
 
 def are_compared(ranges: Sequence[YearRange], this_year: int) -> bool:
-    """Check whether no year satisfies all ranges: they are compared with each other, and no constraint."""
+    """Check whether no year satisfies all ranges, so that they are a comparison and no constraint."""
     first = max((years.first for years in ranges if years.first), default=0)
     last = min((years.last for years in ranges if years.last), default=this_year)
     return first > last
@@ -195,9 +195,9 @@ def unwanted_years(
 ) -> tuple[list[YearRange], list[Exclusion]]:
     """Return the wanted years of publication, and the exclusions apart from years.
 
-    Years of a subject are dropped, unless all years are `of_papers`. Excluded papers of an open range, and
-    "not" before one, ask for the other years. Of a closed range, and of papers about something, the years are
-    dropped: no range says them.
+    Years of a subject are dropped, unless all years are `of_papers`. An open range that is excluded, by words
+    for papers or by "not", asks for the years outside of it. A closed range is dropped, since the years
+    outside of it are no range; so are the years of excluded papers on a subject.
     """
     wanted: list[YearRange] = []
     left = list(exclusions)
@@ -238,7 +238,7 @@ def _beside(text: str, years: YearRange, exclusion: Exclusion) -> str:
 
 
 def _complement(text: str, years: YearRange, start: int, end: int) -> list[YearRange]:
-    """Return the other years of an open range, with the place of all that says so; none of a closed one."""
+    """Return the years outside an open range, with the span of the words; none for a closed range."""
     if years.first is not None and years.last is None:
         return [YearRange(None, years.first - 1, text[start:end], start, end)]
     if years.last is not None and years.first is None:

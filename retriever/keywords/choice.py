@@ -232,7 +232,7 @@ def _ranked(
 
 
 def _group(role: Role, tokens: Iterable[str], common: frozenset[str]) -> str:
-    """Return the group that a word is ranked in: its role, or that of words of any paper."""
+    """Return the group of a word in the ranking: its role, or the group of words of any paper."""
     return COMMON if role in SUBJECT_ROLES and common.issuperset(tokens) else role
 
 
