@@ -7,7 +7,7 @@ is analysed here.
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from indexer.analysis import Analyzer
@@ -31,33 +31,13 @@ from retriever.sources.merging import (
     summed_frequencies,
 )
 from retriever.sources.models import PassageVectors
-from retriever.sources.pool import passages_of_papers, write_pool
+from retriever.sources.pool import Found, Pool, Sent, passages_of_papers, write_pool
 from retriever.sources.words import WrittenWords, as_written
 
 UNCOUNTED = 1_000_000  # assumed papers if no source reports its number
 PROBED = 100  # papers fetched to weigh words that no source counts
 MOST_COUNTED = 64  # words of a call whose frequencies are requested from sources
 NOT_ASKED = "no source was searched: the search has no query with words"
-
-Sent = tuple[Query, Filters]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The hits of a query in the sources: (id, score), and the number requested."""
-
-    ranked: tuple[tuple[str, float], ...]
-    k: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The papers and hits received so far."""
-
-    papers: Mapping[str, MergedPaper] = field(default_factory=dict)
-    found: Mapping[Sent, Found] = field(default_factory=dict)
-    passages: Mapping[str, tuple[tuple[StoredPassage, AnalysedPassage], ...]] = field(default_factory=dict)
-    engine: TantivyEngine | None = None
 
 
 class SourcesEngine(Engine):
