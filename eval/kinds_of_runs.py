@@ -20,9 +20,9 @@ from generator.settings import HopsMode
 from generator.ways import make_request
 from indexer.corpora.papers import Unit
 from retriever.errors import BadFilter, BadQuestion
-from retriever.hops.rounds import second_round_where_asked_for, with_second_round
 from retriever.methods import method_named
 from retriever.search import SearchRequest
+from retriever.second_round import second_round_where_asked_for, with_second_round
 
 HITS = 100
 ROUNDS = {"never": None, "auto": second_round_where_asked_for, "always": with_second_round}

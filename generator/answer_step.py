@@ -9,7 +9,7 @@ from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import Resources
 from generator.tracing.steps import Step
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import SearchResult
 
 

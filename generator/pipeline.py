@@ -25,7 +25,7 @@ from generator.ways import check_options, find_way
 from indexer.settings import IndexerSettings
 from retriever.calls import SearchCall
 from retriever.index import OpenIndex, SearchIndex, open_index
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.stages.hits import SearchResult
 

@@ -9,7 +9,7 @@ from generator.request import Settings
 from generator.tracing.steps import StepSummary
 from generator.tracing.trace import TRACE_VERSION, Trace
 from retriever.index import SearchIndex
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import Hit, SearchResult
 
 

@@ -6,7 +6,7 @@ from base.logs import get_logger
 from generator.tracing.steps import Step
 from retriever.requests.context import SearchContext
 from retriever.search import Stages, present, run_stages
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import SearchResult
 
 # Share of the best score. On the plain tuning questions it drops no paper that answers the question.

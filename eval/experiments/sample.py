@@ -35,7 +35,7 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.settings import RetrieverSettings
 
 SAMPLE = Path(__file__).parents[2] / "sample"

@@ -25,15 +25,15 @@ from generator.model_calls.budgets import Allowance, Budget
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
-from retriever.relevance.source_ranking import QuestionRanking
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
-    from retriever.sources.gathered import SharedModels
+    from retriever.sources.models import SharedModels
 
 INDEX_SECONDS = 60.0  # time limit of an index of this project
 NONE = "no paper found is relevant enough"

@@ -22,11 +22,11 @@ from generator.search_step import search_step
 from generator.tracing.steps import Step
 from generator.ways import Way
 from retriever.errors import SourceFailed
-from retriever.hops.rounds import with_second_round
 from retriever.methods import method_named
 from retriever.question.question_form import question_form
 from retriever.requests.request import check_question
 from retriever.search import open_search, present, run_stages
+from retriever.second_round import with_second_round
 from retriever.stages.hits import Hit, SearchResult, summed_milliseconds
 
 ROUNDS = 2

@@ -18,8 +18,7 @@ from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of
-from retriever.views.further_queries import further_queries_from_statistics
-from retriever.views.passage_search import search_passages
+from retriever.views.passage_search import further_queries_from_statistics, search_passages
 
 FIRST_RETRIEVAL = 10  # passages whose best sentences replace hypotheses
 

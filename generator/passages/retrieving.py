@@ -11,7 +11,7 @@ from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from retriever.constraints.parsing import Constraints
 from retriever.papers.topics import Topic, find_topic
-from retriever.queries.names import QUESTION
+from retriever.query_plan import QUESTION
 from retriever.relevance.passages import relevance
 from retriever.requests.request import SearchRequest, check_question
 from retriever.stages.hits import SearchResult

@@ -12,7 +12,8 @@ from base.remedies import describe_error
 from generator.tracing.progress import ended
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, SourceSilent
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.merging import LimitedSource

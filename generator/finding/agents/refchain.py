@@ -15,8 +15,7 @@ from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.normal_forms import whole_doi
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters
-from retriever.queries.filters import satisfies
+from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
 from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
 

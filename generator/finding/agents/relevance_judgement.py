@@ -1,6 +1,6 @@
 """Judgement without a language model: by cross-encoder, encoder or probability, and by links.
 
-The probability belongs to the paper's score in the question's ranking (`retriever/relevance/score_curve.py`).
+The probability belongs to the paper's score in the question's ranking (`paper_probability.py`).
 Links from several relevant papers make a paper relevant, which is this project's addition (`links`).
 """
 
@@ -12,7 +12,7 @@ from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.relevance.expected_f import highest_expected_f
+from retriever.relevance.paper_probability import highest_expected_f
 
 BATCH = 100  # papers judged between two checks of the time
 WORDS, AND_LINKS = "words", " and links"  # parts of `Judgement.by`

@@ -16,8 +16,8 @@ from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.index import open_index
 from retriever.queries.boolean import Range
+from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
-from retriever.relevance.source_ranking import QuestionRanking
 from tests.generator.finding.test_finding import RUNAWAY, find, ids
 from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
 from tests.generator.language_model import settings as model_settings

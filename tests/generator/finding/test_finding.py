@@ -18,7 +18,8 @@ from generator.finding.state import FindingState, FoundBy
 from generator.model_calls.budgets import Allowance, Budget
 from generator.prompts import load_prompt
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.sources.kinds.index import IndexSource
 from tests.generator.finding_model import FindingModel, understanding
 from tests.generator.language_model import says
