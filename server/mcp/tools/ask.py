@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from generator.answers.citations import Check
+from generator.checking.sentence_check import Check
 from generator.pipeline import answer_question
 from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import hit_address

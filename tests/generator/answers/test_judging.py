@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from generator.answers.answer import Answer, Sentence
-from generator.answers.citations import Reason
 from generator.answers.judging import judged
+from generator.checking.sentence_check import Reason
 from generator.request import Resources
 from generator.tracing.steps import Step
 from indexer.settings import CheckSettings, IndexerSettings

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from generator.answers.citations import check_sentence
-from generator.checking.numbers.quantities import quantities
+from generator.checking.sentence_check import check_sentence
+from generator.checking.text.quantities import quantities
 from tests.generator.sample_index import passage
 from tests.indexer.made_corpora import ROOT
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from generator.answers.citations import LONGEST_PASSAGE, check_sentence
 from generator.answers.model_answer import WrittenAnswer, checked_answer, sentence_check
-from generator.checking.numbers.quantities import quantities
-from generator.checking.substances import substances
+from generator.checking.sentence_check import LONGEST_PASSAGE, check_sentence
+from generator.checking.statements.substances import substances
+from generator.checking.text.quantities import quantities
 from indexer.settings import IndexerSettings
 from retriever.constraints.parsing import Constraints
 from retriever.index import open_index
