@@ -227,7 +227,7 @@ async def _check_each(
 ) -> None:
     """Check the sentences one by one in a thread, and pass on the certain ones after each.
 
-    An abstention keeps only sentences with citations. Until `answered` is known or the body begins, sentences
+    An abstention keeps only sentences with citations. Until `answered` is known or the body starts, sentences
     from the first one without citations on are held back.
     """
     sentences: list[Sentence] = []

@@ -19,7 +19,7 @@ from generator.checking.numbers.exchanged import (
     misplaced_numbers,
     numbers_of_other_sentences,
 )
-from generator.checking.numbers.labels import MOST_QUANTITIES, LabelsOf
+from generator.checking.numbers.labels import MOST_QUANTITIES, Labels
 from generator.checking.numbers.missing import join, missing_numbers
 from generator.checking.numbers.orders import contrary_superlatives, wrong_orders, wrong_superlatives
 from generator.checking.numbers.subjects import (
@@ -91,9 +91,9 @@ class CitedClaim:
         return self.all(lambda passage: passage.text.quantities)
 
     @property
-    def labels(self) -> list[LabelsOf]:
+    def labels(self) -> list[Labels]:
         """The labelled numbers of each passage."""
-        return [(passage.text, passage.sentence_labels) for passage in self.passages]
+        return [passage.sentence_labels for passage in self.passages]
 
     @cached_property
     def missing_numbers(self) -> list[tuple[Quantity, bool]]:
@@ -135,23 +135,22 @@ def _other_numbers(it: CitedClaim) -> Iterator[str]:
     if it.cross_lingual:
         translated = {word for passage in it.passages for words, _ in passage.translations for word in words}
     yield from _pairs(other_labels(own_labels, labels, quantities, translated, matcher))
-    yield from _pairs(other_conditions(claim.text, own_labels, labels))
+    yield from _pairs(other_conditions(own_labels, labels, it.quantities))
     changed = list(chain.from_iterable(claim.changes))
-    yield from _pairs(negated_labels(claim.text, own_labels, labels, changed))
+    yield from _pairs(negated_labels(own_labels, labels, changed))
     if it.cross_lingual:
         yield from missing_terms(own_labels, it.passage_terms, matcher)
     else:
         yield from _pairs(numbers_of_other_sentences(claim.text, own_labels, labels, matcher))
         yield from _pairs(replaced_words(claim.text, it.texts))
-    yield from _pairs(names_elsewhere(claim.text, own_labels, labels, same_name))
+    yield from _pairs(names_elsewhere(claim.text, own_labels, labels, it.texts, same_name))
     named = drugs if it.cross_lingual else substances
-    yield from _pairs(replaced_names(claim.text, own_labels, labels, same_name, named))
+    yield from _pairs(replaced_names(own_labels, labels, same_name, named))
 
 
 def _exchanged(it: CitedClaim) -> Iterator[str]:
     claim, matcher = it.claim, it.matcher
-    labels = [passage.sentence_labels for passage in it.passages]
-    yield from _pairs(exchanged_numbers(claim.sentence_labels, labels, matcher))
+    yield from _pairs(exchanged_numbers(claim.sentence_labels, it.labels, matcher))
     comparisons = it.all(lambda passage: passage.comparisons)
     yield from _pairs(exchanged_comparisons(claim.comparisons, comparisons, matcher))
     baselines = it.all(lambda passage: passage.baselines)

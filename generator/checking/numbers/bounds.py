@@ -1,4 +1,8 @@
-"""Bounds."""
+"""Signs: another bound, or the other side of a bound.
+
+Claim "at least three paths" for the passage "at least two paths", 세 개 이상 for 두 개 이상; claim "more than
+three" for "three or fewer".
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,13 +44,13 @@ BEHIND_BELOW = re.compile(
     r"|\s?(?:[a-z]+ )?or (?:fewer|less|younger|shorter|below)\b"
 )
 SHORTLY_BEFORE, SHORTLY_BEHIND, FAR_BEHIND, NEAR = 20, 12, 24, 40  # characters
-COUNTED = 2  # words behind a number that may name what it counts
+COUNTED = 2  # words after a number that may name the counted things
 BOUND_WORDS = frozenset("or more fewer less 이상 이하".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A number that is the least or the most of what it counts."""
+    """The least or greatest number of the things that it counts."""
 
     quantity: Quantity
     least: bool
@@ -57,7 +61,7 @@ Limit = tuple[Quantity, int]  # a number, and 1 for the range above it, -1 for t
 
 
 def bounds(text: Text) -> Iterator[Bound]:
-    """Yield the numbers of a text that are bounds."""
+    """Yield the bounds of a text."""
     for clause in text.clauses:
         for quantity in text.quantities_in(clause.start, clause.end):
             before = text.text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
@@ -78,7 +82,7 @@ def bounds(text: Text) -> Iterator[Bound]:
 def other_bounds(
     in_claim: Sequence[Bound], in_passages: Sequence[Bound], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield bounds of a sentence for which its sources have another number of the same things."""
+    """Yield bounds of a claim for which the passages have another number of the same things."""
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
     for claimed in in_claim:
@@ -92,7 +96,7 @@ def other_bounds(
 
 
 def limits(text: Text) -> Iterator[Limit]:
-    """Yield the numbers of a text with the side of them that is meant: 1 above, -1 below."""
+    """Yield the limits of ranges in a text."""
     for quantity in text.quantities:
         before = text.text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
         end = quantity.unit_end
@@ -107,10 +111,10 @@ def reversed_limits(
     in_passages: Sequence[Limit],
     quantities: Sequence[Quantity],
 ) -> Iterator[str]:
-    """Yield numbers of which a sentence means what is above where its sources mean what is below."""
+    """Yield limits for which claim and passages have opposite ranges."""
     for claimed, side in in_claim:
         if any(claimed.same_as(other) and side != there for other, there in in_claim):
-            continue  # both sides are told
+            continue  # the claim has both sides
         sides = [other for quantity, other in in_passages if claimed.same_as(quantity)]
         if sides and side not in sides and sum(claimed.same_as(other) for other in quantities) == len(sides):
             yield claimed.text
@@ -121,15 +125,15 @@ def other_limits(
     in_passages: Sequence[Limit],
     quantities: Sequence[Quantity],
 ) -> Iterator[tuple[str, str]]:
-    """Yield bounds for which the sources have another number, while they have this one for something else."""
+    """Yield limits for which the passages have another number, and this number for something else."""
     bounding = [quantity for quantity, _ in in_passages]
     for claimed, side in in_claim:
-        if claimed.unit is None or not claimed.demanded or any(claimed.same_as(each) for each in bounding):
+        if claimed.unit is None or not claimed.required or any(claimed.same_as(each) for each in bounding):
             continue
         rivals = [
             each
             for each, there in in_passages
-            if there == side and each.unit == claimed.unit and each.demanded
+            if there == side and each.unit == claimed.unit and each.required
         ]
         if len(rivals) == 1 and any(claimed.same_as(each) for each in quantities):
             yield claimed.text, rivals[0].text

@@ -1,4 +1,8 @@
-"""Changes."""
+"""Signs: a change with exchanged start and end, of another amount, or in the other direction.
+
+Claim "from 620 to 540" for the passage "from 540 to 620"; "fell by 9 %" for "fell to 9 %"; "boosted by 38 %"
+for "reduced by 38 %". A number is the same in both languages, so that no other words need a translation.
+"""
 
 import re
 from collections import defaultdict
@@ -20,7 +24,7 @@ TO = re.compile(r" (?:[a-z]+ (?:\d{1,4} )?){0,3}to (?:[a-z]+ ){0,2}", re.IGNOREC
 # From 41% in 1690 to 19%; 4학년 9.8%에서 6학년 14.6%로.
 KOREAN_FROM = re.compile(r"[^\d.]{0,6}?에서(?:는)?,? (?:\d{1,4}[^\d\s.]{1,4} )?[^\d.]{0,16}")
 KOREAN_TO = re.compile(r"[^\s\d]{0,6}?(?:으로|로|까지)")
-LONGEST_BETWEEN = 30  # characters from what was to what became
+LONGEST_BETWEEN = 30  # characters between start and end
 SHORTLY_BEFORE = 40  # characters, more than FROM takes
 AXES = AMOUNTS | {"quality"}
 _ADVERBS = (
@@ -47,15 +51,15 @@ COUNTERS = re.compile(
 LONGEST_NOUN = 40  # characters
 LONGEST_PHRASE = 140  # characters from the English verb to its number
 SHORTLY_BEHIND = 20  # characters
-HALF = Decimal(50)  # by half is to half
+HALF = Decimal(50)  # "by half" equals "to half"
 MORE_OR_LESS = re.compile(r"\s?(더|덜) ")
 FARTHEST = 60  # characters between a number and the English word before it
-ADJACENT = 8  # and one behind it: 48% lower, 48% 낮았다
+ADJACENT = 8  # and a word after it: 48% lower, 48% 낮았다
 FromTo = tuple[Quantity, Quantity]
 
 
 def changes(passage: Text) -> Iterator[tuple[Quantity, Quantity]]:
-    """Yield what a text says a quantity was and what it became."""
+    """Yield the start and the end of each change in a text."""
     text, quantities = passage.text, passage.quantities
     for first, second in _pairs(quantities):
         between = text[first.end : second.start]
@@ -67,7 +71,7 @@ def changes(passage: Text) -> Iterator[tuple[Quantity, Quantity]]:
 
 
 def _pairs(quantities: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
-    """Yield each two numbers in a row, also with one of another kind in between."""
+    """Yield adjacent numbers, and numbers with one of another kind between them."""
     yield from pairwise(quantities)
     for first, between, second in zip(quantities, quantities[1:], quantities[2:], strict=False):
         if are_alternatives(first, second) and not are_alternatives(first, between):
@@ -75,7 +79,7 @@ def _pairs(quantities: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]
 
 
 def reversed_changes(in_claim: Sequence[FromTo], in_passages: Sequence[FromTo]) -> Iterator[str]:
-    """Yield the changes of a sentence that its sources tell the other way round, and none this way."""
+    """Yield the changes of a claim that the passages have only in the reverse order."""
     for before, after in in_claim:
         ways = {
             (before.same_as(first) and after.same_as(second), before.same_as(second) and after.same_as(first))
@@ -91,12 +95,13 @@ def starts_as_ends(
     in_passages: Sequence[FromTo],
     quantities: Sequence[Quantity],
 ) -> Iterator[str]:
-    """Yield numbers at the end of a change of a sentence that are its start in the sources.
+    """Yield numbers at the end of a change of a claim that are its start in the passages.
 
     Args:
-        own, changes: the numbers that a change of the sentence goes to, and its changes with both numbers.
-        said: the changes of the sources.
-        counted: their numbers; a number that is in them twice may be an end too.
+        in_claim: the ends of changes of the claim.
+        changes: its changes with both numbers.
+        in_passages: the changes of the passages.
+        quantities: their numbers; a number that occurs twice may be an end too.
     """
     both = {each for change in changes for each in change}
     for claimed in in_claim:
@@ -113,14 +118,14 @@ def starts_as_ends(
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """A number that ends a change (`to`) or measures it."""
+    """The end of a change (`is_end`) or its amount."""
 
     quantity: Quantity
     is_end: bool
 
 
 def extents(text: Text, directions: Sequence[Direction]) -> Iterator[Extent]:
-    """Yield the numbers of a text that a verb of change has with "by" or "to", 만큼 or 로."""
+    """Yield the amounts and ends of changes in a text: a verb of change with "by" or "to", 만큼 or 로."""
     by_clause = _by_clause(directions)
     for clause in text.clauses:
         here = by_clause[clause.start]
@@ -180,9 +185,9 @@ def confused_extents(
     differences: Sequence[frozenset[Difference]],
     multiples: Multiples,
 ) -> Iterator[tuple[str, str]]:
-    """Yield changes to a number that are changes by it in all sources, and the other way round.
+    """Yield ends of changes that all passages have as amounts, and amounts that they have as ends.
 
-    Two numbers of the sources may give both: `differences` and `multiples` of their sentences.
+    Two numbers of the passages may give both: `differences` and `multiples` of their sentences.
     """
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
@@ -200,7 +205,7 @@ def confused_extents(
 
 @dataclass(frozen=True, slots=True)
 class DirectedQuantity:
-    """A quantity and the word of direction that governs it."""
+    """A quantity with the word of direction that governs it."""
 
     quantity: Quantity
     direction: Direction
@@ -209,7 +214,7 @@ class DirectedQuantity:
 def directed_quantities(text: Text, directions: Sequence[Direction]) -> Iterator[DirectedQuantity]:
     """Yield the quantities of a text that a word of direction governs.
 
-    That is a word close behind (5 g lower, 5 g 낮았다), in English else the one before (fell by 5 g).
+    The word follows the number closely (5 g lower, 5 g 낮았다), or in English precedes it (fell by 5 g).
     """
     by_clause = _by_clause(directions)
     for clause in text.clauses:
@@ -222,7 +227,7 @@ def directed_quantities(text: Text, directions: Sequence[Direction]) -> Iterator
 
 
 def _governing(quantity: Quantity, directions: Sequence[Direction]) -> Direction | None:
-    """Return the direction of an amount that governs a number; one of quality may stand between the two."""
+    """Return the direction of an amount that governs a number; one of quality may be between them."""
     for each in directions:
         if 0 <= each.start - quantity.end <= ADJACENT and each.axis in AMOUNTS:
             return each
@@ -233,7 +238,7 @@ def _governing(quantity: Quantity, directions: Sequence[Direction]) -> Direction
 
 
 def _more_or_less(text: Text, clause: Clause, quantity: Quantity) -> Direction | None:
-    """Read 더 and 덜 behind a number, which the analysis drops: 9% 더 썼다."""
+    """Read 더 and 덜 after a number, which the analysis drops: 9% 더 썼다."""
     match = MORE_OR_LESS.match(text.text, quantity.unit_end)
     if not match:
         return None
@@ -245,7 +250,7 @@ def _more_or_less(text: Text, clause: Clause, quantity: Quantity) -> Direction |
 def contrary_directions(
     in_claim: Sequence[DirectedQuantity], in_passages: Sequence[DirectedQuantity], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield words of direction whose number has the other direction everywhere in the sources."""
+    """Yield words of direction whose number has the other direction in all passages."""
     for claimed in in_claim:
         same = [other for other in in_passages if claimed.quantity.same_as(other.quantity)]
         if same and all(_turned(claimed.direction, other.direction, matcher) for other in same):
@@ -253,7 +258,7 @@ def contrary_directions(
 
 
 def _turned(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool:
-    """Return whether two words turn a number round; "A 5 g more than B" is "B 5 g less than A"."""
+    """Return True if two directions of a number are opposite; "A 5 g more than B" is "B 5 g less than A"."""
     if (claimed.polarity == other.polarity) == (claimed.negated == other.negated):
         return agrees(claimed, other, matcher) is False
     standard = (claimed.standard or frozenset()) | (other.standard or frozenset())
@@ -263,6 +268,6 @@ def _turned(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool:
     rest = tuple(token for token in claimed.clause.tokens if token not in of_standard)
     theirs = other.standard or frozenset()
     words = terms_of(other.clause.tokens)
-    # Words of both sides, as of "tailored therapy" and "standard therapy", tell nothing.
+    # Words of both sides decide nothing: "therapy" of "tailored therapy" and "standard therapy".
     ours = matcher.matched(of_standard, words - theirs) - matcher.matched(rest, words)
     return not (ours or matcher.matched(rest, theirs) - matcher.matched(of_standard, theirs))

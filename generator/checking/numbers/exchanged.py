@@ -1,54 +1,54 @@
-"""Exchanged."""
+"""Signs: numbers with the words of another number.
+
+Claim "0.71 with LiDAR" for the passage "0.71 with fusion, 0.38 with LiDAR"; claim "a hazard ratio of 0.60"
+for "hazard ratio 0.71, 95% CI 0.60–0.84".
+"""
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache, partial
 from itertools import combinations
 
-from generator.checking.numbers.labels import PERIODS, LabelledQuantity, LabelsOf
+from generator.checking.numbers.labels import PERIODS, LabelledQuantity, Labels, with_number
 from generator.checking.text.clauses import Text
 from generator.checking.text.matching import TermMatcher
 from generator.checking.text.quantities import Quantity, are_alternatives
 from indexer.analysis.tokens import Token
 
-LEAST_OF_ANOTHER = 2
-LEAST_OF_SENTENCE = 2  # words of a number with the sentence that it should be from
+LEAST_OF_ANOTHER = 2  # words of another number
+LEAST_OF_SENTENCE = 2  # words that a label shares with the right sentence
 
 
 def misplaced_numbers(
-    in_claim: Sequence[LabelledQuantity],
-    passages: Sequence[Sequence[LabelledQuantity]],
+    in_claim: Labels,
+    passages: Sequence[Labels],
     quantities: Sequence[Quantity],
     matcher: TermMatcher,
     *,
     cross_lingual: bool = False,
 ) -> Iterator[tuple[str, str]]:
-    """Yield numbers of a sentence that the sources give to something else, with the number that stands there.
+    """Yield numbers that the passages give for something else, with the number that they give instead.
 
     Args:
-        own, sources: the places of the quantities of the sentence, and of each source.
-        counted: the quantities of the sentence.
-        bridge: of the sentence.
-        across: the glossary gives too few words of a place, so that only conditions are compared.
+        in_claim, passages: the labelled quantities of the claim, and of each passage.
+        quantities: of the claim.
+        matcher: of the claim.
+        cross_lingual: compare conditions only, since the glossary has too few of the words.
     """
-    of_passages = [
-        (place, [other for other in places if other.sentence == place.sentence])
-        for places in passages
-        for place in places
-    ]
-    # The numbers of the sources that the sentence has too.
+    # Numbers of the passages that the claim also has.
     named = {
-        place.quantity
-        for place, _ in of_passages
-        if any(claimed.same_as(place.quantity) for claimed in quantities)
+        stated.quantity
+        for labels in passages
+        for stated in labels
+        if any(claimed.same_as(stated.quantity) for claimed in quantities)
     }
     for claimed in in_claim:
-        same = [(place, around) for place, around in of_passages if claimed.quantity.same_as(place.quantity)]
-        if not same or not claimed.quantity.demanded:
+        same = with_number(claimed.quantity, passages)
+        if not same or not claimed.quantity.required:
             continue
         words_of_another = None if cross_lingual else cache(partial(_words_of_another, claimed, matcher))
         first = None
-        for place, around in same:
-            competing = _competing_number(place, around, named, words_of_another)
+        for stated, around in same:
+            competing = _competing_number(stated, around, named, words_of_another)
             if not competing:
                 break
             first = first or competing
@@ -59,14 +59,14 @@ def misplaced_numbers(
 
 def _competing_number(
     place: LabelledQuantity,
-    around: Sequence[LabelledQuantity],
+    around: Labels,
     named: Set[Quantity],
     words_of_another: Callable[[frozenset[str], frozenset[str], bool], bool] | None,
 ) -> Quantity | None:
-    """Return the number of a source that stands where a sentence has put another one."""
+    """Return the number of a passage in place of which a claim has another one."""
     for other in around:
         if (
-            not other.quantity.demanded
+            not other.quantity.required
             or other.quantity in named
             or other.quantity in place.partners
             or not are_alternatives(other.quantity, place.quantity)
@@ -83,16 +83,16 @@ def _competing_number(
 def _words_of_another(
     claimed: LabelledQuantity, matcher: TermMatcher, here: frozenset[str], there: frozenset[str], later: bool
 ) -> bool:
-    """Tell whether the words of the sentence's number stand with the other number alone.
+    """Return True if only the other number of the passage has the words of the claim's number.
 
-    Words that open a sentence may be of all its numbers; those of a `later` number are its own.
+    The opening words of a sentence may belong to all its numbers, the words of a `later` number to it alone.
     """
     only_here, only_there = here - there, there - here
     if not only_here:
         return False
     nearest = _nearest(claimed)
     if matcher.count(claimed.tokens, only_here):
-        # One actor does several things, each with a number: what stands next to the number decides.
+        # One actor has several numbers: the words next to the number decide.
         before = nearest[:2]
         return (
             later
@@ -104,14 +104,14 @@ def _words_of_another(
 
 
 def _nearest(claimed: LabelledQuantity) -> tuple[Token, ...]:
-    """Return the two words before a number and the one behind it."""
+    """Return the two words before a number and the word after it."""
     before = [token for token in claimed.tokens if token[3] <= claimed.quantity.start]
     behind = [token for token in claimed.tokens if token[2] >= claimed.quantity.end]
     return (*before[-2:], *behind[:1])
 
 
 def _of_another_condition(place: LabelledQuantity, other: LabelledQuantity, named: Set[Quantity]) -> bool:
-    """Tell whether the sentence names the condition of the other number and not that of its own."""
+    """Return True if the claim has the condition of the other number but lacks the right one."""
     theirs = [quantity for quantity in other.conditions if quantity in named]
     return any(
         are_alternatives(claimed, condition)
@@ -123,9 +123,9 @@ def _of_another_condition(place: LabelledQuantity, other: LabelledQuantity, name
 
 
 def exchanged_numbers(
-    in_claim: Sequence[LabelledQuantity], passages: Sequence[Sequence[LabelledQuantity]], matcher: TermMatcher
+    in_claim: Labels, passages: Sequence[Labels], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield pairs of numbers whose labels are exchanged in every sentence of the sources with both."""
+    """Yield pairs of numbers whose labels are exchanged in every sentence with both."""
     for first, second in combinations(in_claim, 2):
         if first.sentence != second.sentence or not are_alternatives(first.quantity, second.quantity):
             continue
@@ -148,10 +148,10 @@ def _crossed(
     other: LabelledQuantity,
     matcher: TermMatcher,
 ) -> bool:
-    """Return whether each of two numbers has a label of the other one and neither its own."""
+    """Return True if each of two numbers has a label of the other one and not its own."""
     straight = _matches(first, second, one, other, matcher)
     if first.opens and one.opens:
-        straight = 0  # what opens both sentences may be of both numbers
+        straight = 0  # opening words may belong to both numbers
     return (
         not straight
         and not _matches(second, first, other, one, matcher)
@@ -162,16 +162,16 @@ def _crossed(
 
 def _matches(
     claimed: LabelledQuantity,
-    beside: LabelledQuantity,
-    in_passages: LabelledQuantity,
-    but: LabelledQuantity,
+    other_claimed: LabelledQuantity,
+    stated: LabelledQuantity,
+    other_stated: LabelledQuantity,
     matcher: TermMatcher,
 ) -> int:
-    """Count the labels that belong to one number alone, both in the sentence and in the source."""
-    words = tuple(token for token in claimed.tokens if token[0] not in beside.words)
-    conditions = [each for each in claimed.conditions if not _has(beside, each)]
-    return matcher.count(words, in_passages.words - but.words) + sum(
-        _has(in_passages, each) and not _has(but, each) for each in conditions
+    """Count the label words and conditions of one number alone that agree in claim and passage."""
+    words = tuple(token for token in claimed.tokens if token[0] not in other_claimed.words)
+    conditions = [each for each in claimed.conditions if not _has(other_claimed, each)]
+    return matcher.count(words, stated.words - other_stated.words) + sum(
+        _has(stated, each) and not _has(other_stated, each) for each in conditions
     )
 
 
@@ -180,22 +180,21 @@ def _has(place: LabelledQuantity, condition: Quantity) -> bool:
 
 
 def numbers_of_other_sentences(
-    claim: Text,
-    in_claim: Sequence[LabelledQuantity],
-    passages: Sequence[LabelsOf],
-    matcher: TermMatcher,
+    claim: Text, in_claim: Labels, passages: Sequence[Labels], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield numbers that the sources have in sentences about something else, with that of the right one."""
-    places = [(place, passage.sentences[place.sentence][2]) for passage, there in passages for place in there]
+    """Yield numbers from sentences about something else, with the number of the right sentence."""
+    stated = [
+        (label.quantity, label.text.sentences[label.sentence][2]) for labels in passages for label in labels
+    ]
     for claimed in in_claim:
         unit = claimed.quantity.unit
-        if not claimed.quantity.demanded or not unit or unit.dimension in PERIODS:
+        if not claimed.quantity.required or not unit or unit.dimension in PERIODS:
             continue
-        same = [words for place, words in places if claimed.quantity.same_as(place.quantity)]
+        same = [words for quantity, words in stated if claimed.quantity.same_as(quantity)]
         if not same or any(matcher.count(claim.tokens, words) for words in same):
             continue
-        for place, words in places:
-            rival = are_alternatives(claimed.quantity, place.quantity)
+        for quantity, words in stated:
+            rival = are_alternatives(claimed.quantity, quantity)
             if rival and matcher.count(claimed.tokens, words) >= LEAST_OF_SENTENCE:
-                yield claimed.quantity.text, place.quantity.text
+                yield claimed.quantity.text, quantity.text
                 break

@@ -1,13 +1,16 @@
-"""Labels."""
+"""Labels of numbers: the words and the other quantities beside a number in its sentence.
+
+In "0.71 with fusion, 0.38 with LiDAR" the label of 0.71 is "fusion".
+"""
 
 import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from generator.checking.text.clauses import Text, start_of_token, starting_in
+from generator.checking.text.clauses import Text, start_of_token, starting_in, terms_of
 from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_WORDS
 from generator.checking.text.quantities import LISTED, Quantity, are_alternatives
 from indexer.analysis.tokens import Token
@@ -25,11 +28,11 @@ DIVIDES = re.compile(
     re.IGNORECASE,
 )
 ATTRIBUTE = re.compile(r"[가-힣]{0,2}(?:긴|은|른|큰|한)(?=\s)")  # 긴 날개, 높은 나무
-KOREAN_TOPIC = re.compile(r"[가-힣)][은는] ")  # what is measured, before what it is measured of
-MOST_QUANTITIES = 60  # of a text; in a longer table nothing stands beside its words
+KOREAN_TOPIC = re.compile(r"[가-힣)][은는] ")  # the measured quantity, before its object
+MOST_QUANTITIES = 60  # of a text; in a longer table the words beside a number are unknown
 MOST_LABELLED = 12  # numbers of a sentence
-PERIODS = frozenset({"second", "month"})  # how long something took is said beside anything
-MEASURE = 2  # words that name what is measured
+PERIODS = frozenset({"second", "month"})  # durations occur beside anything
+MEASURE = 2  # words for the measured quantity
 NEAREST = 4  # words beside the first number of a sentence
 
 
@@ -37,28 +40,62 @@ NEAREST = 4  # words beside the first number of a sentence
 class LabelledQuantity:
     """A quantity with its label: the words and the other quantities of its part of a sentence."""
 
-    quantity: Quantity
+    text: Text = field(repr=False, compare=False)
     sentence: int
+    quantity: Quantity
     tokens: tuple[Token, ...]
     words: frozenset[str]
     conditions: tuple[Quantity, ...]  # the other quantities
     opens: bool = False  # the label opens its sentence
     partners: frozenset[Quantity] = frozenset()  # of a range, a list or a change
 
+    @property
+    def own_terms(self) -> set[str]:
+        """The terms that belong to this number alone."""
+        return terms_of(self.own_tokens)
 
-LabelsOf = tuple[Text, Sequence[LabelledQuantity]]
+    @property
+    def own_tokens(self) -> tuple[Token, ...]:
+        """The tokens that belong to this number alone; opening words may belong to all numbers."""
+        if not self.opens:
+            return self.tokens
+        before = [token for token in self.tokens if token[2] < self.quantity.start]
+        behind = [token for token in self.tokens if token[2] >= self.quantity.start]
+        if not self.text.korean:
+            return tuple(behind[:NEAREST] or before[-NEAREST:])
+        if not before:
+            return ()
+        topics = list(KOREAN_TOPIC.finditer(self.text.text, before[0][2], self.quantity.start))
+        begin = topics[-1].end() if topics else 0
+        after = [token for token in before if token[2] >= begin]
+        if topics and not after:  # X의 수량은 5 t: the measured quantity is between label and number
+            return tuple(before[-2 * NEAREST : -MEASURE])
+        return tuple((after or before)[-NEAREST:])
+
+
+Labels = Sequence[LabelledQuantity]  # of one text
+
+
+def with_number(quantity: Quantity, passages: Sequence[Labels]) -> list[tuple[LabelledQuantity, Labels]]:
+    """Return the passages' labels of a number, each with all labels of its sentence."""
+    return [
+        (stated, [other for other in labels if other.sentence == stated.sentence])
+        for labels in passages
+        for stated in labels
+        if quantity.same_as(stated.quantity)
+    ]
 
 
 def phrase_labels(text: Text) -> list[LabelledQuantity]:
-    """Return the quantities of a text each with its place.
+    """Return the quantities of a text, labelled by the phrase between the commas and connectives around them.
 
-    None where they are listed by "respectively", or are more than MOST_QUANTITIES.
+    There are none in a text with "respectively" or with more than MOST_QUANTITIES.
     """
     quantities = text.quantities
     if len(quantities) > MOST_QUANTITIES or RESPECTIVELY.search(text.text):
         return []
     found = []
-    partners: dict[int, set[Quantity]] = defaultdict(set)  # by where their partner starts
+    partners: dict[int, set[Quantity]] = defaultdict(set)  # by the start of their partner
     for first, second in pairwise(quantities):
         if _linked(text.text[first.end : second.start]):
             partners[first.start].add(second)
@@ -84,18 +121,23 @@ def phrase_labels(text: Text) -> list[LabelledQuantity]:
                     beside = tuple(other for other in here if other is not quantity)
                     linked = frozenset(partners[quantity.start])
                     found.append(
-                        LabelledQuantity(quantity, clause.sentence, tokens, words, beside, partners=linked)
+                        LabelledQuantity(
+                            text, clause.sentence, quantity, tokens, words, beside, partners=linked
+                        )
                     )
     return found
 
 
 def _linked(between: str) -> bool:
-    """Tell whether what stands between two numbers makes them one range, list or change."""
+    """Return True if the text between two numbers makes them a range, a list or a change."""
     return bool(LISTED.fullmatch(between) or LINK.fullmatch(between))
 
 
 def sentence_labels(text: Text) -> list[LabelledQuantity]:
-    """Return the quantities of a text with their labels; none where a text has more than MOST_QUANTITIES."""
+    """Return the quantities of a text, each labelled by the words since the previous quantity of its kind.
+
+    There are none in a text with more than MOST_QUANTITIES.
+    """
     if len(text.quantities) > MOST_QUANTITIES:
         return []
     found: list[LabelledQuantity] = []
@@ -115,22 +157,21 @@ def _of_sentence(
         token for token in starting_in(text.tokens, start_of_token, begin, end) if _is_label(token, text)
     ]
     for quantity in here:
-        # A part without a number of its kind labels the number behind it.
+        # A part without a number of this kind belongs to the next number.
         rivals = [bisect_right(edges, other.start) for other in here if are_alternatives(other, quantity)]
         place = bisect_right(edges, quantity.start)
         start = edges[max([rival for rival in rivals if rival < place], default=0)]
         stop = edges[place]
         own = tuple(token for token in tokens if start <= token[2] < stop)
-        if text.korean:  # Korean labels stand before their number, what is said of all behind the last one
+        if text.korean:  # Korean labels precede their number
             own = tuple(token for token in own if token[2] < quantity.start) or own
         conditions = tuple(
             other
             for other in here
             if other is not quantity and start <= other.start < stop and not are_alternatives(other, quantity)
         )
-        yield LabelledQuantity(
-            quantity, number, own, frozenset(token[0] for token in own), conditions, start == begin
-        )
+        words = frozenset(token[0] for token in own)
+        yield LabelledQuantity(text, number, quantity, own, words, conditions, start == begin)
 
 
 def _is_label(token: Token, text: Text) -> bool:
@@ -141,27 +182,9 @@ def _is_label(token: Token, text: Text) -> bool:
     )
 
 
-def own_label(text: Text, place: LabelledQuantity) -> tuple[Token, ...]:
-    """Return the words of a number alone: those before the first one of a sentence may be of all."""
-    if not place.opens:
-        return place.tokens
-    before = [token for token in place.tokens if token[2] < place.quantity.start]
-    behind = [token for token in place.tokens if token[2] >= place.quantity.start]
-    if not text.korean:
-        return tuple(behind[:NEAREST] or before[-NEAREST:])
-    if not before:
-        return ()
-    topics = list(KOREAN_TOPIC.finditer(text.text, before[0][2], place.quantity.start))
-    begin = topics[-1].end() if topics else 0
-    after = [token for token in before if token[2] >= begin]
-    if topics and not after:  # X의 수량은 5 t: what is measured stands between the label and the number
-        return tuple(before[-2 * NEAREST : -MEASURE])
-    return tuple((after or before)[-NEAREST:])
-
-
 def measures(quantity: Quantity) -> bool:
-    """Tell whether a number measures something: no count, no share in words, no time that something took."""
-    if not quantity.demanded or quantity.multiple:
+    """Return True for a measured value: not a count, a share in words or a duration."""
+    if not quantity.required or quantity.multiple:
         return False
     if quantity.unit:
         return quantity.unit.dimension not in PERIODS

@@ -1,4 +1,8 @@
-"""Missing."""
+"""Signs: a number that no passage contains or implies, or only with another unit.
+
+Claim "methane fell by 73%" for the passage "methane fell by 37%"; claim "5 g of krill" for "5 mg of krill".
+"Doubled" is implied by "twice", "a rise by 100 %" and "from 0.5 to 1.0", but not by "from 0.5 to 1.8".
+"""
 
 import re
 from bisect import bisect_left
@@ -16,16 +20,16 @@ from generator.checking.text.numerals import TIMES, WORD_VALUES
 from generator.checking.text.quantities import COUNTER_SYLLABLE, Quantity, spans_years
 from indexer.analysis.tokens import Token
 
-RATIO_MARGIN, MARGIN = Decimal("0.08"), Decimal("0.05")  # of a ratio of two numbers; of a number
+RATIO_MARGIN, MARGIN = Decimal("0.08"), Decimal("0.05")  # relative, of ratios and of numbers
 ABOUT_MARGIN = Decimal("0.12")  # "about a fifth" is 18 %
-NEAR_A_MULTIPLE = 0.5  # of what the best sentence of the sources shares with the clause of a multiple
-MORE_BY_HALF = Decimal("1.5")  # what is "more than half" or "over three times"
+NEAR_A_MULTIPLE = 0.5  # share of the matches of the best sentence
+MORE_BY_HALF = Decimal("1.5")  # upper bound of "more than half" or "over three times"
 MORE = re.compile(r"\b(?:more than|over|above|exceed\w*)\s$", re.IGNORECASE)
 LESS = re.compile(r"\b(?:less than|under|below|not even)\s$", re.IGNORECASE)
 BEHIND_MORE = re.compile(r"^(?:를|을|가|이)?\s?(?:넘|이상|웃도|남짓|초과)")
 BEHIND_LESS = re.compile(r"^(?:에|도)?\s?(?:못 미|미치지 못|미만|이하|되지 않)")
 SHORTLY_BEFORE, SHORTLY_BEHIND = 12, 10  # characters
-MOST_IN_A_SENTENCE = 12  # numbers whose ratios are taken
+MOST_IN_A_SENTENCE = 12  # numbers that are combined
 HUNDRED = Decimal(100)
 CHANGES = re.compile(r"doubl|halv|tripl|quadrupl|[가-힣\d ]{1,4}으?로 (?:늘|줄|증가|감소|커|작|높|낮|올|떨)")
 _SMALL = "two|three|four|five|six|seven|eight|nine|ten"
@@ -37,11 +41,13 @@ DIFFERS = re.compile(
     r"|(?:낮아졌|높아졌|줄었|줄어들었|늘었|늘어났|감소하|증가하|상승하|하락하|올랐|떨어졌|짧아졌|길어졌)",
     re.IGNORECASE,
 )
-SUBTRACTED = {"share in points": "share"}  # what is subtracted: of 5 % and 3 % that is 2 percentage points
+SUBTRACTED = {
+    "share in points": "share"
+}  # dimension of the operands: 5 % and 3 % differ by 2 percentage points
 
 
 class ParsedNumbers(Protocol):
-    """The parts of a parsed passage that are compared here."""
+    """The compared parts of a parsed passage."""
 
     @property
     def text(self) -> Text:
@@ -58,11 +64,11 @@ class ParsedNumbers(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Multiples:
-    """Multiples in sentences, as numbers."""
+    """Multiples, shares and ratios of sentences."""
 
     in_words: Sequence[Decimal]  # half, 세 배
     shares: Sequence[Decimal]  # 50 %, as 0.5
-    ratios: Sequence[Decimal]  # of two numbers of a sentence, the smaller by the larger
+    ratios: Sequence[Decimal]  # smaller number divided by larger number of a sentence
 
 
 Difference = tuple[str, Decimal]  # the dimension of two numbers, and the amount by which they differ
@@ -82,7 +88,7 @@ def missing_numbers(
 
     stated = [quantity for passage in passages for quantity in passage.text.quantities]
     for quantity in claim.quantities:
-        if not quantity.demanded:
+        if not quantity.required:
             continue
         tokens = () if cross_lingual else claim.tokens_around(quantity.start)
         found = not quantity.multiple and (
@@ -118,7 +124,7 @@ def _multiples_near(
 
 
 def multiples_of(text: Text) -> dict[int, Multiples]:
-    """Multiples of each sentence of a text, by the number of the sentence."""
+    """Return the multiples of each sentence of a text, by its number."""
     by_sentence: dict[int, list[Quantity]] = defaultdict(list)
     for quantity, sentence in zip(text.quantities, text.sentences_of_quantities, strict=True):
         by_sentence[sentence].append(quantity)
@@ -138,10 +144,10 @@ def _multiples_of_sentence(text: str, quantities: Sequence[Quantity]) -> Multipl
 
 
 def _pairs(text: str, quantities: Sequence[Quantity]) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield two numbers of a sentence that count the same: by their unit, or by the word behind them."""
+    """Yield two numbers of a sentence with the same unit, or with the same word after them."""
     by_kind: dict[str, list[Decimal]] = defaultdict(list)
     for quantity in quantities:
-        if quantity.value <= 0 or not quantity.demanded or quantity.multiple:
+        if quantity.value <= 0 or not quantity.required or quantity.multiple:
             continue
         if quantity.unit:
             by_kind[quantity.unit.dimension].append(quantity.value * quantity.unit.factor)
@@ -153,7 +159,7 @@ def _pairs(text: str, quantities: Sequence[Quantity]) -> Iterator[tuple[Decimal,
 
 
 def join(multiples: Collection[Multiples]) -> Multiples:
-    """Multiples of several sentences, in the ascending order that `is_said` needs."""
+    """Return the multiples of several sentences in ascending order, as `is_multiple` needs them."""
     return Multiples(
         sorted(chain.from_iterable(each.in_words for each in multiples)),
         sorted(chain.from_iterable(each.shares for each in multiples)),
@@ -162,27 +168,27 @@ def join(multiples: Collection[Multiples]) -> Multiples:
 
 
 def is_multiple(quantity: Quantity, text: str, multiples: Multiples) -> bool:
-    """Whether joined sentences give a multiple of a text.
+    """Return True if joined sentences imply a multiple of a text.
 
-    They give it in words, as its inverse, as a change by it, or as two numbers of its ratio.
+    They imply it in words, by its inverse, by a change of its size, or by two numbers of its ratio.
     """
     least, most = _bounds(quantity, text)
     times = quantity.unit == TIMES
     wanted = quantity.value if times else quantity.value / HUNDRED
     if not wanted:
         return False
-    margin = ABOUT_MARGIN if quantity.about else MARGIN
+    margin = ABOUT_MARGIN if quantity.approximate else MARGIN
     low, high = wanted * (least - margin), wanted * (most + margin)
     margin = max(margin, RATIO_MARGIN)
     lowest, highest = wanted * (least - margin), wanted * (most + margin)
     in_words, ratios = partial(_any_between, multiples.in_words), partial(_any_between, multiples.ratios)
-    # "A is twice B" is "B is half of A"; but what doubled was not halved.
+    # "A is twice B" is "B is half of A", but a doubled number was not halved.
     turns = not CHANGES.match(text[quantity.start : quantity.end + SHORTLY_BEHIND].lower())
     if in_words(low, high) or (turns and in_words(1 / high, 1 / low)):
         return True
     if ratios(lowest, highest) or ratios(1 / highest, 1 / lowest):
         return True
-    if times:  # twice is more by 100 %
+    if times:  # twice is 100 % more
         return _any_between(multiples.shares, low - 1, high - 1)
     by_a_share = ratios(1 - high, 1 - low) or ratios(1 / (high + 1), 1 / (low + 1))  # by a third
     return by_a_share or _any_between(multiples.shares, low, high)
@@ -194,7 +200,7 @@ def _any_between(values: Sequence[Decimal], low: Decimal, high: Decimal) -> bool
 
 
 def _bounds(quantity: Quantity, text: str) -> tuple[Decimal, Decimal]:
-    """Return the least and the most factor of a bounded value: "more than half" is half to three quarters."""
+    """Return the least and greatest factor of a bounded value: "more than half" is half to three quarters."""
     before = text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
     behind = text[quantity.end : quantity.end + SHORTLY_BEHIND].lstrip(" 배")
     one = Decimal(1)
@@ -206,14 +212,14 @@ def _bounds(quantity: Quantity, text: str) -> tuple[Decimal, Decimal]:
 
 
 def is_more_by(quantity: Quantity, other: Quantity) -> bool:
-    """Whether a share is what a factor adds: 30 % for "1.3 times"."""
+    """Return True if a share is the increase by a factor: 30 % for "1.3 times"."""
     if not quantity.unit or quantity.unit.dimension != "share" or other.unit != TIMES:
         return False
     return (other.value - 1) * HUNDRED == quantity.value
 
 
 def is_share_of_counts(quantity: Quantity, texts: Iterable[str]) -> bool:
-    """Whether a share is that of a count in another one, as a source gives them: 94 % for "47 of 50"."""
+    """Return True if a passage gives a share as two counts: 94 % for "47 of 50"."""
     if not quantity.unit or quantity.unit.dimension != "share":
         return False
     exponent = quantity.value.as_tuple().exponent
@@ -231,7 +237,7 @@ def _count(written: str) -> Decimal:
 
 
 def differences_of(text: Text) -> frozenset[Difference]:
-    """Differences of any two numbers of a sentence, for all sentences of a text."""
+    """Return the differences of any two numbers of a sentence, for all sentences of a text."""
     by_kind: dict[tuple[int, str], list[Decimal]] = defaultdict(list)
     for quantity, sentence in zip(text.quantities, text.sentences_of_quantities, strict=True):
         if quantity.unit:
@@ -244,7 +250,7 @@ def differences_of(text: Text) -> frozenset[Difference]:
 
 
 def is_difference(quantity: Quantity, text: str, differences: Iterable[Set[Difference]]) -> bool:
-    """Whether a number of a text that compares is a difference of two numbers of a source."""
+    """Return True if a number of a comparison is the difference of two numbers of a passage."""
     if not quantity.unit or not (quantity.unit.dimension in SUBTRACTED or DIFFERS.search(text)):
         return False
     wanted = quantity.value * quantity.unit.factor

@@ -1,16 +1,20 @@
-"""Orders."""
+"""Signs: a comparison or superlative that the numbers of the passages contradict, or another superlative.
+
+Claim "A takes longer than B" for the passage "A 95 ms, B 180 ms"; "lowest at 10 s" for "lowest at 7 s";
+"gained least" for "gained most".
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.checking.numbers.changes import DirectedQuantity
-from generator.checking.numbers.labels import LabelledQuantity, LabelsOf, measures, own_label
+from generator.checking.numbers.labels import LabelledQuantity, Labels, measures
 from generator.checking.statements.comparisons import Comparison
 from generator.checking.statements.themes import VALENCE
 from generator.checking.text.clauses import Clause, Text, start_of_token, starting_in, terms_of
-from generator.checking.text.lexicon import AMOUNTS, AXIS_WORDS, FUNCTION_WORDS, MOST_PAIRS
-from generator.checking.text.matching import TermMatcher
+from generator.checking.text.lexicon import AMOUNTS, FUNCTION_OR_DIRECTION, MOST_PAIRS
+from generator.checking.text.matching import LEAST_SHARED, TermMatcher
 from generator.checking.text.quantities import Quantity, are_alternatives
 from indexer.analysis.tokens import Token
 
@@ -26,12 +30,11 @@ KOREAN = re.compile(
     r"|(최저|최소|최하)|(최고|최대|최다)"
 )
 NEAR = 6  # words around a superlative
-LEAST_SHARED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Superlative:
-    """A superlative: the most (1) or the least (-1) of something, with its clause."""
+    """A superlative, the most (1) or the least (-1), with its clause."""
 
     polarity: int
     written: str
@@ -52,13 +55,12 @@ def superlatives(text: Text) -> Iterator[Superlative]:
             content = [
                 token
                 for token in (*before[-NEAR:], *behind[:NEAR])
-                if token[0] not in FUNCTION_WORDS
-                and token[0] not in AXIS_WORDS
+                if token[0] not in FUNCTION_OR_DIRECTION
                 and not text.in_quantity(token)
                 and token[0] != "가장"
             ]
             quantities = tuple(
-                each for each in text.quantities_in(clause.start, clause.end) if each.demanded and each.unit
+                each for each in text.quantities_in(clause.start, clause.end) if each.required and each.unit
             )
             yield Superlative(polarity, match[0], tuple(content), clause, quantities)
 
@@ -69,9 +71,9 @@ def contrary_superlatives(
     quantities: Sequence[Quantity],
     matcher: TermMatcher,
 ) -> Iterator[tuple[str, str]]:
-    """Yield superlatives of a sentence that the sources turn round, or give another condition.
+    """Yield superlatives for which the passages have the opposite one or another condition.
 
-    `counted`: the numbers of the sources; a condition must be one of these.
+    `quantities`: the numbers of the passages; a condition of the claim must be one of them.
     """
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
@@ -96,7 +98,7 @@ def contrary_superlatives(
 def _other_condition(
     claimed: Superlative, other: Superlative, quantities: Sequence[Quantity]
 ) -> tuple[str, str] | None:
-    """Return the number beside a superlative for which the sources have another one there."""
+    """Return the number beside a superlative and the number that the passages have there."""
     for mine in claimed.conditions:
         if not any(mine.same_as(each) for each in quantities):
             continue
@@ -110,32 +112,29 @@ def _other_condition(
 
 def wrong_superlatives(
     in_claim: Sequence[Superlative],
-    passages: Sequence[LabelsOf],
+    passages: Sequence[Labels],
     quantities: Sequence[Quantity],
     matcher: TermMatcher,
 ) -> Iterator[tuple[str, str]]:
-    """Yield superlatives with the label of a number that is not the first or last of its sentence."""
+    """Yield superlatives with the label of a number that is not the extreme one of its sentence."""
     for claimed in in_claim:
         best: tuple[int, Quantity, Quantity] | None = None
-        for text, places in passages:
-            for group in _measured_groups(places):
-                labels = [terms_of(own_label(text, place)) for place in group]
+        for labels in passages:
+            for group in _measured_groups(labels):
+                terms = [label.own_terms for label in group]
+                others = [set().union(*terms[:place], *terms[place + 1 :]) for place in range(len(terms))]
                 found = [
-                    len(
-                        matcher.matched(
-                            claimed.near, label - set().union(*labels[:place], *labels[place + 1 :])
-                        )
-                    )
-                    for place, label in enumerate(labels)
+                    len(matcher.matched(claimed.near, here - there))
+                    for here, there in zip(terms, others, strict=True)
                 ]
                 score, place = max((count, place) for place, count in enumerate(found))
                 if not score or sorted(found)[-2] >= score:
                     continue
-                if any(each.same_as(there.quantity) for each in quantities for there in group):
+                if any(each.same_as(label.quantity) for each in quantities for label in group):
                     continue
-                words = set().union(*(there.words for there in group))
+                words = set().union(*(label.words for label in group))
                 shared = matcher.count(claimed.near, words)
-                first = (max if claimed.polarity > 0 else min)(group, key=lambda there: there.quantity.value)
+                first = (max if claimed.polarity > 0 else min)(group, key=lambda label: label.quantity.value)
                 if shared > score and (best is None or shared > best[0]):
                     best = shared, group[place].quantity, first.quantity
         if best and best[1] != best[2]:
@@ -145,23 +144,23 @@ def wrong_superlatives(
 def wrong_orders(
     in_claim: Sequence[Comparison],
     quantities: Sequence[Quantity],
-    passages: Sequence[LabelsOf],
+    passages: Sequence[Labels],
     changed: Sequence[DirectedQuantity],
     matcher: TermMatcher,
 ) -> Iterator[tuple[str, str]]:
-    """Yield comparisons whose two sides have numbers in a sentence of the sources in the other order.
+    """Yield comparisons whose two sides have numbers in the reverse order in a sentence of the passages.
 
-    Numbers that measure a change are left out, as are those that the sentence has too (`counted`).
+    Amounts of a change are left out, and numbers that the claim also has (`quantities`).
     """
     measured = {change.quantity for change in changed if not change.direction.standard}
     pairs = [
-        (text, one, other)
-        for text, places in passages
-        for one in places
-        for other in places
+        (one, other)
+        for labels in passages
+        for one in labels
+        for other in labels
         if one.sentence == other.sentence
-        and one.quantity.demanded
-        and other.quantity.demanded
+        and one.quantity.required
+        and other.quantity.required
         and are_alternatives(one.quantity, other.quantity)
         and one.quantity not in measured
         and other.quantity not in measured
@@ -172,9 +171,7 @@ def wrong_orders(
     for claimed in in_claim:
         if not claimed.axes & (AMOUNTS | {"quality", "keeping"}) or claimed.multiples:
             continue
-        found = [
-            (one, other) for text, one, other in pairs if _labels_match(claimed, text, one, other, matcher)
-        ]
+        found = [pair for pair in pairs if _labels_match(claimed, *pair, matcher)]
         wrong = [
             (one, other)
             for one, other in found
@@ -186,23 +183,23 @@ def wrong_orders(
             yield claimed.written, f"{one.quantity.text}, {other.quantity.text}"
 
 
-def _measured_groups(places: Sequence[LabelledQuantity]) -> Iterator[list[LabelledQuantity]]:
-    """Yield the measured numbers of each sentence that count the same, where there are several."""
+def _measured_groups(labels: Labels) -> Iterator[list[LabelledQuantity]]:
+    """Yield the measured numbers of each sentence with one unit, if there are several."""
     groups: dict[tuple[int, object], list[LabelledQuantity]] = {}
-    for place in places:
-        if measures(place.quantity):
-            groups.setdefault((place.sentence, place.quantity.unit), []).append(place)
+    for label in labels:
+        if measures(label.quantity):
+            groups.setdefault((label.sentence, label.quantity.unit), []).append(label)
     yield from (group for group in groups.values() if len(group) > 1)
 
 
 def _labels_match(
-    claimed: Comparison, text: Text, one: LabelledQuantity, other: LabelledQuantity, matcher: TermMatcher
+    claimed: Comparison, one: LabelledQuantity, other: LabelledQuantity, matcher: TermMatcher
 ) -> bool:
-    """Tell whether one number has the first side of a comparison as its label, the other one the second."""
+    """Return True if the labels of two numbers match the two sides of a comparison, in this order."""
     both = terms_of(claimed.more) & terms_of(claimed.than)
     sides = [tuple(token for token in side if token[0] not in both) for side in (claimed.more, claimed.than)]
     labels = (
-        (terms_of(own_label(text, one)), terms_of(own_label(text, other))),
+        (one.own_terms, other.own_terms),
         (set(one.words), set(other.words)),
     )
     for ours, theirs in labels:
@@ -214,7 +211,7 @@ def _labels_match(
 
 
 def _valence(claimed: Comparison, one: LabelledQuantity, other: LabelledQuantity) -> int:
-    """Return -1 where less of what the numbers measure is better and the comparison says what is better."""
+    """Return -1 if the comparison is of quality and lower numbers are better, 1 otherwise."""
     if "quality" not in claimed.axes:
         return 1
     return min((VALENCE.get(word, 1) for word in one.words | other.words), default=1)

@@ -1,12 +1,16 @@
-"""Subjects."""
+"""Signs: a number of another drug, group or counted thing.
+
+Claim "41,000 registers" for the passage "41,000 persons across 27 registers"; "8 % with infliximab" for "8 %
+with vedolizumab"; "410 hours" for 410회.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from generator.checking.numbers.labels import LabelledQuantity, LabelsOf, measures
+from generator.checking.numbers.labels import LabelledQuantity, Labels, measures, with_number
 from generator.checking.text.clauses import Text, opens_sentence, start_of_token, starting_in, terms_of
-from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_WORDS, MOST_PAIRS
+from generator.checking.text.lexicon import FUNCTION_OR_DIRECTION, MOST_PAIRS
 from generator.checking.text.matching import TermMatcher
 from generator.checking.text.quantities import Quantity
 from indexer.analysis.tokens import Token
@@ -25,34 +29,23 @@ COUNTED = re.compile(r"\s?(?:회|명|인|건|개|곳|마리|그루|편|대|권|�
 MEASURES = frozenset({"second", "month", "g", "m", "won", "dollar", "share", "degree"})
 
 
-def missing_terms(
-    in_claim: Sequence[LabelledQuantity], passage_terms: set[str], matcher: TermMatcher
-) -> Iterator[str]:
-    """Yield technical terms beside the numbers of a sentence that the sources lack in both languages."""
-    for place in in_claim:
-        if place.quantity.demanded:
-            for term in matcher.missing_technical_terms(place.tokens, passage_terms):
+def missing_terms(in_claim: Labels, passage_terms: set[str], matcher: TermMatcher) -> Iterator[str]:
+    """Yield technical terms beside numbers of a claim that the passages lack in both languages."""
+    for label in in_claim:
+        if label.quantity.required:
+            for term in matcher.missing_technical_terms(label.tokens, passage_terms):
                 yield " ".join(term)
 
 
 def replaced_names(
-    claim: Text,
-    in_claim: Sequence[LabelledQuantity],
-    passages: Sequence[LabelsOf],
-    same: Same,
-    named: Callable[[str], list[str]],
+    in_claim: Labels, passages: Sequence[Labels], same: Same, named: Callable[[str], list[str]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield names beside a number that the sources have only in sentences with other names."""
-    for place in in_claim:
-        claimed = _names(claim, place, named)
-        if not claimed or not place.quantity.demanded:
+    """Yield names beside a number that occurs only in sentences with other names."""
+    for label in in_claim:
+        claimed = named(label.text.text[slice(*_span(label))]) if label.tokens else []
+        if not claimed or not label.quantity.required:
             continue
-        around = [
-            _sentence_of(passage, there)
-            for passage, places in passages
-            for there in places
-            if place.quantity.same_as(there.quantity)
-        ]
+        around = [_sentence_of(stated) for stated, _ in with_number(label.quantity, passages)]
         rivals = [named(text) for text in around]
         if not rivals or not all(rivals):
             continue
@@ -63,28 +56,19 @@ def replaced_names(
 
 
 def names_elsewhere(
-    claim: Text,
-    in_claim: Sequence[LabelledQuantity],
-    passages: Sequence[LabelsOf],
-    same: Same,
+    claim: Text, in_claim: Labels, passages: Sequence[Labels], texts: Sequence[Text], same: Same
 ) -> Iterator[tuple[str, str]]:
-    """Yield names beside a number that the sources have only in clauses without it, beside other names."""
-    for place in in_claim:
-        if not place.tokens or not measures(place.quantity):
+    """Yield names beside a number that occurs only in clauses with other names; the name is elsewhere."""
+    for label in in_claim:
+        if not label.tokens or not measures(label.quantity):
             continue
-        start, end = place.tokens[0][2], max(place.tokens[-1][3], place.quantity.end)
-        claimed = _proper(claim.text, start, end)
-        clauses = [
-            [
-                passage.words_of(clause)
-                for clause in passage.clauses
-                if clause.start <= there.quantity.start < clause.end
-            ]
-            for passage, places in passages
-            for there in places
-            if place.quantity.same_as(there.quantity)
+        claimed = _proper(claim.text, *_span(label))
+        around = [
+            stated.text.words_of(clause)
+            for stated, _ in with_number(label.quantity, passages)
+            for clause in stated.text.clauses
+            if clause.start <= stated.quantity.start < clause.end
         ]
-        around = [text for texts in clauses for text in texts]
         for name in claimed if around else ():
             rivals = [
                 [
@@ -100,13 +84,13 @@ def names_elsewhere(
                 for other in _proper(text, 0, len(text))
                 for each in _proper(claim.text, 0, len(claim.text))
             )
-            elsewhere = any(re.search(rf"\b{re.escape(name)}", passage.text) for passage, _ in passages)
+            elsewhere = any(re.search(rf"\b{re.escape(name)}", text.text) for text in texts)
             if elsewhere and all(rivals) and not shared:
                 yield name, rivals[0][0]
 
 
 def _proper(text: str, start: int, end: int) -> list[str]:
-    """Return the names of a part of a text, except for the first word of a sentence."""
+    """Return the names in a part of a text, except for the first word of a sentence."""
     return [
         match[0]
         for match in NAME.finditer(text, start, end)
@@ -114,29 +98,28 @@ def _proper(text: str, start: int, end: int) -> list[str]:
     ]
 
 
-def _names(text: Text, place: LabelledQuantity, named: Callable[[str], list[str]]) -> list[str]:
-    if not place.tokens:
-        return []
-    return named(text.text[place.tokens[0][2] : max(place.tokens[-1][3], place.quantity.end)])
+def _span(label: LabelledQuantity) -> tuple[int, int]:
+    """Return the span of a label and its number."""
+    return label.tokens[0][2], max(label.tokens[-1][3], label.quantity.end)
 
 
-def _sentence_of(text: Text, place: LabelledQuantity) -> str:
-    begin, end, _ = text.sentences[place.sentence]
-    return text.text[begin:end]
+def _sentence_of(label: LabelledQuantity) -> str:
+    begin, end, _ = label.text.sentences[label.sentence]
+    return label.text.text[begin:end]
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A count with the words for what it counts."""
+    """A count with the words for the counted things."""
 
     quantity: Quantity
     words: tuple[Token, ...]
 
 
 def counts(text: Text) -> Iterator[Count]:
-    """Yield the counts of a text: English ones before their noun, Korean ones behind it."""
+    """Yield the counts of a text: an English one precedes its noun, a Korean one follows it."""
     for quantity in text.quantities:
-        if quantity.unit or not quantity.is_whole or not quantity.demanded or int(quantity.value) in YEARS:
+        if quantity.unit or not quantity.is_whole or not quantity.required or int(quantity.value) in YEARS:
             continue
         if text.korean:
             span = max(0, quantity.start - FAR), quantity.start
@@ -146,7 +129,7 @@ def counts(text: Text) -> Iterator[Count]:
         words = [
             token
             for token in starting_in(text.tokens, start_of_token, *span)
-            if token[0] not in FUNCTION_WORDS and token[0] not in AXIS_WORDS and token[0] not in COUNTERS
+            if token[0] not in FUNCTION_OR_DIRECTION and token[0] not in COUNTERS
         ]
         if found := tuple(words[-NOUNS:] if text.korean else words):
             yield Count(quantity, found)
@@ -155,7 +138,7 @@ def counts(text: Text) -> Iterator[Count]:
 def exchanged_counts(
     in_claim: Sequence[Count], in_passages: Sequence[Count], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield counts of what the sources give another count, where they give this one to something else."""
+    """Yield counts that the passages give for other things, with the count of these things."""
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
     for claimed in in_claim:
@@ -171,13 +154,13 @@ def exchanged_counts(
 
 
 def measured_counts(in_claim: Sequence[Quantity], passages: Sequence[Text]) -> Iterator[str]:
-    """Yield numbers with a unit of measure that the sources have only before a Korean counter."""
+    """Yield numbers with a unit of measure that the passages have only before a Korean counter."""
     for claimed in in_claim:
         if (
             not claimed.unit
             or claimed.unit.dimension not in MEASURES
             or claimed.multiple
-            or not claimed.demanded
+            or not claimed.required
         ):
             continue
         same = [(text, other) for text in passages for other in text.quantities if claimed.same_as(other)]

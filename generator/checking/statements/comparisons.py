@@ -1,16 +1,18 @@
-"""Comparisons."""
+"""Sign: a comparison with exchanged sides, or one that names the baseline as the better side.
+
+Claim "nitrate fell more than sulfate" for the passage "sulfate fell more than nitrate"; claim "vector
+retrieval gave fewer errors than the graph" for 벡터 검색의 21.4%에서 8.9%로 낮아졌다, a result of the graph.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from generator.checking.statements.directions import COMPARED, Direction
-from generator.checking.statements.roles import SHORTLY_BEFORE
 from generator.checking.text.clauses import Clause, Text, start_of_token, starting_in, terms_of
 from generator.checking.text.lexicon import (
     AMOUNTS,
-    AXIS_WORDS,
-    FUNCTION_WORDS,
+    FUNCTION_OR_DIRECTION,
     MOST_PAIRS,
     PASSIVE,
     content_tokens,
@@ -22,7 +24,7 @@ from indexer.analysis.tokens import Token
 
 _AT = r"(?:for|in|with|of|at|among|on)\b"
 AS_FOR = re.compile(rf"\bas \w+ {_AT}[^,;.]{{1,60}}?\bas {_AT}", re.IGNORECASE)
-# Verbs that compare their subject with their object, and where more is better.
+# Verbs that compare their subject with their object; more is better.
 OUTDOES = re.compile(
     r"\b(?:outperform|outdo|outdid|surpass|outrank|outpac|outstrip|beat|excel)\w*\s", re.IGNORECASE
 )
@@ -32,15 +34,16 @@ KOREAN_OUTDOES = re.compile(
 ENDS_IN_PARTICLE = re.compile(r"[은는이가을를의에로도](?:서|서는|는)?$")
 BETTER = re.compile(r"더 (?:잘|많이|크게|오래|자주|효과적|우수|정확)|우수|뛰어")
 TOPIC = re.compile(r"[가-힣)\w][은는이가] ")
-MEASURED = re.compile(r"[가-힣)][은는이가] ")  # what is measured, before what it is measured of
-STANDARD_WORDS = 3  # words before 보다, and content words behind "than"
-LABEL = 4  # content words beside the number that a change begins with
+MEASURED = re.compile(r"[가-힣)][은는이가] ")  # the measured quantity, before its object
+SHORTLY_BEFORE = 24  # characters
+STANDARD_WORDS = 3  # words before 보다, and content words after "than"
+LABEL = 4  # content words beside the first number of a change
 LEAST_OF_A_LABEL = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The two sides of a comparison, the first one more (1) or less (-1) than the other."""
+    """The two sides of a comparison; the first one is more (1) or less (-1) than the second."""
 
     more: tuple[Token, ...]
     than: tuple[Token, ...]
@@ -69,7 +72,7 @@ def comparisons(text: Text, directions: Sequence[Direction]) -> Iterator[Compari
 
 
 def _polarity(compares: Direction, directions: Sequence[Direction]) -> int:
-    """Return which side is more; of "fell more than" the verb tells."""
+    """Return the polarity of a comparison; in "fell more than" the verb decides."""
     polarity = -compares.polarity if compares.negated else compares.polarity
     verb = next(
         (each for each in directions if each.clause is compares.clause and each.end + 1 == compares.start),
@@ -102,7 +105,7 @@ def _outdone(text: Text, clause: Clause) -> Iterator[Comparison]:
 def _compares(
     clause: Clause, directions: Sequence[Direction], than: Sequence[Token], place: int
 ) -> Direction | None:
-    """Return the word that compares: the last one before "than", the first one behind 보다."""
+    """Return the word of comparison: the last one before "than", the first one after 보다."""
     starts = {token[2] for token in than}
     here = [
         each for each in directions if each.polarity and each.clause is clause and each.start not in starts
@@ -143,16 +146,18 @@ def _sides(text: Text, clause: Clause) -> Iterator[tuple[list[Token], list[Token
 def exchanged_comparisons(
     in_claim: Sequence[Comparison], in_passages: Sequence[Comparison], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield comparisons of a sentence that the sources have with exchanged sides."""
+    """Yield comparisons of a claim that the passages have with exchanged sides."""
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
     for claimed in in_claim:
         exchanged = [
             other
             for other in in_passages
-            if _comparable(claimed, other) and _swapped(claimed, other, matcher)
+            if _comparable(claimed, other) and _sides_match(claimed.than, claimed.more, other, matcher)
         ]
-        if exchanged and not any(_kept(claimed, other, matcher) for other in in_passages):
+        if exchanged and not any(
+            _sides_match(claimed.more, claimed.than, other, matcher) for other in in_passages
+        ):
             yield claimed.written, exchanged[0].written
 
 
@@ -164,19 +169,17 @@ def _comparable(claimed: Comparison, other: Comparison) -> bool:
     )
 
 
-def _swapped(claimed: Comparison, other: Comparison, matcher: TermMatcher) -> bool:
-    more, than = {token[0] for token in other.more}, {token[0] for token in other.than}
-    return bool(matcher.count(claimed.than, more - than) and matcher.count(claimed.more, than - more))
-
-
-def _kept(claimed: Comparison, other: Comparison, matcher: TermMatcher) -> bool:
-    more, than = {token[0] for token in other.more}, {token[0] for token in other.than}
-    return bool(matcher.count(claimed.more, more - than) and matcher.count(claimed.than, than - more))
+def _sides_match(
+    more: Sequence[Token], than: Sequence[Token], stated: Comparison, matcher: TermMatcher
+) -> bool:
+    """Return True if each of two sides shares words with one side of a comparison, in this order."""
+    first, second = terms_of(stated.more), terms_of(stated.than)
+    return bool(matcher.count(more, first - second) and matcher.count(than, second - first))
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The words of the number that a change begins with, and where the change goes."""
+    """The words beside the first number of a change, and the direction of the change."""
 
     words: frozenset[str]
     polarity: int
@@ -186,9 +189,9 @@ class Baseline:
 def baselines(
     text: Text, changed: Sequence[tuple[Quantity, Quantity]], directions: Sequence[Direction]
 ) -> Iterator[Baseline]:
-    """Yield the baselines of a text: the words before a Korean number, behind an English one.
+    """Yield the baselines of a text: the words before a Korean number, after an English one.
 
-    Words that the text has in other clauses with a direction may be compared there.
+    Words that occur with a direction in other clauses are left out: they may be compared there.
     """
     if len(changed) * max(len(text.clauses), len(directions)) > MOST_PAIRS:
         return
@@ -210,9 +213,7 @@ def baselines(
             beside = [
                 token[0]
                 for token in starting_in(clause.tokens, start_of_token, start, end)
-                if token[0] not in FUNCTION_WORDS
-                and token[0] not in AXIS_WORDS
-                and not text.in_quantity(token)
+                if token[0] not in FUNCTION_OR_DIRECTION and not text.in_quantity(token)
             ]
             words = beside[-LABEL:] if text.korean else beside[:LABEL]
             label = frozenset(words)
@@ -228,9 +229,9 @@ def inverted_baselines(
     passage_terms: set[str],
     matcher: TermMatcher,
 ) -> Iterator[tuple[str, str]]:
-    """Yield comparisons of a sentence in which the baseline of the sources comes out as what replaced it.
+    """Yield comparisons of a claim that name a baseline of the passages as the better side.
 
-    A source that compares the two itself is left to `exchanged_sides`.
+    If a passage compares both sides itself, `exchanged_comparisons` decides.
     """
     if len(in_claim) * (len(in_passages) + len(compared)) > MOST_PAIRS:
         return

@@ -1,4 +1,8 @@
-"""Coverage."""
+"""Signs: a clause, a universal word or too many words of a claim are missing from the passages.
+
+Claim "scores rose by 0.62 points, and students earned higher salaries" for a passage about scores only; claim
+"all farms" for the passage "most farms".
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -10,12 +14,12 @@ from indexer.analysis.tokens import Token
 
 LEAST_OVERLAP = 0.5  # of a claim's words, or of its glossary terms across languages, in the passages
 LEAST_WORDS, LEAST_PAIRS = 3, 3  # content words, or glossary terms across languages, of a clause
-LEAST_HELD, LEAST_HELD_ACROSS = 0.3, 0.1  # share of these that the sources must hold
+LEAST_COVERED, LEAST_COVERED_ACROSS = 0.3, 0.1  # least share of them in the passages
 # Both of two, all three: 두 지역 모두, 당진과 해남 모두.
 COUNTED = re.compile(r"(?:(?:둘|두|세|네|양쪽|양|\d)\s?[가-힣]{0,5}|[와과] [가-힣]{1,6})\s?$")
 SHORTLY_BEFORE = 12  # characters
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-# Of what the best sentence of the sources shares; across languages the glossary leaves much out.
+# Share of the matches of the best sentence; across languages the glossary lacks many terms.
 NEAR_A_UNIVERSAL, NEAR_ACROSS = 0.75, 0.5
 # Kind, words of a claim, words of a passage that allow them.
 UNIVERSALS = [
@@ -27,21 +31,19 @@ UNIVERSALS = [
 def uncovered_clauses(
     claim: Text, passage_terms: set[str], matcher: TermMatcher, *, cross_lingual: bool
 ) -> Iterator[str]:
-    """Yield the clauses of a sentence of whose words the sources have too few.
+    """Yield the clauses of a claim with too few words in the passages.
 
-    A clause with a number is compared by its number.
+    A clause with a number is left out: the number is compared.
     """
     for clause in claim.clauses:
         if any(clause.start <= quantity.start < clause.end for quantity in claim.quantities):
             continue
         if cross_lingual:
-            found, least, share = matcher.pair_matches(passage_terms, clause), LEAST_PAIRS, LEAST_HELD_ACROSS
+            found = matcher.pair_matches(passage_terms, clause)
+            least, share = LEAST_PAIRS, LEAST_COVERED_ACROSS
         else:
-            found, least, share = (
-                [word in passage_terms for word in _content_terms(clause)],
-                LEAST_WORDS,
-                LEAST_HELD,
-            )
+            found = [word in passage_terms for word in _content_terms(clause)]
+            least, share = LEAST_WORDS, LEAST_COVERED
         alone = not cross_lingual and len(claim.clauses) > 1 and len(found) == least - 1 and not any(found)
         if alone or (len(found) >= least and sum(found) < share * len(found)):
             yield claim.words_of(clause).strip()
@@ -55,12 +57,13 @@ def _content_terms(clause: Clause) -> set[str]:
 def unsupported_universals(
     claim: Text, passages: Sequence[Text], matcher: TermMatcher, *, cross_lingual: bool
 ) -> Iterator[str]:
-    """Yield the words of a sentence that claim everything where its sources do not.
+    """Yield universal words (all, never, 모든, 세계 최초) that the passages do not support.
 
-    They are looked for in the sentences of the sources that share most with the clause of the word.
+    A word of the same kind supports it if it occurs in a sentence most similar to the clause of the word:
+    "every" supports "all".
     """
     nearly = NEAR_ACROSS if cross_lingual else NEAR_A_UNIVERSAL
-    near: dict[tuple[Token, ...], list[str]] = {}  # of a clause, however many such words it has
+    near: dict[tuple[Token, ...], list[str]] = {}  # by the tokens of a clause
     for kind, pattern, allowed in UNIVERSALS:
         for match in pattern.finditer(claim.text):
             before = claim.text[max(0, match.start() - SHORTLY_BEFORE) : match.start()]
@@ -75,7 +78,7 @@ def unsupported_universals(
 
 
 def _ranked(kind: str, text: str) -> bool:
-    """Return whether a superlative may come from numbers that a sentence compares."""
+    """Return True for a superlative that may be derived from the numbers of a sentence."""
     return kind == "superlative" and len(NUMBER.findall(text)) > 1
 
 

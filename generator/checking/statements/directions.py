@@ -1,4 +1,7 @@
-"""Directions."""
+"""Words of direction in a text: axis, polarity, negation, and the words around them.
+
+"Costs did not fall" has the direction *fall* of the axis "amount", with polarity -1, negated.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -6,27 +9,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from generator.checking.text.clauses import Clause, Text, opens_sentence, terms_of
-from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_WORDS, HEDGE, NEGATION, NO_EFFECT
+from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_OR_DIRECTION, HEDGE, NEGATION, NO_EFFECT
 from generator.checking.text.matching import TermMatcher
 from indexer.analysis.tokens import TaggedWord, Token
 
-# Words of one syllable that are other words too, and what must follow them.
+# Ambiguous words of one syllable, and the characters that must follow them.
 ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부", "길": "어었게고며"}
-# Words of an axis in these forms alone: 커지다 and 크다, but not the adverb 크게; 덜 어내다.
+# Words of direction in these forms only: 커지다 and 크다, but not the adverb 크게; 덜어내다.
 ONLY_AS = {"lift": ("lifts", "lifted", "lifting"), "크": ("커", "컸", "클"), "덜": ("덜었", "덜어", "더는")}
-BOUND = re.compile(r" than \d")  # more than 50 is a number, as is less than half
+BOUND = re.compile(r" than \d")  # "more than 50" and "less than half" are numbers
 BOUND_IN_WORDS = re.compile(
     r" than (?:about |around )?(?:half|halv|twice|doubl|tripl|quadrupl|one|two|three|four|five|six|seven"
     r"|eight|nine|ten|an? (?:third|quarter|fifth|tenth|half))"
 )
 BOUNDING = frozenset("more less fewer".split())
-# Up and down say a direction with a verb of motion: pushed up, went down.
+# Up and down are directions after a verb of motion: pushed up, went down.
 PARTICLE_VERB = re.compile(
     r"\b(?:go|goes|going|gone|went|push\w*|dr[io]v\w*|bring|brings|brought|mov\w*|com\w+|came|edg\w*|forc\w*|creep\w*|crept"
     r"|nudg\w*|tick\w*|send|sent)(?: \w+){0,3} $",
     re.IGNORECASE,
 )
-# Before a word of an axis: "hardly fell" is "did not fall".
+# Before a word of direction: "hardly fell" is "did not fall".
 BARELY = re.compile(r"\b(?:hardly|barely|scarcely)(?: any)? $", re.IGNORECASE)
 KOREAN_BARELY = re.compile(r"거의 (?:[가-힣]+ )?$")
 COMPARED = re.compile(
@@ -50,32 +53,32 @@ DETERMINERS = frozenset("a an any the significant significantly further".split()
 WITHOUT = re.compile(r"\bwithout (?:(?:an?|any|the) )?$")
 SHORTLY_BEFORE = 30  # characters
 LONGEST_VERB = 5  # tagged parts
-WINDOW = 4  # tokens before a word of an axis, and in English behind it
+WINDOW = 4  # tokens before a word of direction, and in English after it
 BEHIND = 1  # in Korean: 늘어난 매출
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A word of an axis where it stands: which end, whether denied, and what stands around it."""
+    """A word of direction in its clause."""
 
     axis: str
-    polarity: int  # 0: nothing was found to change or to differ
+    polarity: int  # 0: no change and no difference
     written: str
     near: tuple[Token, ...]
     clause: Clause
     negated: bool
     hedged: bool
-    standard: frozenset[str] | None = None  # what it is compared with
-    phrase: tuple[str, str] | None = None  # with the word behind it
-    beside: tuple[Token, ...] = ()  # the two words before it and the one behind it
-    start: int = 0  # where the word stands in its text
+    standard: frozenset[str] | None = None  # terms of the standard of a comparison
+    phrase: tuple[str, str] | None = None  # with the next word
+    beside: tuple[Token, ...] = ()  # the two previous words and the next one
+    start: int = 0  # of the word in its text
     end: int = 0
     barely: bool = False
-    attribute: bool = False  # of a noun behind it: higher doses, 높은 집단
+    attribute: bool = False  # of the next noun: higher doses, 높은 집단
 
 
 def directions(text: Text) -> list[Direction]:
-    """Return what a text says of directions, in its order."""
+    """Return the words of direction of a text, in order."""
     found = []
     verbs = {start: place for place, (_, start, _) in enumerate(text.tagged)}
     for clause in text.clauses:
@@ -91,50 +94,55 @@ def directions(text: Text) -> list[Direction]:
         content = [
             place
             for place, (term, *_) in enumerate(clause.tokens)
-            if term not in AXIS_WORDS and term not in FUNCTION_WORDS and not term.isdigit()
+            if term not in FUNCTION_OR_DIRECTION and not term.isdigit()
         ]
         for place, token in enumerate(clause.tokens):
-            polarity = AXIS_WORDS.get(token[0]) or AXIS_WORDS.get(text.text[token[2] : token[3]])
-            if polarity is None or not _is_direction(token, text.text):
-                continue
-            behind = WINDOW if token[0].isascii() else BEHIND
-            first, last = bisect_left(content, place), bisect_right(content, place)
-            before = [clause.tokens[each] for each in content[max(0, first - WINDOW) : first]]
-            attribute = is_attribute(token, text.text)
-            if attribute or (
-                token[0].isascii()
-                and WITHOUT.search(text.text, max(clause.start, token[2] - SHORTLY_BEFORE), token[2])
-            ):
-                before = []
-            after = [clause.tokens[each] for each in content[last : last + behind]]
-            near, beside = (*before, *after), (*before[-2:], *after[:1])
-            written = text.text[token[2] : token[3]]
-            negated = _is_denied(token, clause, text.text)
-            attribute = attribute or _is_adnominal(text.tagged, verbs.get(token[2]))
-            following = next((other[0] for other in clause.tokens[place + 1 :] if other[0] != "쪽"), None)
-            phrase = (token[0], following) if following else None
-            where, barely = (token[2], token[3]), _is_barely(token, clause, text.text, negated=negated)
-            found.append(
-                Direction(
-                    *polarity,
-                    written,
-                    near,
-                    clause,
-                    negated,
-                    hedged,
-                    standard,
-                    phrase,
-                    beside,
-                    *where,
-                    barely,
-                    attribute,
+            axis = AXIS_WORDS.get(token[0]) or AXIS_WORDS.get(text.text[token[2] : token[3]])
+            if axis and _is_direction(token, text.text):
+                before, after = _words_around(text, clause, place, content)
+                following = next((term for term, *_ in clause.tokens[place + 1 :] if term != "쪽"), None)
+                negated = _is_negated(token, clause, text.text)
+                found.append(
+                    Direction(
+                        *axis,
+                        written=text.text[token[2] : token[3]],
+                        near=(*before, *after),
+                        clause=clause,
+                        negated=negated,
+                        hedged=hedged,
+                        standard=standard,
+                        phrase=(token[0], following) if following else None,
+                        beside=(*before[-2:], *after[:1]),
+                        start=token[2],
+                        end=token[3],
+                        barely=_is_barely(token, clause, text.text, negated=negated),
+                        attribute=is_attribute(token, text.text)
+                        or _is_adnominal(text.tagged, verbs.get(token[2])),
+                    )
                 )
-            )
     return found
 
 
+def _words_around(
+    text: Text, clause: Clause, place: int, content: Sequence[int]
+) -> tuple[list[Token], list[Token]]:
+    """Return the content words before and after a word of direction, from their places in the clause.
+
+    Words before an English attribute or before "without" do not belong to the direction.
+    """
+    token = clause.tokens[place]
+    first, last = bisect_left(content, place), bisect_right(content, place)
+    behind = WINDOW if token[0].isascii() else BEHIND
+    after = [clause.tokens[each] for each in content[last : last + behind]]
+    near = max(clause.start, token[2] - SHORTLY_BEFORE)
+    without = token[0].isascii() and WITHOUT.search(text.text, near, token[2])
+    if without or is_attribute(token, text.text):
+        return [], after
+    return [clause.tokens[each] for each in content[max(0, first - WINDOW) : first]], after
+
+
 def _is_adnominal(tagged: Sequence[TaggedWord], place: int | None) -> bool:
-    """Tell whether the Korean verb at a place of the tagged words has the form that stands before a noun."""
+    """Return True if a Korean verb, a place of the tagged words, modifies the noun after it: 높은 집단."""
     if place is None:
         return False
     for number in range(place, min(place + LONGEST_VERB, len(tagged))):
@@ -146,21 +154,20 @@ def _is_adnominal(tagged: Sequence[TaggedWord], place: int | None) -> bool:
 
 
 def is_attribute(token: Token, text: str) -> bool:
-    """Tell whether an English comparative stands before its noun: "fewer events", not "was higher in"."""
+    """Return True for an English comparative before its noun: "fewer events", not "was higher in"."""
     if text[token[2] : token[3]].lower() not in COMPARATIVES:
         return False
-    return not BE.search(text[max(0, token[2] - SHORTLY_BEFORE) : token[2]]) and not ENDS_A_PHRASE.match(
-        text, token[3]
-    )
+    before = text[max(0, token[2] - SHORTLY_BEFORE) : token[2]]
+    return not BE.search(before) and not ENDS_A_PHRASE.match(text, token[3])
 
 
-def _is_denied(token: Token, clause: Clause, text: str) -> bool:
+def _is_negated(token: Token, clause: Clause, text: str) -> bool:
     if token[0].isascii():
         before = text[clause.start : token[2]].split()[-4:]
         negated = NEGATION.search(" ".join(before))
         if negated is None:
             return False
-        # "Without lamps fell" denies the lamps, but "without a fall", "without reducing" the change.
+        # "Without lamps fell" negates the lamps, "without a fall" and "without reducing" the change.
         if negated[0].lower() == "without":
             return before[-1] == negated[0] or (before[-2:-1] == [negated[0]] and before[-1] in DETERMINERS)
         return negated[0].lower() != "no" or negated[0] in before[-2:]
@@ -175,7 +182,7 @@ def _is_barely(token: Token, clause: Clause, text: str, *, negated: bool) -> boo
 
 
 def standard_of(text: Text, clause: Clause) -> frozenset[str] | None:
-    """Return the terms of what a clause compares with: those behind "than", those before 보다."""
+    """Return the terms of the standard of a comparison: the words after "than" or before 보다."""
     match = COMPARED.search(text.text, clause.start, clause.end)
     if not match:
         return None
@@ -188,7 +195,7 @@ def standard_of(text: Text, clause: Clause) -> frozenset[str] | None:
 
 
 def _is_direction(token: Token, text: str) -> bool:
-    """Tell whether a word says a direction: not the first part of a name such as East Sea."""
+    """Return True unless the word is part of a name, such as East Sea, or of a number: more than 50."""
     written = text[token[2] : token[3]]
     if written == "double" and text.startswith(" the ", token[3]):
         return False
@@ -205,7 +212,7 @@ def _is_direction(token: Token, text: str) -> bool:
 
 
 def agrees(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool | None:
-    """Tell whether two places say the same; None where that cannot be told."""
+    """Return True if two directions agree, False if they contradict each other, None if that is open."""
     if other.hedged:
         return None
     if claimed.polarity == 0:

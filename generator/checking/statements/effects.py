@@ -1,4 +1,7 @@
-"""Effects."""
+"""Sign: an effect for which the passages report none, or no effect for which they report one.
+
+Claim "pay lowered the wish to leave" for the passage "pay was not related to the wish to leave".
+"""
 
 import re
 from collections import Counter, defaultdict
@@ -13,7 +16,7 @@ from generator.checking.text.matching import TermMatcher
 from generator.checking.text.quantities import Quantity
 from indexer.analysis.tokens import Token
 
-# What ended or hardly was is not there either.
+# An effect that ended or was hardly present.
 NOTHING_LEFT = re.compile(
     r"\b(?:effect|differ|gain|benefit|advantage|respon|associat|relat|improve)\w*[^,;.]{0,20}\b(?:disappear|vanish|fad)(?:ed|es)?\b"
     r"|\bno longer (?:found|seen|present|significant|there)\b"
@@ -39,21 +42,21 @@ LEAST_SHARED, LEAST_SHARE = 3, 0.5
 
 @dataclass(frozen=True, slots=True)
 class EffectStatement:
-    """A clause of a text, with what it says of findings."""
+    """A clause that may report an effect or its absence."""
 
     clause: Clause
     written: str
-    nothing: bool
+    absent: bool
     uncertain: bool  # hardly, slightly
-    something: bool  # says a direction or an effect and denies none
+    present: bool  # reports a direction or an effect without negation
     words: frozenset[str]
     quantities: tuple[Quantity, ...]
-    compared: frozenset[str]  # what something is compared with
-    condition: Clause | None  # the clause before it, whose words it has
+    compared: frozenset[str]  # terms of standards of comparison
+    condition: Clause | None  # the previous clause, if its words are used
 
 
 def effect_statements(text: Text, directions: Sequence[Direction]) -> Iterator[EffectStatement]:
-    """Yield what the clauses of a text found; a title finds nothing."""
+    """Yield the clauses of a text as statements about effects; a title has none."""
     title = text.text.find(BODY)
     by_clause: dict[int, list[Direction]] = defaultdict(list)
     for each in directions:
@@ -64,22 +67,22 @@ def effect_statements(text: Text, directions: Sequence[Direction]) -> Iterator[E
             continue
         written = text.words_of(clause)
         here = by_clause[clause.start]
-        nothing = any(not each.polarity for each in here) or bool(NOTHING_LEFT.search(written))
-        rest = NOTHING_LEFT.sub("", written) if nothing else written
-        told = not nothing and (
+        absent = any(not each.polarity for each in here) or bool(NOTHING_LEFT.search(written))
+        rest = NOTHING_LEFT.sub("", written) if absent else written
+        reported = not absent and (
             any(each.polarity and not each.negated for each in here) or bool(EFFECT.search(written))
         )
         words = terms_of(clause.tokens) - GENERIC_WORDS
         condition = None
-        if nothing and not words and before and before.sentence == clause.sentence:
+        if absent and not words and before and before.sentence == clause.sentence:
             words, condition = terms_of(before.tokens) - GENERIC_WORDS, before  # X를 통제하면 유의하지 않았다
         before = clause
         yield EffectStatement(
             clause,
             written.strip(),
-            nothing,
+            absent,
             bool(HEDGE.search(rest) or SLIGHTLY.search(rest)),
-            told and not NEGATION.search(written),
+            reported and not NEGATION.search(written),
             frozenset(words),
             tuple(text.quantities_in(clause.start, clause.end)),
             frozenset(chain.from_iterable(each.standard or () for each in here)),
@@ -90,24 +93,24 @@ def effect_statements(text: Text, directions: Sequence[Direction]) -> Iterator[E
 def invented_effects(
     in_claim: Sequence[EffectStatement], passages: Sequence[Sequence[EffectStatement]], matcher: TermMatcher
 ) -> Iterator[str]:
-    """Yield clauses that tell an effect of what the sources name only where they found none."""
+    """Yield clauses that report an effect of a factor for which the passages report only absence."""
     if len(in_claim) * sum(map(len, passages)) > MOST_PAIRS:
         return
     counts = Counter(
         word
         for said in passages
         for place in said
-        if place.nothing or place.something or place.quantities
+        if place.absent or place.present or place.quantities
         for word in place.words
     )
-    elsewhere = [place for said in passages for place in said if not place.nothing]
+    elsewhere = [place for said in passages for place in said if not place.absent]
     for claimed in in_claim:
-        if not claimed.something or claimed.uncertain or EXCEPT.search(claimed.written):
+        if not claimed.present or claimed.uncertain or EXCEPT.search(claimed.written):
             continue
         tokens = tuple(token for token in claimed.clause.tokens if token[0] not in claimed.compared)
         for place in chain.from_iterable(passages):
             if (
-                place.nothing
+                place.absent
                 and not place.uncertain
                 and _names_only(tokens, claimed, place, counts, elsewhere, matcher)
             ):
@@ -123,7 +126,7 @@ def _names_only(
     elsewhere: Sequence[EffectStatement],
     matcher: TermMatcher,
 ) -> bool:
-    """Tell whether a clause names what the sources name in this place alone, and something else of it."""
+    """Return True if a clause shares words with this place that no other place of the passages has."""
     twice = terms_of(place.condition.tokens) if place.condition else ()
     alone = {word for word in place.words if counts[word] <= (2 if word in twice else 1)}
     numbers = [
@@ -141,7 +144,7 @@ def _names_only(
 def denied_effects(
     in_claim: Sequence[EffectStatement], passages: Sequence[Sequence[EffectStatement]], matcher: TermMatcher
 ) -> Iterator[str]:
-    """Yield clauses that found nothing where the sources have found a direction, and nowhere else nothing."""
+    """Yield clauses that report no effect if the passages report one and none of them its absence."""
     places = list(chain.from_iterable(passages))
     if len(in_claim) * len(places) > MOST_PAIRS:
         return
@@ -150,12 +153,12 @@ def denied_effects(
             continue
         tokens = tuple(token for token in claimed.clause.tokens if token[0] not in GENERIC_WORDS)
         if any(
-            (place.nothing or place.uncertain or NEGATION.search(place.written))
+            (place.absent or place.uncertain or NEGATION.search(place.written))
             and matcher.matched(tokens, place.words)
             for place in places
         ):
             continue
-        shared = [(matcher.count(tokens, place.words), place) for place in places if place.something]
+        shared = [(matcher.count(tokens, place.words), place) for place in places if place.present]
         best, place = max(shared, key=lambda each: each[0], default=(0, None))
         if place and best >= max(LEAST_SHARED, LEAST_SHARE * len(claimed.words)):
             yield claimed.written

@@ -1,4 +1,7 @@
-"""Names."""
+"""Sign: a name that no passage contains: abbreviation, Latin name, Hangul place, word of foreign origin.
+
+Claim "trout in Bergen" for the passage "trout in Oslo".
+"""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,13 +18,13 @@ from indexer.glossary.transliteration import SOUNDS_MUCH_ALIKE, sounds_like
 # Capitals after the first letter, or a capital and a digit.
 ABBREVIATION = re.compile(r"(?<![A-Za-z0-9.])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*")
 CAPITALISED = re.compile(r"(?<![A-Za-z])[A-ZÀ-Þ][a-zß-ÿ]{2,}(?![A-Za-z0-9])")
-GLOSS = re.compile(r"[가-힣]\s?\([^()]*$")  # 한반도(Korean Peninsula): the Hangul before it is read
-Knows = Callable[[str], bool | None]
+GLOSS = re.compile(r"[가-힣]\s?\([^()]*$")  # 한반도(Korean Peninsula): the Hangul before it is compared
+Translated = Callable[[str], bool | None]
 LATIN_WORD = re.compile(r"[A-Za-zÀ-ÿ]{3,}")
-# Panax ginseng, Leuconostoc citreum: in Latin in every language.
+# Panax ginseng, Leuconostoc citreum: Latin in every language.
 BINOMIAL = re.compile(r"(?<![A-Za-z])([A-Z][a-z]{3,}) ([a-z]{3,}(?:us|um|is|ans|ae|ii|ens|a|i|um))(?![a-z])")
 HANGUL_WORD = re.compile("[가-힣]+")
-# What a text is about without saying so; the months are read with the numbers.
+# Names that a text may leave out; the months are compared as numbers.
 EVERYWHERE = frozenset(
     "korea korean koreans south north east west east central new january february march april may june "
     "july august september october november december "
@@ -33,7 +36,7 @@ REST_OF_WORD = re.compile(r"[a-z]*+[\s-]++")
 SMALL_WORD = re.compile(r"(?:of|the|and|for|in|with)\s++")
 LEAST_STEM = 4
 LEAST_NAME = 2  # characters
-# 영덕군, 낙동강, 태백산맥: a noun before such an ending is a place; of 대조군 and the like there are groups.
+# A noun before such an ending is a place (영덕군, 낙동강, 태백산맥), except for groups such as 대조군.
 PLACE = re.compile(
     "([가-힣]{2,4})(특별시|광역시|고속도로|산맥|평야|반도|군도|해협|대학교|도서관|시|군|읍|강)"
     "(?=(?:과|와|의|에|에서|은|는|이|가|을|를|로|으로|및|까지|부터|에는|에서는|에서만)?(?![가-힣]))"
@@ -42,14 +45,14 @@ GROUPS = re.compile(
     "(?:대조|실험|시험|처리|비교|통제|사용|투여|위약|중재|노출|개입|교육|운동|치료|환자|위험|수술|관찰|비교)군"
     "|(?:다시|역시|제시|표시|일시|실시|즉시|수시|동시|무시|지시|명시|게시|감시|응시|전시|건강|보강|향상)$"
 )
-# Syllables that words of foreign origin are written with and others hardly are.
+# Syllables that are frequent in loanwords and rare in other words.
 FOREIGN = set(
     "스크트프드그브즈츠르므느흐키케코쿠카커티테토투타터틴톤톡틱텍템텔텐트피페포푸퍼펜핀플펩레로루러렌론룬렐롤룰릴렘롬렉릭랩렙롭"
     "맙닙넨눈븐블벨델딜젠젤슘륨튬늄듐윰엘옥움"
 )
 LEAST_FOREIGN = 0.3
 LEAST_SYLLABLES = 4
-PIECES = 3  # of a word that the dictionary does not know
+PIECES = 3  # of a word that is not in the dictionary
 INFLECTED = {"EC", "EF", "ETM", "ETN"}
 PARTICLES = re.compile(
     "(?:에서는|에서도|으로는|으로도|이라는|에서|에게|으로|까지|부터|보다|처럼|이나|에는|에도|과는|와는|은|는|이|가|을|를|의|에|로|과|와|도|만|나)$"
@@ -57,7 +60,7 @@ PARTICLES = re.compile(
 
 
 def abbreviations(text: str) -> set[str]:
-    """Return what is written in capitals: PCR, LiDAR, NMC811, pH."""
+    """Return the abbreviations of a text: PCR, LiDAR, NMC811, pH."""
     return set(ABBREVIATION.findall(text))
 
 
@@ -66,32 +69,33 @@ def missing_names(
     passage: str,
     language: Language,
     tagged: Sequence[TaggedWord],
-    knows: Knows,
+    translated: Translated,
     *,
     cross_lingual: bool,
 ) -> Iterator[str]:
-    """Yield the names of a sentence that the source does not hold.
+    """Yield the names of a claim that the passages do not contain.
 
     Args:
-        sentence, source: composed (NFC).
-        tagged: the sentence's words with their parts of speech.
-        knows: whether the glossary excuses a word: its other side stands in the source, or may be said
-            in other words; None where the glossary does not know it.
-        across: whether the source is in the other language.
+        claim, passage: composed (NFC) texts; the passages are joined.
+        language: of the claim.
+        tagged: the claim's words with their parts of speech.
+        translated: returns True if the passages contain a translation of a word or need not, False if it is
+            missing, and None if the glossary has none.
+        cross_lingual: whether the passages are in the other language.
     """
     plain = passage.casefold()
     for name in sorted(abbreviations(claim)):
-        if not _stands_in(name, plain) and not _initials_in(name, plain):
+        if not _contains(name, plain) and not _initials_in(name, plain):
             yield name
     if language == "ko":
-        yield from _missing_hangul(claim, passage, tagged, knows, cross_lingual=cross_lingual)
-    yield from _missing_substances(claim, passage, knows, drugs if cross_lingual else substances)
-    yield from _missing_species(claim, passage, knows)
-    yield from _missing_capitalised(claim, passage, language, knows, cross_lingual=cross_lingual)
+        yield from _missing_hangul(claim, passage, tagged, translated, cross_lingual=cross_lingual)
+    yield from _missing_substances(claim, passage, translated, drugs if cross_lingual else substances)
+    yield from _missing_species(claim, passage, translated)
+    yield from _missing_capitalised(claim, passage, language, translated, cross_lingual=cross_lingual)
 
 
 def same_name(first: str, second: str) -> bool:
-    """Return whether two names are one, in one script or in two: vedolizumab and 베돌리주맙."""
+    """Return True if two names are one, in one script or in two: vedolizumab and 베돌리주맙."""
     first, second = first.casefold(), second.casefold()
     if first in second or second in first:
         return True
@@ -102,32 +106,32 @@ def same_name(first: str, second: str) -> bool:
 
 
 def _missing_substances(
-    claim: str, passage: str, knows: Knows, named: Callable[[str], list[str]]
+    claim: str, passage: str, translated: Translated, named: Callable[[str], list[str]]
 ) -> Iterator[str]:
-    passage_terms = passage.casefold()
+    plain = passage.casefold()
     others = named(passage)
     for name in named(claim):
-        # Capitals are read by the other rules.
-        plain = name.casefold().removesuffix("s")
-        if name[0].isupper() or plain in passage_terms or knows(name) is True:
+        # Capitalised names have other rules.
+        singular = name.casefold().removesuffix("s")
+        if name[0].isupper() or singular in plain or translated(name) is True:
             continue
         words = LATIN_WORD.findall(passage) if not name.isascii() else HANGUL_WORD.findall(passage)
         if not any(same_name(name, other) for other in (*others, *words)):
             yield name
 
 
-def _missing_species(claim: str, passage: str, knows: Knows) -> Iterator[str]:
-    """Yield binomials; they count where the source names another species."""
+def _missing_species(claim: str, passage: str, translated: Translated) -> Iterator[str]:
+    """Yield binomials; they count only if the passages name another species."""
     own = {match[0] for match in BINOMIAL.finditer(claim)}
     others = {match[0] for match in BINOMIAL.finditer(passage)} - own
     for name in sorted(own):
         genus = name.partition(" ")[0]
-        if others and genus not in passage and knows(name) is not True:
+        if others and genus not in passage and translated(name) is not True:
             yield name
 
 
 def _missing_capitalised(
-    claim: str, passage: str, language: Language, knows: Knows, *, cross_lingual: bool
+    claim: str, passage: str, language: Language, translated: Translated, *, cross_lingual: bool
 ) -> Iterator[str]:
     words = {word.casefold() for word in LATIN_WORD.findall(passage)}
     hangul = set(HANGUL_WORD.findall(passage))
@@ -143,8 +147,8 @@ def _missing_capitalised(
             sounds_like(word, name, SOUNDS_MUCH_ALIKE) for word in hangul
         ):
             continue
-        # Most names are translated: only one whose Korean spelling the glossary knows can be missed.
-        if not cross_lingual or language == "ko" or knows(match[0]) is False:
+        # Most names have translations: a name is missing only if the glossary has its Korean spelling.
+        if not cross_lingual or language == "ko" or translated(match[0]) is False:
             yield match[0]
 
 
@@ -152,12 +156,12 @@ def _missing_hangul(
     claim: str,
     passage: str,
     tagged: Sequence[TaggedWord],
-    knows: Knows,
+    translated: Translated,
     *,
     cross_lingual: bool,
 ) -> Iterator[str]:
     words = {word.casefold() for word in LATIN_WORD.findall(passage)}
-    # A noun that a particle follows: in 가교 바인더 and the like the tag is most often wrong.
+    # Only nouns before a particle: in 가교 바인더 the tag is most often wrong.
     proper = {
         claim[start:end]
         for (tag, start, end), (following, *_) in pairwise(tagged)
@@ -166,8 +170,7 @@ def _missing_hangul(
     inflected = {end for tag, _, end in tagged if tag.rpartition("+")[2] in INFLECTED}
     capitalised = {match[0].casefold() for match in CAPITALISED.finditer(passage)}
     own = set(HANGUL_WORD.findall(claim))
-    # A noun may be tagged as a name that is none: it counts where the source has a name that is not in the
-    # sentence either.
+    # The tag may be wrong: it counts only if the passages have a name that the claim lacks.
     if cross_lingual and not any(
         not opens_sentence(passage, match.start())
         and match[0].casefold() not in EVERYWHERE
@@ -175,7 +178,7 @@ def _missing_hangul(
         and not any(sounds_like(word, match[0].casefold()) for word in own)
         for match in CAPITALISED.finditer(passage)
     ):
-        proper = {word for word in proper if knows(word) is False}
+        proper = {word for word in proper if translated(word) is False}
     seen: set[str] = set()
     for match in HANGUL_WORD.finditer(claim):
         stem = PARTICLES.sub("", match[0]) or match[0]
@@ -199,20 +202,20 @@ def _missing_hangul(
         latin = words if foreign else capitalised
         if any(sounds_like(name, word) or sounds_like(stem, word) for word in latin):
             continue
-        if _form_in(stem, words, passage) or True in {knows(stem), knows(name)}:
+        if _form_in(stem, words, passage) or True in {translated(stem), translated(name)}:
             continue
         yield place[0] if place else stem
 
 
 def _is_foreign(word: str, pieces: Sequence[str]) -> bool:
-    """Return whether a Hangul word is no word of the dictionary and is written as a foreign one sounds."""
+    """Return True if a Hangul word is not in the dictionary and is spelled like a loanword."""
     if len(word) < LEAST_SYLLABLES or sum(each in FOREIGN for each in word) < LEAST_FOREIGN * len(word):
         return False
     return "UNKNOWN" in pieces or len([piece for piece in pieces if piece not in {"XSN", "XPN"}]) >= PIECES
 
 
 def _one_name(first: str, second: str) -> bool:
-    """Return whether two Latin words are forms of one name: Korea and Korean, China and Chinese."""
+    """Return True if two Latin words are forms of one name: Korea and Korean, China and Chinese."""
     if first == second:
         return True
     least = min(len(first), len(second)) - 1
@@ -227,14 +230,14 @@ def _form_in(name: str, words: set[str], text: str) -> bool:
 
 
 def _initials_in(name: str, plain: str) -> bool:
-    """Return whether the words that an abbreviation stands for are in the source: loan-to-value, LTV."""
+    """Return True if the passages contain the long form of an abbreviation: loan-to-value for LTV."""
     letters = name.rstrip("s")
     if not letters.isupper() or not letters.isalpha():
         return False
     if not LEAST_NAME <= len(letters) <= LONGEST_SHORT_FORM:
         return False
     first, others = letters[0].lower(), letters[1:].lower()
-    # Where the letters read so far may end: each text position is tried once a letter.
+    # Ends of the matches of the letters so far: each position is tried once per letter.
     ends = {match.end() for match in re.finditer(rf"\b{first}", plain)}
     for letter in others:
         starts = {match.end() for end in ends if (match := REST_OF_WORD.match(plain, end))}
@@ -243,7 +246,7 @@ def _initials_in(name: str, plain: str) -> bool:
     return bool(ends)
 
 
-def _stands_in(name: str, plain: str) -> bool:
-    """Return whether a name stands in a case-folded text as a word of its own, singular or plural."""
+def _contains(name: str, plain: str) -> bool:
+    """Return True if a case-folded text contains a name as a separate word, singular or plural."""
     singular = name[:-1] if name.endswith("s") and name[:-1].isupper() else name
     return bool(re.search(rf"(?<![a-z0-9]){re.escape(singular.casefold())}s?(?![a-z0-9])", plain))

@@ -1,20 +1,23 @@
-"""Negations."""
+"""Sign: a negation on one side only.
+
+Claim "the trial did not reach its goal" for the passage "the trial reached its goal"; 있었다 for 없었다;
+claim "with a GPS" for the passage "no GPS is used".
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from generator.checking.statements.opposites import LEAST_SHARED, NEARLY_AS_GOOD
 from generator.checking.text.clauses import Clause, Text, start_of_token, starting_in, terms_of
 from generator.checking.text.lexicon import AXIS_TERMS, AXIS_WORDS, GENERIC_WORDS, HEDGE, MOST_PAIRS, NEGATION
-from generator.checking.text.matching import TermMatcher
+from generator.checking.text.matching import LEAST_SHARED, NEARLY_AS_SIMILAR, TermMatcher
 from indexer.analysis.tokens import Token
 
-# "Left it unchanged" denies a change without a "not".
+# "Left it unchanged" negates a change without "not".
 UNCHANGED = re.compile(
     r"\bunchanged\b|\b(?:remained|stayed) (?:the same|constant|stable)\b|그대로", re.IGNORECASE
 )
-# What a clause says of none: "no question was left without", 답하지 못한 질문은 없었다.
+# A clause about no member of a group: "no question was left without", 답하지 못한 질문은 없었다.
 NONE = re.compile(
     r"^\W*(?:no\b(?! (?:less|fewer|more) than)|none of\b|not (?:one|a single)\b)"
     r"|[은는이가도] 없(?=었|다|음|습|으며|고)",
@@ -29,13 +32,13 @@ ENDS = re.compile(
     r"[,;.:()\n]|\b(?:and|or|but|nor|in|of|for|with|among|at|on|to|by|is|are|was|were|has|had|have)\b"
 )
 KOREAN_LACKING = re.compile(r"(?:[이가은는도]|을 쓰지|를 쓰지|을 넣지|를 넣지)? ?(?:없이|없는|않은|않고)")
-# Words that say that something is not there without a "not".
+# Words of absence without "not".
 SPARED = re.compile(
     r"\b(?:avoid|prevent|free|absen|lack|omit|exclud|instead|replac|unnecessary|dispens|spar|rul|lost|los[et]|miss)\w*|\b(?:unlike|except)\b"
     r"|대신|잃|놓치|닿지|피하|피할|막|방지|불필요|제외|빼|생략|배제|대체",
     re.IGNORECASE,
 )
-NEGATED_WORDS = 2  # words that an English "not" denies: "not significantly improve"
+NEGATED_WORDS = 2  # words that an English "not" negates: "not significantly improve"
 LEAST_SHARE = 0.5
 MOST_WORDS = 3
 LONGEST_PHRASE = 40  # characters
@@ -43,7 +46,7 @@ LONGEST_PHRASE = 40  # characters
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A clause and the words that it denies; `hardly` says that it may be read either way."""
+    """A clause with the words that it negates; `hedged` clauses have no certain polarity."""
 
     clause: Clause
     written: str
@@ -54,7 +57,7 @@ class Statement:
 
 
 def statements(text: Text) -> Iterator[Statement]:
-    """Yield the clauses of a text with what they deny."""
+    """Yield the clauses of a text with their negated words."""
     for clause in text.clauses:
         written = text.words_of(clause)
         hedged = bool(HEDGE.search(written) or UNCHANGED.search(written))
@@ -63,7 +66,7 @@ def statements(text: Text) -> Iterator[Statement]:
 
 
 def _negated_words(text: Text, clause: Clause) -> tuple[Token, ...]:
-    """Return the words of a clause that it denies: behind an English "not", before a Korean 않."""
+    """Return the negated words of a clause: after an English "not", before a Korean 않."""
     found: list[Token] = []
     for match in NEGATION.finditer(text.text, clause.start, clause.end):
         if match[0].isascii():
@@ -76,10 +79,10 @@ def _negated_words(text: Text, clause: Clause) -> tuple[Token, ...]:
 def contradicted_negations(
     in_claim: Sequence[Statement], in_passages: Sequence[Statement], matcher: TermMatcher
 ) -> Iterator[str]:
-    """Yield words that a sentence denies or the most similar place of its sources does, with that place.
+    """Yield words that either the claim or the most similar clause of the passages negates.
 
-    Words of a direction are left to `opposites`. A place that shares nearly as much and agrees excuses.
-    Of more than MOST_PAIRS pairs none are compared.
+    Words of direction are compared by `opposites`. A clause that is nearly as similar and agrees excuses the
+    claim. More than MOST_PAIRS pairs are not compared.
     """
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
@@ -92,21 +95,21 @@ def contradicted_negations(
         best = max((shared for shared, _ in ranked), default=0)
         if best < least:
             continue
-        good = [place for shared, place in ranked if shared >= max(least, NEARLY_AS_GOOD * best)]
+        good = [place for shared, place in ranked if shared >= max(least, NEARLY_AS_SIMILAR * best)]
         opposed = [None if place.hedged else _opposed(claimed, place, matcher) for place in good]
         if all(opposed) and opposed[0]:
             yield opposed[0]
 
 
 def _opposed(claimed: Statement, place: Statement, matcher: TermMatcher) -> str | None:
-    """Return the word that one of two clauses denies and the other says."""
+    """Return the word that one of two clauses negates and the other one affirms."""
     their_words = terms_of(place.negated) - AXIS_TERMS
     said = terms_of(place.clause.tokens) - their_words - AXIS_TERMS
     for token in claimed.negated:
         if not place.negated and matcher.count((token,), said):
             return token[0]
     if claimed.of_none and not place.of_none and claimed.negations == place.negations + 1 > 1:
-        for token in claimed.negated:  # denied twice
+        for token in claimed.negated:  # double negation
             if matcher.count((token,), their_words):
                 return token[0]
     if not claimed.negated:
@@ -117,7 +120,7 @@ def _opposed(claimed: Statement, place: Statement, matcher: TermMatcher) -> str 
 
 
 def negated_terms(text: Text) -> set[str]:
-    """Return the words that a text has behind "no" or "without", before 없이, and nowhere else."""
+    """Return the terms of a text that occur only after "no" or "without" or before 없이."""
     negated = {id(token): token[0] for token in _negated_tokens(text)}
     others = {token[0] for token in text.tokens if id(token) not in negated}
     return set(negated.values()) - others - GENERIC_WORDS
@@ -138,7 +141,7 @@ def _negated_tokens(text: Text) -> Iterator[Token]:
 def affirmed_terms(
     claim: Text, passages: Sequence[set[str]], passage_terms: set[str], matcher: TermMatcher
 ) -> Iterator[str]:
-    """Yield the words of a sentence that denies nothing which all its sources deny."""
+    """Yield the words of a claim without negation that the passages contain only negated."""
     negated = set[str]().union(*passages)
     if not negated:
         return

@@ -1,4 +1,7 @@
-"""Opposites."""
+"""Sign: the opposite direction in the most similar clause.
+
+Claim "sales rose in winter" for the passage "sales fell in winter".
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
@@ -9,12 +12,10 @@ from itertools import pairwise
 from generator.checking.statements.directions import Direction, agrees
 from generator.checking.text.clauses import Clause, Text, terms_of
 from generator.checking.text.lexicon import AXIS_TERMS, MOST_PAIRS, SLIGHTLY
-from generator.checking.text.matching import TermMatcher
+from generator.checking.text.matching import LEAST_SHARED, NEARLY_AS_SIMILAR, TermMatcher
 
-SLIGHT_RATIO, SLIGHT_SHARE = Decimal("0.8"), 10  # of what was and what became; in percent
-NEARLY_AS_GOOD = 0.75
-LEAST_SHARED = 2
-# A direction and the terms near it, of its clause and of its sentence, without those of directions.
+SLIGHT_RATIO, SLIGHT_SHARE = Decimal("0.8"), 10  # of the smaller number to the larger one; percent
+# A direction and the terms near it, of its clause and of its sentence, without words of direction.
 _Place = tuple[Direction, set[str], set[str], set[str]]
 
 
@@ -23,27 +24,31 @@ def contradictions(
     in_claim: Sequence[Direction],
     passages: Sequence[tuple[Text, Sequence[Direction]]],
     matcher: TermMatcher,
-    of_others: Set[tuple[int, int]] = frozenset(),
+    unrelated: Set[tuple[int, int]] = frozenset(),
 ) -> Iterator[tuple[str, str]]:
-    """Yield words of a sentence and those of the sources that turn them round.
+    """Yield words of direction of a claim with the words of the passages that contradict them.
 
-    `of_others`: pairs of directions, by their id, that are said of different things.
+    A direction is contradicted if the most similar place of the passages has the other polarity or is
+    negated, and no place that is nearly as similar agrees. A comparison is read with its sides: "A higher
+    than B" is "B lower than A". More than MOST_PAIRS pairs are not compared.
 
-    A word of an axis contradicts where the place of the sources that shares most with it has the other
-    end of the axis, or denies it, and no place that shares nearly as much agrees. A comparison is read
-    with its sides: "A higher than B" is "B lower than A". Of more than MOST_PAIRS pairs none are compared.
+    Args:
+        claim, in_claim: the claim and its directions.
+        passages: each passage with its directions.
+        matcher: of the claim.
+        unrelated: pairs of directions, by their id, with different themes.
     """
     in_claim = [_plainly(direction) for direction in in_claim if direction.barely or not direction.hedged]
     slight = _slight_clauses(passages) if any(direction.barely for direction in in_claim) else set()
-    said = [place for passage, directions_of in passages for place in _with_words(passage, directions_of)]
-    if len(in_claim) * len(said) > MOST_PAIRS:
+    places = [place for passage, directions in passages for place in _with_words(passage, directions)]
+    if len(in_claim) * len(places) > MOST_PAIRS:
         return
-    phrases = {other.phrase for other, *_ in said if other.phrase}
+    phrases = {other.phrase for other, *_ in places if other.phrase}
     named = phrases & {direction.phrase for direction in in_claim}
     mixed = {id(direction) for direction in in_claim if _both_ends(direction, in_claim)}
     for direction in in_claim:
         if id(direction) in mixed:
-            # 서쪽 가장자리 is a name where both have it; the other end is what is said of it.
+            # 서쪽 가장자리 is a name if both texts have it; the other polarity is the statement about it.
             rest = [
                 other
                 for other in in_claim
@@ -52,8 +57,8 @@ def contradictions(
             if direction.phrase in phrases or _both_ends(direction, rest):
                 continue
         ranked = []
-        for other, near_words, clause_words, sentence_words in said:
-            if not _comparable(direction, other, of_others) or (
+        for other, near_words, clause_words, sentence_words in places:
+            if not _comparable(direction, other, unrelated) or (
                 id(direction) in mixed and other.phrase in named
             ):
                 continue
@@ -66,15 +71,14 @@ def contradictions(
         if not ranked:
             continue
         best = max(score for score, *_ in ranked)
-        good = [entry for entry in ranked if entry[0] >= NEARLY_AS_GOOD * best]
+        good = [entry for entry in ranked if entry[0] >= NEARLY_AS_SIMILAR * best]
         if any(_excuses(direction, other, slight, matcher) for *_, other in good):
             continue
         _, clause_shared, shared, other = max(good, key=lambda entry: entry[0])
-        of_it = _of_it(direction, other, matcher)
-        # A clause with both ends says one of them of something else.
+        # In a clause with both polarities, one of them has another theme.
         same = [
             each
-            for each, *_ in said
+            for each, *_ in places
             if each.clause is other.clause
             and each.axis == direction.axis
             and matcher.count(direction.near, terms_of(each.near))
@@ -82,13 +86,13 @@ def contradictions(
         if any(agrees(direction, each, matcher) for each in same):
             continue
         sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
-        if of_it and sure and shared >= LEAST_SHARED:
+        if sure and _of_it(direction, other, matcher) and shared >= LEAST_SHARED:
             yield direction.written, other.written
 
 
-def _comparable(claimed: Direction, other: Direction, of_others: Set[tuple[int, int]]) -> bool:
-    """Tell whether two directions are of one axis; what tells of a noun is a condition, not a finding."""
-    if claimed.axis != other.axis or (id(claimed), id(other)) in of_others:
+def _comparable(claimed: Direction, other: Direction, unrelated: Set[tuple[int, int]]) -> bool:
+    """Return True for directions of one axis; an attribute in a passage is a condition, no finding."""
+    if claimed.axis != other.axis or (id(claimed), id(other)) in unrelated:
         return False
     return claimed.attribute or not other.attribute
 
@@ -99,12 +103,15 @@ def _plainly(direction: Direction) -> Direction:
 
 
 def _slight_clauses(passages: Sequence[tuple[Text, Sequence[Direction]]]) -> set[int]:
-    clauses = {id(each.clause): (passage, each.clause) for passage, said in passages for each in said}
+    """Return the ids of clauses that report a small change."""
+    clauses = {
+        id(each.clause): (passage, each.clause) for passage, directions in passages for each in directions
+    }
     return {number for number, (passage, clause) in clauses.items() if _is_slight(passage, clause)}
 
 
 def _is_slight(text: Text, clause: Clause) -> bool:
-    """Tell whether a clause says that a change is small, in words or by its numbers."""
+    """Return True if a clause reports a small change, in words or by its numbers."""
     if SLIGHTLY.search(text.words_of(clause)):
         return True
     quantities = text.quantities_in(clause.start, clause.end)
@@ -121,16 +128,16 @@ def _is_slight(text: Text, clause: Clause) -> bool:
 
 
 def _excuses(claimed: Direction, other: Direction, slight: Set[int], matcher: TermMatcher) -> bool:
-    """Tell whether a place of the sources says the same or may do so."""
+    """Return True if a place of the passages agrees with the claim or may do so."""
     if claimed.barely:
-        return (
-            id(other.clause) in slight or agrees(claimed, replace(other, hedged=False), matcher) is not False
-        )
+        if id(other.clause) in slight:
+            return True
+        other = replace(other, hedged=False)
     return agrees(claimed, other, matcher) is not False
 
 
 def _with_words(passage: Text, directions: Sequence[Direction]) -> Iterator[_Place]:
-    """Yield each direction with the terms around it, those of a clause or a sentence taken once."""
+    """Yield each direction with the terms near it, of its clause and of its sentence."""
     clauses = {id(clause): terms_of(clause.tokens) - AXIS_TERMS for clause in passage.clauses}
     sentences: dict[int, set[str]] = defaultdict(set)
     for clause in passage.clauses:
@@ -141,19 +148,15 @@ def _with_words(passage: Text, directions: Sequence[Direction]) -> Iterator[_Pla
 
 
 def _of_it(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool:
-    """Tell whether two words of an axis are about the same."""
-    said = terms_of(other.clause.tokens if claimed.barely else other.near)
-    if matcher.count(claimed.near, said) >= LEAST_SHARED:
+    """Return True if two words of direction share words near them, or a word next to them."""
+    words = terms_of(other.clause.tokens if claimed.barely else other.near)
+    if matcher.count(claimed.near, words) >= LEAST_SHARED:
         return True
-    return claimed.axis != "extreme" and _next_to(claimed, other, matcher)
-
-
-def _next_to(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool:
-    """Tell whether a word beside the one of the axis is the same in both."""
-    return bool(matcher.count(claimed.beside, terms_of(other.beside)))
+    return claimed.axis != "extreme" and bool(matcher.count(claimed.beside, terms_of(other.beside)))
 
 
 def _both_ends(direction: Direction, directions: Sequence[Direction]) -> bool:
+    """Return True if the clause also has a direction of the other polarity on the same axis."""
     return any(
         other.clause is direction.clause
         and other.axis == direction.axis

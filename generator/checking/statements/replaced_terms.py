@@ -1,12 +1,16 @@
-"""Replaced terms."""
+"""Sign: a term replaced by another one.
+
+Claim "summer floods" for the passage "winter floods" (`rivals.tsv`); "supervised tagger" for "unsupervised
+tagger"; 음악 치료 for 원예 치료.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from generator.checking.text.clauses import Clause, Text, terms_of
-from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_WORDS, table
-from generator.checking.text.matching import TermMatcher
+from generator.checking.text.lexicon import FUNCTION_OR_DIRECTION, FUNCTION_WORDS, table
+from generator.checking.text.matching import LEAST_SHARED, NEARLY_AS_SIMILAR, TermMatcher
 from generator.checking.text.quantities import Quantity
 from indexer.analysis.english import english_term
 
@@ -27,10 +31,9 @@ PLACES = {
     for word in forms.split("|")
 }
 ANY = re.compile(_pattern("|".join(sorted(PLACES, key=len, reverse=True))), re.IGNORECASE)
-LEAST_SHARED, NEARLY = 2, 0.75
-MOST_CLAUSES = 400  # of a source
+MOST_CLAUSES = 400  # of a passage
 PREFIXES = ("un", "under", "non")
-SHORTEST_REST = 4  # letters: "its" is no word of "units"
+SHORTEST_REST = 4  # letters, so that "units" is not un- with "its"
 NOUNS = frozenset({"NNG", "NNP"})
 CONTENT = frozenset({"NN", "NP", "VV", "VA", "SL", "SN"})
 LEAST_SYLLABLES, LEAST_LETTERS = 2, 4
@@ -41,14 +44,14 @@ NO_NOUN = re.compile(r"(?:ed|ing|ly|ive|ous|ful|able|ible|less|ant|ent|ish|ic|al
 
 
 def exclusive_terms(text: str) -> frozenset[tuple[int, int]]:
-    """Return the terms of a text that exclude others: the number of their class, and theirs in it."""
+    """Return the mutually exclusive terms of a text as pairs: class number, place in the class."""
     return frozenset(PLACES[match[0].lower()] for match in ANY.finditer(text))
 
 
 def replaced_exclusive_terms(
     claim: Text, passages: Sequence[Text], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield terms of a sentence in whose place its sources name one that excludes it."""
+    """Yield terms of a claim in place of which the passages have one that excludes it."""
     claimed = exclusive_terms(claim.text)
     if not claimed:
         return
@@ -62,7 +65,7 @@ def replaced_exclusive_terms(
         for number, place in sorted(here):
             term = CLASSES[number][place]
             if any(number == other and place != its for other, its in claimed):
-                continue  # the sentence names two of them
+                continue  # the claim has two of them
             others = [exclusive_terms(text) for text in near]
             if any((number, place) in found for found in others):
                 continue
@@ -74,7 +77,7 @@ def replaced_exclusive_terms(
 
 
 def _nearest(claim: Text, clause: Clause, passages: Sequence[Text], matcher: TermMatcher) -> list[str]:
-    """Return the clauses of the sources that share most with a clause of a sentence."""
+    """Return the clauses of the passages that are most similar to a clause of a claim."""
     quantities = claim.quantities_in(clause.start, clause.end)
     shared = [
         (
@@ -86,7 +89,8 @@ def _nearest(claim: Text, clause: Clause, passages: Sequence[Text], matcher: Ter
         for there in passage.clauses
     ]
     best = max((count for count, _ in shared), default=0)
-    return [text for count, text in shared if count >= max(LEAST_SHARED, NEARLY * best)] if best else []
+    least = max(LEAST_SHARED, NEARLY_AS_SIMILAR * best)
+    return [text for count, text in shared if count >= least]
 
 
 def _same_numbers(quantities: Sequence[Quantity], passage: Text, clause: Clause) -> int:
@@ -95,12 +99,12 @@ def _same_numbers(quantities: Sequence[Quantity], passage: Text, clause: Clause)
 
 
 def changed_prefixes(claim: Text, passages: Sequence[Text]) -> Iterator[tuple[str, str]]:
-    """Yield words before a word of the sources that has them there with a prefix, or without theirs.
+    """Yield words of a claim that differ from the passages by a negating prefix before the same word.
 
-    A word that the sources have too may be meant.
+    A word that also occurs in the passages is left out.
     """
     passage_terms = {token[0] for passage in passages for token in passage.tokens}
-    with_prefix: dict[tuple[str, str], str] = {}  # by the word without it, and the one behind
+    with_prefix: dict[tuple[str, str], str] = {}  # by the word without prefix and the next word
     pairs: set[tuple[str, str]] = set()
     for passage in passages:
         for token, following in pairwise(passage.tokens):
@@ -119,7 +123,7 @@ def changed_prefixes(claim: Text, passages: Sequence[Text]) -> Iterator[tuple[st
 
 
 def _without_prefix(written: str) -> Iterator[str]:
-    """Yield the term of a word without its prefix."""
+    """Yield the terms of a word without a negating prefix."""
     for prefix in PREFIXES:
         rest = written.lower().removeprefix(prefix).lstrip("-")
         if len(rest) >= SHORTEST_REST and len(rest) < len(written) and rest.isascii():
@@ -127,7 +131,7 @@ def _without_prefix(written: str) -> Iterator[str]:
 
 
 def replaced_words(claim: Text, passages: Sequence[Text]) -> Iterator[tuple[str, str]]:
-    """Yield words of a sentence in whose place the sources have another one, between the same two words.
+    """Yield words of a claim that replace another word of the passages between the same two words.
 
     여름에 티몰, 겨울에 for 여름에 개미산, 겨울에; "against malaria was" for "against dengue was".
     """
@@ -136,7 +140,7 @@ def replaced_words(claim: Text, passages: Sequence[Text]) -> Iterator[tuple[str,
     if len(strange) == 1:
         yield from _replaced_modifiers(claim, passages)
     elif not claim.korean:
-        return  # English tells no nouns apart: there the rest of the sentence has to be that of the source
+        return  # English nouns are uncertain: all other words of the claim must be in the passages
     slots: dict[tuple[str, str], set[str]] = {}
     for passage in passages:
         for before, word, behind in _slots(passage):
@@ -145,14 +149,14 @@ def replaced_words(claim: Text, passages: Sequence[Text]) -> Iterator[tuple[str,
     for before, word, behind in _slots(claim):
         others = slots.get((before, behind), set())
         if others and word not in others and not any(other in claim.text.casefold() for other in others):
-            # A word that the source has elsewhere is in the wrong place only beside a number.
+            # A word that the passages have elsewhere is misplaced only beside a number.
             elsewhere = any(word in text for text in texts)
             if not elsewhere or (claim.korean and before and _beside_a_number(claim, word)):
                 yield word, min(others)
 
 
 def _beside_a_number(text: Text, word: str) -> bool:
-    """Return whether a clause has both a word and a number."""
+    """Return True if a clause contains both the word and a number."""
     return any(
         word in text.words_of(clause) and text.quantities_in(clause.start, clause.end)
         for clause in text.clauses
@@ -160,7 +164,7 @@ def _beside_a_number(text: Text, word: str) -> bool:
 
 
 def _replaced_modifiers(claim: Text, passages: Sequence[Text]) -> Iterator[tuple[str, str]]:
-    """Yield Korean nouns before a noun that follows other nouns in the sources: 음악 치료 for 원예 치료."""
+    """Yield Korean nouns before a noun that other nouns precede in the passages: 음악 치료 for 원예 치료."""
     modifiers: dict[str, set[str]] = {}
     for passage in passages:
         for modifier, head in _compounds(passage):
@@ -179,7 +183,7 @@ def _compounds(text: Text) -> Iterator[tuple[str, str]]:
 
 
 def _slots(text: Text) -> Iterator[tuple[str, str, str]]:
-    """Yield the nouns of a text, in English its longer words, each with the word before and behind it."""
+    """Yield the nouns of a text, in English its longer words, each with the previous and the next word."""
     if text.korean:
         words = [("", ""), *_joined_nouns(text)]
     else:
@@ -191,7 +195,7 @@ def _slots(text: Text) -> Iterator[tuple[str, str, str]]:
 
 
 def _joined_nouns(text: Text) -> Iterator[tuple[str, str]]:
-    """Yield the content words of a Korean text with their tags, nouns written together as one."""
+    """Yield the content words of a Korean text with their tags; adjacent nouns are joined."""
     begin = stop = -1
     for tag, start, end in text.tagged:
         if tag in NOUNS and start == stop:
@@ -213,8 +217,7 @@ def _may_be_noun(word: str) -> bool:
     return (
         len(word) >= LEAST_LETTERS
         and word.isalpha()
-        and term not in AXIS_WORDS
-        and term not in FUNCTION_WORDS
+        and term not in FUNCTION_OR_DIRECTION
         and word not in QUANTIFIERS
         and not NO_NOUN.search(word)
     )

@@ -1,4 +1,8 @@
-"""Roles."""
+"""Sign: semantic roles exchanged, or another actor instead of the authors; within a language only.
+
+Claim "water slows the attack of the bonds" for the passage "the bonds slow the attack of water"; 수면은
+소음을 방해한다 for 소음은 수면을 방해한다; "sentences select evidence" for "we select evidence".
+"""
 
 import re
 from collections import defaultdict
@@ -18,7 +22,7 @@ from generator.checking.text.matching import TermMatcher
 from indexer.analysis.english import english_term
 from indexer.analysis.tokens import Token
 
-# Verbs whose subject does something to their object.
+# Transitive verbs with an actor and an object.
 VERBS = frozenset(
     english_term(verb) or verb
     for verb in """
@@ -34,7 +38,7 @@ BY = re.compile(r"\s(?:\w+ ){0,2}?by\b", re.IGNORECASE)
 ROLES = {"JKS": "actor", "JX": "actor", "JKO": "object"}
 SHORTLY_BEFORE = 24  # characters
 WE = re.compile(r"\b[Ww]e (?:\w+ly )?(?=[a-z]{4,})")
-# Whom a report may name for "we": people and tools, by the ending or by the word.
+# Actors that may replace "we": people and tools, by ending or word.
 AGENT = re.compile(
     r"(?:[eo]rs|ists|ants|ians|authors|people|studies|methods|systems|models|approaches|experiments|methodologies"
     r"|algorithms|techniques|networks|frameworks|pipelines|teams|groups|analyses|tests|trials|procedures|results"
@@ -42,7 +46,7 @@ AGENT = re.compile(
 )
 PLURAL = re.compile(r"\b([a-z]{3,}[^\W_s]s)\s(?:\w+ly\s)?$", re.IGNORECASE)
 NOUN = re.compile(r"(?:ions?|[eo]rs?|als?|ments?|ances?|it(?:y|ies))$", re.IGNORECASE)  # selection, retrieval
-OBJECT = 2  # words behind the verb
+OBJECT = 2  # words after the verb
 NEAR = 40  # characters
 
 
@@ -82,7 +86,7 @@ def _english_actions(text: Text) -> Iterator[Action]:
 
 
 def _korean_actions(text: Text) -> Iterator[Action]:
-    """Yield the verbs of a text with the noun before 이, 가, 은, 는 and the one before 을, 를."""
+    """Yield the verbs of a text with the noun before 이, 가, 은, 는 and the noun before 을, 를."""
     for clause in text.clauses:
         heads: dict[str, set[str]] = {"actor": set(), "object": set()}
         ending_at: dict[int, set[str]] = defaultdict(set)
@@ -97,7 +101,7 @@ def _korean_actions(text: Text) -> Iterator[Action]:
 
 
 def exchanged_roles(in_claim: Sequence[Action], in_passages: Sequence[Action]) -> Iterator[str]:
-    """Yield verbs of a sentence whose actor is the object in its sources, and the object the actor."""
+    """Yield verbs of a claim whose actor and object are exchanged in the passages."""
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
     for claimed in in_claim:
@@ -121,9 +125,9 @@ def _agrees(claimed: Action, other: Action) -> bool:
 
 
 def replaced_actors(claim: Text, passages: Sequence[Text], matcher: TermMatcher) -> Iterator[str]:
-    """Yield the plural nouns of a sentence that do what the sources say of the authors ("we")."""
+    """Yield plural nouns of a claim as actors of actions that the passages report of the authors ("we")."""
     by_authors: dict[str, set[str]] = {}
-    others: set[str] = set()  # verbs that the sources have without "we"
+    others: set[str] = set()  # verbs of the passages without "we"
     for passage in passages:
         starts = {match.end() for match in WE.finditer(passage.text)}
         for token in passage.tokens:
@@ -145,6 +149,6 @@ def replaced_actors(claim: Text, passages: Sequence[Text], matcher: TermMatcher)
 
 
 def _words_behind(text: Text, verb: Token) -> tuple[Token, ...]:
-    """Return the content words that follow a verb."""
+    """Return the content words after a verb."""
     behind = starting_in(text.tokens, start_of_token, verb[3], verb[3] + NEAR)
     return tuple(token for token in behind if token[0] not in FUNCTION_WORDS)[:OBJECT]

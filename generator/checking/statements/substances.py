@@ -25,7 +25,7 @@ _KOREAN_STEMS = """
 """.split()
 # -caine, but not 사이토카인 (-kine), 아프리카인 (a person) or 조카인.
 _CAINE = "(?:(?<=[코도로바티부])|(?<=벤조|트라))카인"
-# Biomolecules and everyday words that end as drugs do.
+# Biomolecules and everyday words with the endings of drugs.
 _NO_DRUG = re.compile(
     r"(?:sterol|histidine|cytidine|interleukin|(?:somato|folli|myo|cy|onco)statin|mongrel)s?$"
     r"|(?:히스티딘|(?:소마토|폴리|마이오|시)스타틴)$",

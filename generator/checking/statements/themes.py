@@ -1,4 +1,8 @@
-"""Themes."""
+"""Sign: the opposite direction of the same theme, the thing that changes.
+
+Claim "ice increased the swelling" for the passage "the swelling dropped". Other words of the two clauses do
+not count.
+"""
 
 import re
 from bisect import bisect_right
@@ -8,8 +12,7 @@ from dataclasses import dataclass
 from generator.checking.statements.directions import BE, COMPARATIVES, Direction, agrees, is_attribute
 from generator.checking.text.clauses import Text, start_of_token, starting_in, terms_of
 from generator.checking.text.lexicon import (
-    AXIS_WORDS,
-    FUNCTION_WORDS,
+    FUNCTION_OR_DIRECTION,
     INTRANSITIVE,
     MOST_PAIRS,
     NOUN_BEFORE,
@@ -20,7 +23,7 @@ from indexer.analysis.english import english_term
 from indexer.analysis.tokens import Token
 
 SIZES = frozenset({"amount", "length", "width", "depth", "heat", "strength"})
-# More of the first is better, more of the second is worse: "improved" says both.
+# Good and bad quantities: "improved" means more of the first, less of the second.
 GOOD = """
     accuracy precision recall performance score sensitivity specificity quality efficiency survival yield
     retention adherence compliance satisfaction achievement skill reliability stability sleep function success
@@ -56,12 +59,12 @@ TOPICS = {"은", "는"}
 LONGEST_SUBJECT = 120  # characters of a clause before its verb
 LONGEST = 4  # words of a theme
 SHORTLY_BEFORE = 30  # characters
-LEAST_SHARED = 3  # words of two clauses that say the opposite
+LEAST_SHARED = 3  # words of two contradictory clauses
 
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """A direction, the words of what it is said of, and the chief one of these."""
+    """A direction with the words for the thing that changes, and their head."""
 
     direction: Direction
     tokens: tuple[Token, ...]
@@ -82,8 +85,7 @@ def themes(text: Text, directions: Sequence[Direction]) -> Iterator[Theme]:
         tokens = [
             token
             for token in starting_in(text.tokens, start_of_token, *span)
-            if token[0] not in FUNCTION_WORDS
-            and token[0] not in AXIS_WORDS
+            if token[0] not in FUNCTION_OR_DIRECTION
             and not token[0].isdigit()
             and not ADVERB.fullmatch(text.text, token[2], token[3])
         ]
@@ -92,7 +94,7 @@ def themes(text: Text, directions: Sequence[Direction]) -> Iterator[Theme]:
 
 
 def _english_span(text: Text, direction: Direction) -> tuple[int, int] | None:
-    """Return where the theme of an English word stands: its object, or its subject."""
+    """Return the span of the theme of an English word: its object or its subject."""
     written, begin, end = text.text, direction.clause.start, direction.clause.end
     before = written[max(begin, direction.start - SHORTLY_BEFORE) : direction.start]
     if is_attribute((direction.written, 0, direction.start, direction.end), written):
@@ -130,7 +132,7 @@ def _subject(text: str, begin: int, end: int) -> tuple[int, int] | None:
 
 
 def _korean_themes(text: Text) -> Iterator[tuple[int, int, int]]:
-    """Yield the nouns before 을, 를, 이, 가, 은, 는: begin, end, and the end of the particle."""
+    """Yield the nouns before 을, 를, 이, 가, 은, 는: start, end, and the end of the particle."""
     tagged = text.tagged
     for place, (tag, start, end) in enumerate(tagged):
         if tag not in CASES and not (tag == "JX" and text.text[start:end] in TOPICS):
@@ -146,7 +148,7 @@ def _korean_themes(text: Text) -> Iterator[tuple[int, int, int]]:
 
 
 def _korean_span(direction: Direction, nouns: Sequence[tuple[int, int, int]]) -> tuple[int, int] | None:
-    """Return the last noun with such a particle before a Korean verb; none before an attribute."""
+    """Return the last noun with such a particle before a Korean verb; None for an attribute."""
     if direction.attribute:
         return None
     place = bisect_right(nouns, direction.start, key=_end_of_particle) - 1
@@ -162,7 +164,7 @@ def _end_of_particle(noun: tuple[int, int, int]) -> int:
 def contrary_themes(
     in_claim: Sequence[Theme], in_passages: Sequence[Theme], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield words of direction of which the sources say the opposite wherever they speak of the same."""
+    """Yield words of direction that every passage with the same theme contradicts."""
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
     for claimed in in_claim:
@@ -175,7 +177,7 @@ def contrary_themes(
 def unrelated_directions(
     in_claim: Sequence[Theme], in_passages: Sequence[Theme], matcher: TermMatcher
 ) -> set[tuple[int, int]]:
-    """Return the pairs of directions, by their id, that are said of different things."""
+    """Return the pairs of directions, by their id, with different themes."""
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return set()
     return {
@@ -190,7 +192,7 @@ def unrelated_directions(
 def outdone_by_standard(
     in_claim: Sequence[Theme], in_passages: Sequence[Theme], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield words of "A is better than B" where the sources say of B alone that it is."""
+    """Yield words of "A is better than B" if the passages state them of B alone."""
     if len(in_claim) * len(in_passages) > MOST_PAIRS:
         return
     for claimed in in_claim:
@@ -219,16 +221,16 @@ def outdone_by_standard(
 
 
 def _of_one(claimed: Theme, other: Theme, matcher: TermMatcher) -> bool:
-    if not (
+    """Return True if two themes contain the head of each other and their directions are comparable."""
+    return bool(
         matcher.count((claimed.head,), terms_of(other.tokens))
         and matcher.count(claimed.tokens, {other.head[0]})
-    ):
-        return False
-    return bool(_relation(claimed, other))
+        and _relation(claimed, other)
+    )
 
 
 def _relation(claimed: Theme, other: Theme) -> int:
-    """Return 1 where two words of direction may be compared, -1 where turned round, 0 where not."""
+    """Return 1 if two directions are comparable, -1 if they are inverse to each other, 0 otherwise."""
     mine, their = claimed.direction.axis, other.direction.axis
     if mine == their or (mine in SIZES and their in SIZES):
         return 1
@@ -238,7 +240,7 @@ def _relation(claimed: Theme, other: Theme) -> int:
 
 
 def _verdict(claimed: Theme, other: Theme, matcher: TermMatcher) -> bool | None:
-    """Return whether two themes go the same way; None if that is open."""
+    """Return True if two themes have the same direction, False if not, None if that is open."""
     mine, their = claimed.direction, other.direction
     same = (mine.polarity * _relation(claimed, other) == their.polarity) == (mine.negated == their.negated)
     if mine.standard is None and their.standard is None:
@@ -249,7 +251,7 @@ def _verdict(claimed: Theme, other: Theme, matcher: TermMatcher) -> bool | None:
         return agrees(mine, their, matcher) if mine.axis == their.axis else None
     if not same and matcher.count(mine.clause.tokens, terms_of(their.clause.tokens)) < LEAST_SHARED:
         return None
-    # What only one of two compares with is not what the other speaks of.
+    # The standard that only one of two has must not be the theme of the other.
     if mine.standard is None:
         rest = terms_of(their.clause.tokens) - (their.standard or frozenset())
         moved = matcher.matched(mine.clause.tokens, set(their.standard or ()) - rest)

@@ -1,4 +1,7 @@
-"""Clauses."""
+"""Sentences and clauses of a text with their tokens.
+
+"Yield rose, while costs fell" has two clauses, so that "costs rose" is compared with the second one.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -13,7 +16,7 @@ from indexer.analysis.tokens import Analyzer, TaggedWord, Token
 from indexer.corpora.chunking import split_sentences
 from indexer.glossary.pairs import HANGUL
 
-# Where a clause ends, but for Korean verbs, whose endings are told by the analysis.
+# Ends of clauses, except for Korean verbs, whose endings the analysis finds.
 BREAK = re.compile(
     r"(?<![\d%℃])[,]\s|,\s(?![\d-])|[;:—]\s|\s[–-]\s|\b(?:while|whereas|but|although|though|yet|because|unless|however|until|when|where)\b",
     re.IGNORECASE,
@@ -29,14 +32,14 @@ Item = TypeVar("Item")
 def starting_in(
     items: Sequence[Item], start_of: Callable[[Item], int], start: int, end: int
 ) -> Sequence[Item]:
-    """Return the items that start in a span, of items in the order of their starts."""
+    """Return the items that start in a span; items are in the order of their starts."""
     first = bisect_left(items, start, key=start_of)
     return items[first : bisect_left(items, end, first, key=start_of)]
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause: its span in the text, its tokens, and the number of its sentence."""
+    """A clause with its span in the text, its tokens, and the number of its sentence."""
 
     start: int
     end: int
@@ -46,7 +49,7 @@ class Clause:
 
 @dataclass(frozen=True)
 class Text:
-    """A text with its tokens, cut into clauses."""
+    """A text with its tokens, clauses and quantities."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -56,11 +59,11 @@ class Text:
 
     @cached_property
     def korean(self) -> bool:
-        """Whether the text is Korean, rather than English with a few terms in Hangul."""
+        """Whether the text is Korean, and not English with a few terms in Hangul."""
         return bool(self.tagged) and 2 * len(HANGUL.findall(self.text)) > len(LATIN.findall(self.text))
 
     def words_of(self, clause: Clause) -> str:
-        """Return the clause as written."""
+        """Return the text of a clause."""
         return self.text[clause.start : clause.end]
 
     def quantities_in(self, start: int, end: int) -> Sequence[Quantity]:
@@ -68,20 +71,20 @@ class Text:
         return starting_in(self.quantities, _start_of_quantity, start, end)
 
     def in_quantity(self, token: Token) -> bool:
-        """Return whether a token is a part of a number or of its unit."""
+        """Return True if a token is part of a number or of its unit."""
         place = bisect_right(self.quantities, token[2], key=_start_of_quantity) - 1
         return place >= 0 and token[2] < self.quantities[place].unit_end
 
     def tokens_around(self, place: int) -> tuple[Token, ...]:
-        """Return the tokens of the clause that holds a place of the text; none where it has no word."""
+        """Return the tokens of the clause at a position; none in a text without tokens."""
         starts = [clause.start for clause in self.clauses]
         return self.clauses[max(0, bisect_right(starts, place) - 1)].tokens if starts else ()
 
     @cached_property
     def sentences(self) -> dict[int, tuple[int, int, set[str]]]:
-        """The sentences by their number: begin, end and terms.
+        """Start, end and terms of each sentence, by its number.
 
-        A sentence that begins with a pronoun is about the one before it, whose terms it has too.
+        A sentence that starts with a pronoun also has the terms of the previous sentence.
         """
         found: dict[int, tuple[int, int, set[str]]] = {}
         for clause in self.clauses:
@@ -96,14 +99,14 @@ class Text:
 
     @cached_property
     def sentences_of_quantities(self) -> list[int]:
-        """The number of the sentence of each quantity."""
+        """The sentence number of each quantity."""
         starts = [clause.start for clause in self.clauses]
         places = [max(0, bisect_right(starts, quantity.start) - 1) for quantity in self.quantities]
         return [self.clauses[place].sentence if self.clauses else 0 for place in places]
 
 
 def read_text(text: str, analyzer: Analyzer) -> Text:
-    """Cut a text into sentences and these into clauses."""
+    """Split a text into sentences and clauses."""
     tokens = tuple(analyzer.analyze(text))
     tagged = analyzer.tagged_words(text) if HANGUL.search(text) else []
     breaks = sorted({match.end() for match in BREAK.finditer(text)} | set(_verb_endings(text, tagged)))
@@ -111,13 +114,13 @@ def read_text(text: str, analyzer: Analyzer) -> Text:
     for number, (begin, end) in enumerate(split_sentences(text)):
         edges = [begin, *starting_in(breaks, int, begin + 1, end), end]
         for start, stop in pairwise(edges):
-            if held := starting_in(tokens, start_of_token, start, stop):
-                clauses.append(Clause(start, stop, tuple(held), number))
+            if here := starting_in(tokens, start_of_token, start, stop):
+                clauses.append(Clause(start, stop, tuple(here), number))
     return Text(text, tokens, tuple(clauses), tuple(quantities(text)), tuple(tagged))
 
 
 def start_of_token(token: Token) -> int:
-    """Return where a token starts in its text."""
+    """Return the start of a token in its text."""
     return token[2]
 
 
@@ -143,5 +146,5 @@ def terms_of(tokens: Sequence[Token]) -> set[str]:
 
 
 def opens_sentence(text: str, start: int) -> bool:
-    """Return whether the word that begins there is the first of a sentence, whose capital tells nothing."""
+    """Return True if a word is the first of its sentence, where a capital letter has no meaning."""
     return start <= 1 or bool(SENTENCE_START.search(text[max(0, start - 5) : start]))

@@ -1,4 +1,7 @@
-"""Korean numerals."""
+"""Korean numerals in words and with multipliers, and Chinese numerals.
+
+구십구 퍼센트, 삼점일 배, 이천삼백 명, 9만 4천, 세 배, 사흘, 三千四百; not 구조 분석 or 이천 주민.
+"""
 
 import re
 from decimal import Decimal
@@ -11,7 +14,7 @@ SMALL = {"십": 10, "백": 100, "천": 1_000}
 LARGE = {"만": 10**4, "억": 10**8, "조": 10**12}
 NO_NUMBERS = frozenset({"만일", "천사", "만사", "백사", "천이", "천구", "백구", "오일"})  # ordinary words
 _LONGER_WORDS = "백일해|삼백초|백일초|천일초|천일주|사백주"  # an illness, plants, spirits
-# Places and words that are a number too, before an unmistakable counter: 이천 명, but not 이천 사람.
+# Places and words that are numbers only before an unmistakable counter: 이천 명, but not 이천 사람.
 HOMOGRAPHS = frozenset({"이천", "사천", "구천", "일만", "이만", "오만", "천만"})
 MONEY = f"(?:원(?!인)(?:권|대|어치)?|달러)(?:{PARTICLE})"  # not the first syllable of 원장, 원리
 _D = f"[{''.join(DIGIT_VALUES)}]"
@@ -34,7 +37,7 @@ SINO_KOREAN = re.compile(
     rf"|(?P<pointed>{_D})점(?P<places>{_D}{{1,6}}+)(?=\s?(?:{_COUNTED}))"
     rf"|(?P<bare>[백천만])(?=\s(?:{_PLAIN}|[자편곳회](?:{PARTICLE}))))"
 )
-# No part of a word: 三國, 十字架. One numeral alone is as often a word.
+# Not a part of a word: 三國, 十字架. A single numeral is as often a word.
 _OF_CHINESE = dict(
     zip(
         "〇零一二兩两三四五六七八九十百千萬万億亿兆",
@@ -46,13 +49,13 @@ CHINESE = re.compile(
     rf"(?<![㐀-鿿])[{''.join(_OF_CHINESE)}]{{2,24}}+(?=[人名個个件年月日歲岁回頁页%％]|(?![㐀-鿿]))"
 )
 _GROUP = re.compile(rf"({_D})?([십백천])")
-# 3천억, 9만 4천, 1만 2,000: what follows a multiplier belongs to it.
+# 3천억, 9만 4천, 1만 2,000: a multiplier with the digits after it.
 KOREAN_LARGE = re.compile(
     rf"(?:{DIGITS}(?:천|백)?(?:만|억|조(?=\s?(?:원|달러|\d)))\s?)+(?:{DIGITS}(?:천|백)?)?|{DIGITS}(?:천|백)(?![가-힣]*성)"
 )
 KOREAN_PART = re.compile(rf"({DIGITS})(천|백)?(만|억|조)?")
 KOREAN_MULTIPLIER = {"십": 10, "백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
-# 만 원, 천만 달러; each multiplies the next.
+# 만 원, 천만 달러: multipliers that are multiplied with each other.
 KOREAN_BARE = re.compile(rf"(?<![가-힣\d])(?<!\d\s)[십백천만억조]{{1,40}}+(?=\s?{MONEY})")
 NATIVE = {
     **{word: value for value, word in enumerate("하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열".split(), 1)},
@@ -68,14 +71,14 @@ COUNTERS = "|".join(
     "명 달 건 곳 배 마리 주 살 시간 개월 개 번 차례 편 그루 대 쌍 해 가지 사람 쪽 종 차 "
     "학급 학교 나라 집단 군 기".split()
 )
-ABOVE_FOUR = "|".join("다섯 여섯 일곱 여덟 아홉".split())  # these need no counter behind them
+ABOVE_FOUR = "|".join("다섯 여섯 일곱 여덟 아홉".split())  # need no counter
 KOREAN_WORDS = re.compile(
     rf"(?<![가-힣])({'|'.join(NATIVE_TENS)})?({'|'.join(NATIVE)})?(?=\s?(?:{COUNTERS}))"
     rf"|(?<![가-힣])({'|'.join(NATIVE_TENS)})?({ABOVE_FOUR}|(?<=[가-힣])[두한세네])?(?= [가-힣])"
 )
 DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "열흘": 10, "보름": 15}
-DAY_WORDS = re.compile(rf"(?<![가-힣])(?:{'|'.join(DAYS)})(?:{PARTICLE})")  # no 하루키, 보름달
-# 3분의 2, 삼분의 일; two thirds, three-quarters, by a fifth, a tenth of.
+DAY_WORDS = re.compile(rf"(?<![가-힣])(?:{'|'.join(DAYS)})(?:{PARTICLE})")  # not 하루키, 보름달
+# 3분의 2, 삼분의 일.
 SINO_DIGITS = dict(zip("일이삼사오육칠팔구십", range(1, 11), strict=True))
 KOREAN_FRACTION = re.compile(
     rf"({DIGITS}|(?<![가-힣])[{''.join(SINO_DIGITS)}])\s?분의\s?({DIGITS}|[{''.join(SINO_DIGITS)}](?![가-힣]{{3}}))"
@@ -86,7 +89,7 @@ KOREAN_AND_A_HALF = re.compile(
 
 
 def sino_korean_value(match: re.Match[str]) -> Decimal | None:
-    """Return the value of a match of SINO_KOREAN; None where the syllables make no number, as in 사이."""
+    """Return the value of a match of SINO_KOREAN; None if the syllables are no number, as in 사이."""
     whole = match["number"] or match["one"] or match["pointed"] or match["bare"]
     if _is_word(whole, match.string, match.end()):
         return None
@@ -100,12 +103,12 @@ def sino_korean_value(match: re.Match[str]) -> Decimal | None:
 
 
 def chinese_value(numeral: str) -> int | None:
-    """Return the value of a match of CHINESE, None where it is no number."""
+    """Return the value of a match of CHINESE; None if it is no number."""
     return _whole("".join(_OF_CHINESE[each] for each in numeral), exact=True)
 
 
 def _is_word(syllables: str, text: str, end: int) -> bool:
-    """Whether the syllables of a number are an ordinary word in their place: 구조 분석."""
+    """Return True if the syllables of a number are an ordinary word before this text: 구조 분석."""
     if syllables in HOMOGRAPHS:
         return not UNMISTAKABLE.match(text, end)
     if syllables[1:] == "조":  # 일조, 사조, 구조, 백조

@@ -1,4 +1,8 @@
-"""Lexicon."""
+"""Words and patterns that several signs use: direction, negation, hedging, function words.
+
+*rose* and *fell* are the two ends of the axis "amount" (`opposites.tsv`); *not* and 않다 negate; *hardly*
+hedges.
+"""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +13,7 @@ from indexer.analysis.tokens import Token
 
 
 def table(name: str) -> list[list[str]]:
-    """Return the rows of a table of words in this package; the first line of a table is a comment."""
+    """Return the rows of a table of words in this package, without its first line, a comment."""
     lines = (resources.files("generator.checking") / name).read_text(encoding="utf-8").splitlines()
     return [line.split("\t") for line in lines[1:]]
 
@@ -22,9 +26,9 @@ AXIS_WORDS = {
     for word in words.split()
 }
 AXIS_TERMS = frozenset(AXIS_WORDS)
-# Words of age and superlatives say what a clause is about, too.
+# Words of age and superlatives also belong to the topic of a clause.
 TOPICAL = frozenset(word for word, (axis, _) in AXIS_WORDS.items() if axis in {"age", "extreme"})
-# More in one of these ways is more in each.
+# Axes on which more of one means more of the others.
 AMOUNTS = frozenset({"amount", "length", "width", "depth", "heat"})
 FUNCTION_WORDS = frozenset(
     "from than when where which who their its they we our he she has had have did do does was were been "
@@ -32,7 +36,9 @@ FUNCTION_WORDS = frozenset(
     "while so less more most such these those them they him her it itself per "
     "것 때 수 등 뒤 지 이 있 되 하 나타나 보이".split()
 )
-GENERIC_WORDS = FUNCTION_WORDS | AXIS_WORDS.keys() | {
+FUNCTION_OR_DIRECTION = FUNCTION_WORDS | AXIS_TERMS
+# Words that name no factor and no outcome of an effect.
+GENERIC_WORDS = FUNCTION_OR_DIRECTION | {
     english_term(word) or word
     for word in """
     change changed differ difference differences effect effects significant significantly group groups show
@@ -51,7 +57,7 @@ NEGATION = re.compile(
     r"|아니(?!라|하)|(?<!뿐 )(?<!뿐만 )아니라",
     re.IGNORECASE,
 )
-# Hardly, seldom, little: whoever says so may be read either way.
+# Hedged clauses have no certain polarity: hardly, seldom, little.
 HEDGE = re.compile(
     r"\b(?:hardly|barely|seldom|rarely|scarcely|little|few|only|just)\b|거의|그쳤|불과|만(?=[ ,.])",
     re.IGNORECASE,
@@ -59,6 +65,7 @@ HEDGE = re.compile(
 SLIGHTLY = re.compile(
     r"\b(?:hardly|barely|scarcely|little|slight\w*|small|marginal\w*|modest\w*|minor|minimal\w*|somewhat|negligibl\w*)\b|거의|소폭|약간|조금|다소|미미|근소"
 )
+# No change, difference or effect.
 NO_EFFECT = re.compile(
     r"(?:\b(?:no|not|without|neither)|n't)\b[^,;.]{0,40}"
     r"\b(?:change|differ\w*|effect\w*|relation\w*|associat\w*|significan\w*|benefit|improve\w*)"
@@ -78,9 +85,9 @@ INTRANSITIVE = re.compile(
     re.IGNORECASE,
 )
 PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s(?:\w+ly\s)?$", re.IGNORECASE)
-MOST_PAIRS = 10_000  # of a sentence's directions and those of its sources; of more none are compared
+MOST_PAIRS = 10_000  # parts of a claim times parts of its passages; more are not compared
 
 
 def content_tokens(tokens: Iterable[Token]) -> tuple[Token, ...]:
-    """Return the tokens that are neither function words nor digits."""
+    """Return the tokens other than function words and digits."""
     return tuple(token for token in tokens if token[0] not in FUNCTION_WORDS and not token[0].isdigit())

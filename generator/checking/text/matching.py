@@ -13,6 +13,9 @@ from indexer.analysis.tokens import Analyzer, Token
 from indexer.glossary.storage import Glossary
 from indexer.glossary.transliteration import sounds_like
 
+LEAST_SHARED = 2  # matches that make two clauses similar
+NEARLY_AS_SIMILAR = 0.75  # of the matches of the most similar clause; such clauses are compared too
+
 Translation = tuple[tuple[str, ...], tuple[str, ...]]  # terms of a text, and of the other language
 
 
@@ -31,7 +34,7 @@ class TermMatcher:
     def __init__(
         self, tokens: Sequence[Token], glossary: Glossary, translations: Iterable[Translation] = ()
     ) -> None:
-        """Look up all tokens of a claim; `translations` are those of the passages' terms."""
+        """Look up all tokens of a claim; `translations`: of the passages' terms."""
         words = [token[0] for token in tokens]
         self._others: dict[tuple[int, int], set[frozenset[str]]] = {}  # translations by span
         self._own: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -120,7 +123,7 @@ def nearest_sentences(
 
 
 def translation_found(analyzer: Analyzer, glossary: Glossary, terms: set[str], word: str) -> bool | None:
-    """Return whether terms contain a word's translation; None if the glossary has no translation.
+    """Return True if terms contain a word's translation, None if the glossary has no translation.
 
     A word with a translation that is no transliteration counts as found, since it may have others.
     """

@@ -1,4 +1,7 @@
-"""Numerals."""
+"""Numbers as written: digits, words, fractions, shares, multiples, ordinals and months.
+
+"1.4 million", "thirty-six", "two thirds", "six in ten", "twice", 3.4k, 절반, 열두.
+"""
 
 import re
 import unicodedata
@@ -29,9 +32,9 @@ from generator.checking.text.korean_numerals import (
 )
 from generator.checking.text.units import Unit, unit_of
 
-# Not those of cm3, H2S, KS27; of 2e5 there are two.
+# Not the digits of cm3, H2S, KS27; 2e5 has two numbers.
 NUMBER = re.compile(rf"(?:(?<![A-Za-z])|(?<=\d[Ee]))(?<!\d[.,]){DIGITS}")
-# 1.2.3, of a version or a date, is neither 1.2 nor 1.23.
+# A version or a date: 1.2.3 differs from 1.2 and from 1.23.
 DOTTED = re.compile(r"(?<![A-Za-z\d.])\d++(?:\.\d++){2,}+")
 ENGLISH_LARGE = re.compile(rf"({DIGITS})[\s-]?(hundred|thousand|million|billion|trillion)\b")
 ENGLISH_MULTIPLIER = {
@@ -41,7 +44,7 @@ ENGLISH_MULTIPLIER = {
     "billion": 10**9,
     "trillion": 10**12,
 }
-# 3.4k, 5M rows; not 300K, of a temperature, nor 5M NaCl, of a solution.
+# 3.4k, 5M rows; not a temperature (300K) or a concentration (5M NaCl).
 SUFFIXED = re.compile(rf"(?<![A-Za-z])(?<!\d[.,])({DIGITS})(k|bn|[KMB](?=[ -][a-z]+s\b))(?![A-Za-z0-9])")
 SUFFIXES = {"k": 1_000, "K": 1_000, "M": 10**6, "B": 10**9, "bn": 10**9}
 ONES = (
@@ -77,7 +80,7 @@ MONTH = re.compile(
     r"|(?<=[a-z] )\b(?:May|March)\b(?= \d|[,.;)]| and | to )"
 )
 DECADE = re.compile(r"\b(?:decade|century)\b")
-# Six in ten, one out of every four, six hens in ten were; 열 중 여섯, 10명 중 6명.
+# Shares: six in ten, one out of every four, six hens in ten were; 열 중 여섯, 10명 중 6명.
 MOST_OF_A_SHARE = 100
 SMALL_WORDS = WORD_VALUES | NATIVE | NATIVE_TENS | {"a hundred": 100, "one hundred": 100, "백": 100}
 _SMALL = (
@@ -107,7 +110,7 @@ VULGAR_FRACTION = re.compile(rf"({DIGITS})?\s?([¼½¾⅐-⅞])")
 ENCLOSED = re.compile(
     r"[\u2469-\u2473\u247d-\u2487\u3251-\u325f\u32b1-\u32bf](?=\s?(?:[%％]|per\s?cent|퍼센트))"
 )
-# Not the first half of a year, nor a half-life.
+# Not the first half of a year and not a half-life.
 HALF = re.compile(
     r"(?<!first )(?<!second )(?<!other )(?<!latter )(?<!latter-)\bhalf\b(?!-li| an? )|\bhalv(?:e|es|ed|ing)\b"
     r"|절반|반으로|반감(?=[되하시])"
@@ -125,31 +128,31 @@ _PERIODS = "years?|months?|weeks?|days?|hours?|minutes?|점"
 AND_A_HALF = re.compile(rf"\b({'|'.join(ONES)}|an?|{DIGITS})(?: ({_PERIODS}))? and a half\b")
 HALF_A_PERIOD = re.compile(r"\bhalf an? (hour|year|day|month|week|minute)\b")
 A_HALF = Decimal("0.5")
-# Small numbers in words are rhetoric as often as counts.
+# Smaller numbers in words are rhetorical as often as they are counts.
 LEAST_IN_WORDS = 4
 SHARE, TIMES = unit_of("%"), unit_of("times")
 
 
 class Numeral(NamedTuple):
-    """A number where it stands.
+    """A number and its span in the text.
 
-    `demanded` is False for what its source need not say too, unless a unit follows: three groups, but not
-    three years. `multiple` marks the words for a share or a factor: half, two thirds, doubled.
+    `required` is False for numbers that a passage need not contain unless a unit follows: three groups, but
+    not three years. `multiple` marks words for a share or a factor: half, two thirds, doubled.
     """
 
     value: Decimal
     start: int
     end: int
-    demanded: bool = True
+    required: bool = True
     unit: Unit | None = None
     multiple: bool = False
     shown: str = ""
 
 
 def numerals(text: str) -> Iterator[Numeral]:
-    """Yield the numbers of a text, the longer ways of writing first: a part of one may be yielded again."""
+    """Yield the numbers of a text, the longer forms first; a part of a number may be yielded again."""
     lowered = text.lower()
-    if len(lowered) != len(text):  # as of İ
+    if len(lowered) != len(text):  # a letter like İ has two in lower case
         lowered = text
     yield from shares_in_words(lowered)
     for pattern, numeral in WAYS:
@@ -159,9 +162,9 @@ def numerals(text: str) -> Iterator[Numeral]:
 
 
 def shares_in_words(text: str) -> Iterator[Numeral]:
-    """Yield the share of "six in ten" or 열 중 여섯, where its preposition stands, and its two numbers.
+    """Yield the share of "six in ten" or 열 중 여섯, at its preposition, and its two numbers.
 
-    A source need not have the two numbers of a share.
+    A passage need not contain the two numbers of a share.
     """
     for pattern in (N_IN_M, M_OF_WHICH_N):
         for match in pattern.finditer(text):
@@ -169,8 +172,8 @@ def shares_in_words(text: str) -> Iterator[Numeral]:
             if part < whole <= MOST_OF_A_SHARE:
                 share = part / whole * 100
                 yield Numeral(share, *match.span("of"), unit=SHARE, multiple=True, shown=match[0])
-                yield Numeral(part, *match.span("part"), demanded=False)
-                yield Numeral(whole, *match.span("whole"), demanded=False)
+                yield Numeral(part, *match.span("part"), required=False)
+                yield Numeral(whole, *match.span("whole"), required=False)
 
 
 def _small(number: str) -> Decimal:
@@ -239,7 +242,7 @@ def _chinese(match: re.Match[str]) -> Numeral | None:
 
 def _sino_korean(match: re.Match[str]) -> Numeral | None:
     value = sino_korean_value(match)
-    return None if value is None else Numeral(value, *match.span(), demanded=value >= LEAST_IN_WORDS)
+    return None if value is None else Numeral(value, *match.span(), required=value >= LEAST_IN_WORDS)
 
 
 def _english_words(match: re.Match[str]) -> Numeral:
@@ -253,7 +256,7 @@ def _english_words(match: re.Match[str]) -> Numeral:
             value, below = value + below * ENGLISH_MULTIPLIER[word], 0
     digits = "".join(str(WORD_VALUES.get(word, 0)) for word in re.findall("[a-z]+", decimals))
     number = Decimal(f"{value + below}.{digits}" if digits else value + below)
-    return Numeral(number, *match.span(), demanded=number >= LEAST_IN_WORDS or bool(digits))
+    return Numeral(number, *match.span(), required=number >= LEAST_IN_WORDS or bool(digits))
 
 
 def _dotted(match: re.Match[str]) -> Numeral:
@@ -267,10 +270,10 @@ def _korean_bare(match: re.Match[str]) -> Numeral:
 
 def _korean_words(match: re.Match[str]) -> Numeral | None:
     value = NATIVE_TENS.get(match[1] or match[3] or "", 0) + NATIVE.get(match[2] or match[4] or "", 0)
-    return Numeral(Decimal(value), *match.span(), demanded=value >= LEAST_IN_WORDS) if value else None
+    return Numeral(Decimal(value), *match.span(), required=value >= LEAST_IN_WORDS) if value else None
 
 
-CASED = frozenset({MONTH, SUFFIXED})  # patterns that tell capital letters
+CASED = frozenset({MONTH, SUFFIXED})  # patterns with capital letters
 # In the order in which they are tried.
 WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], ...] = (
     (AND_A_HALF, _and_a_half),
@@ -290,17 +293,17 @@ WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Numeral | None]], .
     (DOTTED, _dotted),
     (NUMBER, lambda m: Numeral(decimal_of(m[0]), *m.span())),
     (ENGLISH_WORDS, _english_words),
-    (A_PERIOD, lambda m: Numeral(Decimal(1), *m.span(), demanded=False)),
+    (A_PERIOD, lambda m: Numeral(Decimal(1), *m.span(), required=False)),
     (KOREAN_WORDS, _korean_words),
-    (DAY_WORDS, lambda m: Numeral(Decimal(DAYS[m[0]]), *m.span(), demanded=False, unit=unit_of("days"))),
+    (DAY_WORDS, lambda m: Numeral(Decimal(DAYS[m[0]]), *m.span(), required=False, unit=unit_of("days"))),
     (MONTH, lambda m: Numeral(Decimal(MONTHS.index(m[0]) + 1), *m.span(), unit=unit_of("월"))),
     (
         DECADE,
         lambda m: Numeral(
-            Decimal(10 if m[0] == "decade" else 100), *m.span(), demanded=False, unit=unit_of("years")
+            Decimal(10 if m[0] == "decade" else 100), *m.span(), required=False, unit=unit_of("years")
         ),
     ),
-    (ORDINAL, lambda m: Numeral(Decimal(ORDINALS[m[0]]), *m.span(), demanded=False)),
+    (ORDINAL, lambda m: Numeral(Decimal(ORDINALS[m[0]]), *m.span(), required=False)),
     (HALF, lambda m: _share(A_HALF, m)),
     (DOUBLE, _times(2)),
     (TRIPLE, _times(3)),

@@ -1,4 +1,7 @@
-"""Quantities."""
+"""Numbers of a text with their units, and their comparison.
+
+"9만 4천" equals "94,000", "thirty-six" equals 36, "절반" equals 50 %, "12 months" equals a year.
+"""
 
 import re
 import unicodedata
@@ -11,16 +14,16 @@ from generator.checking.text.digits import with_ascii_digits
 from generator.checking.text.numerals import TIMES, numerals
 from generator.checking.text.units import UNIT, Unit, unit_of
 
-# Behind such a word a number may be a little off.
+# After such a word a number is approximate.
 ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some)|약|거의|대략)\s*$", re.IGNORECASE
 )
 BEHIND_ABOUT = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\s)")
-# Below zero: the sign is no hyphen of a range.
+# A minus sign, not the hyphen of a range.
 NEGATIVE = re.compile(
     r"(?:(?:^|[^\w\s)%℃°]|(?<!\d)\s)[-−–]|(?:\bminus|\bnegative|영하|마이너스)\s?)$", re.IGNORECASE
 )
-# Three times as high, but not three times a week.
+# Three times as high, not three times a week.
 TIMES_AS = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
 OF_THE_NAMED = re.compile(
     r"\bthe (?:following|next|remaining|other|last|latter|former) $"
@@ -29,19 +32,19 @@ FACTOR = re.compile(r"\bfactor of\s$", re.IGNORECASE)
 CALENDAR = re.compile(r"\b(?:in|since|by|until|before|after|of) [12]\d{3}$|\d년$")
 # Between the numbers of a list, a range or a change: "-60, -50 and -30 ℃", "14 to 33 minutes", "14에서 33분".
 LISTED = re.compile(r"\s*(?:,|~|–|-|−|to|and|or|와|과|에서|,?\s?및)\s*[-−+]?\s*", re.IGNORECASE)
-COUNTER_SYLLABLE = re.compile(r"\s?[가-힣]")  # the first syllable of what is counted: 80마리
+COUNTER_SYLLABLE = re.compile(r"\s?[가-힣]")  # of the counted thing: 80마리
 SHORTLY_BEFORE = 20  # characters
 ABOUT_MARGIN = Decimal("0.05")
 WEEK, DAYS_OF_A_MONTH, MONTH_MARGIN = 604_800, Decimal("30.4"), Decimal("0.09")  # 12 weeks are about 3 months
-A_YEAR, FIRST_YEAR, LAST_YEAR = 12, 1000, 2100  # in months; of the calendar
+A_YEAR, FIRST_YEAR, LAST_YEAR = 12, 1000, 2100  # months; years of the calendar
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number, its unit, and where it stands in its text.
+    """A number with its unit and its span in the text.
 
-    `demanded` is False for what only a source needs to be read for: ordinals, small number words.
-    `multiple` marks the words for a share or a factor: half, two thirds, doubled (`multiples`).
+    `required` is False for numbers that count only in passages: ordinals, small number words. `multiple`
+    marks words for a share or a factor: half, two thirds, doubled.
     """
 
     value: Decimal
@@ -49,11 +52,11 @@ class Quantity:
     text: str
     start: int
     end: int
-    demanded: bool = True
-    about: bool = False
+    required: bool = True
+    approximate: bool = False
     negative: bool = False
     multiple: bool = False
-    shown: str = ""  # where a share is written around its preposition: six in ten
+    shown: str = ""  # a share around its preposition: six in ten
 
     @property
     def unit_end(self) -> int:
@@ -66,9 +69,9 @@ class Quantity:
         return self.value == self.value.to_integral_value()
 
     def same_as(self, other: "Quantity") -> bool:
-        """Return whether the two say the same; a number without a unit may have any.
+        """Return True if both have one value; a number without a unit may have any unit.
 
-        What the other one has below zero may be told as a fall.
+        A negative value of the other one may be reported as a fall by it.
         """
         if self.negative and not other.negative:
             return False
@@ -81,7 +84,7 @@ class Quantity:
         return self._close(self.value, other.value)
 
     def _months_as(self, other: "Quantity") -> bool:
-        """Return whether months are told as weeks, which they are a little longer than."""
+        """Return True if months are given in weeks, which add up to slightly less."""
         if not (self.unit and other.unit) or (self.unit.dimension, other.unit.dimension) != (
             "month",
             "second",
@@ -93,11 +96,11 @@ class Quantity:
         return abs(own - weeks) <= MONTH_MARGIN * own
 
     def _close(self, claimed: Decimal, other: Decimal) -> bool:
-        return claimed == other or (self.about and abs(claimed - other) <= ABOUT_MARGIN * abs(other))
+        return claimed == other or (self.approximate and abs(claimed - other) <= ABOUT_MARGIN * abs(other))
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Return the quantities of a text in their order; a number of a list has the unit of the next one."""
+    """Return the quantities of a text in order; a number of a list has the unit of the next one."""
     text = with_ascii_digits(unicodedata.normalize("NFC", text)).replace("μ", "µ")
     taken = [False] * (len(text) + 1)
     found: list[Quantity] = []
@@ -115,26 +118,28 @@ def quantities(text: str) -> list[Quantity]:
             unit = None  # reused four times
         if not unit and FACTOR.search(before):
             unit = TIMES
-        about = bool(ABOUT.search(before) or BEHIND_ABOUT.match(text[end : end + SHORTLY_BEFORE]))
-        if whole:  # its number stands at the preposition
+        approximate = _is_approximate(text, start, end)
+        if whole:  # the span is that of the preposition
             begin = max(0, text.lower().rfind(whole, 0, end + len(whole)))
-            about = bool(
-                ABOUT.search(text[max(0, begin - SHORTLY_BEFORE) : begin])
-                or BEHIND_ABOUT.match(text[begin + len(whole) :][:SHORTLY_BEFORE])
-            )
-        # 1 g당 is "per gram", "1" and "a" are the same. A year of two words is as exact as 2 years.
-        demanded = (said or bool(unit and not own_unit)) and value != 1 and not OF_THE_NAMED.search(before)
+            approximate = _is_approximate(text, begin, begin + len(whole))
+        # 1 is not required: 1 g당 is "per gram", and "1" equals "a".
+        required = (said or bool(unit and not own_unit)) and value != 1 and not OF_THE_NAMED.search(before)
         in_words = multiple or (unit == TIMES and not text[start].isdigit())
         shown = text[start : behind.end(1) if behind and unit else end]
         found.append(
-            Quantity(value, unit, shown.strip(), start, end, demanded, about, negative, in_words, whole)
+            Quantity(value, unit, shown.strip(), start, end, required, approximate, negative, in_words, whole)
         )
     found.sort(key=lambda quantity: quantity.start)
     return _with_units_of_lists(found, text)
 
 
+def _is_approximate(text: str, start: int, end: int) -> bool:
+    before, behind = text[max(0, start - SHORTLY_BEFORE) : start], text[end : end + SHORTLY_BEFORE]
+    return bool(ABOUT.search(before) or BEHIND_ABOUT.match(behind))
+
+
 def spans_years(quantity: Quantity, in_passages: Sequence[Quantity]) -> bool:
-    """Return whether a number of years lies between two years of the calendar: 41 or 42 from 1980 to 2021."""
+    """Return True if a number of years lies between two years of the calendar: 41 or 42 from 1980 to 2021."""
     if quantity.unit is None or quantity.unit.dimension != "month" or quantity.unit.factor != A_YEAR:
         return False
     years = [
@@ -144,14 +149,14 @@ def spans_years(quantity: Quantity, in_passages: Sequence[Quantity]) -> bool:
 
 
 def are_alternatives(first: Quantity, second: Quantity) -> bool:
-    """Tell whether two numbers differ and count the same."""
+    """Return True if two numbers differ and have the same kind of unit, so that one may replace the other."""
     if first.same_as(second):
         return False
     if first.unit and second.unit:
         return first.unit.dimension == second.unit.dimension
     if first.unit or second.unit:
         return False
-    return first.is_whole == second.is_whole  # a count is no measure
+    return first.is_whole == second.is_whole  # a count is not a measured value
 
 
 def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]:
@@ -160,11 +165,11 @@ def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]
         here, following = listed[place], listed[place + 1]
         between = text[here.end : following.start]
         behind_unit = text[here.unit_end : following.start]
-        # "ratio 0.71, 95% CI" is no list of shares.
+        # "ratio 0.71, 95% CI" is not a list of shares.
         listed_share = following.unit and following.unit.dimension == "share" and "," in between
         a_year = CALENDAR.search(text[max(0, here.start - SHORTLY_BEFORE) : here.end])
-        if here.about and not following.about and LISTED.fullmatch(behind_unit):
-            listed[place + 1] = following = replace(following, about=True)
+        if here.approximate and not following.approximate and LISTED.fullmatch(behind_unit):
+            listed[place + 1] = following = replace(following, approximate=True)
         if not here.unit and following.unit and not a_year and not listed_share and LISTED.fullmatch(between):
             listed[place] = replace(here, unit=following.unit)
     return listed

@@ -1,4 +1,7 @@
-"""Units of measure."""
+"""Units of measure in Korean and in English, and the factors between them.
+
+The claim "12 months" has the quantity of the passage "1년"; "5 g" and "5 mg" differ.
+"""
 
 import re
 from dataclasses import dataclass
@@ -7,13 +10,13 @@ from decimal import Decimal
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What a number counts: equal dimensions compare after multiplying with the factors."""
+    """A unit: values of one dimension are comparable after multiplication by their factors."""
 
     dimension: str
     factor: Decimal = Decimal(1)
 
 
-# Words, as dimension and factor to names. Hours and months are not converted into each other.
+# Names of units by dimension and factor. Hours and months are not converted into each other.
 WORDS: dict[tuple[str, str], str] = {
     ("share", "0.01"): "% ％ percent per~cent 퍼센트",
     (
@@ -74,7 +77,7 @@ OF_SYMBOLS = {base: Unit(base) for base in BASES} | {
 UNITS = OF_SYMBOLS | OF_WORDS
 _HANGUL = sorted((name for name in UNITS if re.match("[가-힣]", name)), key=len, reverse=True)
 _OTHERS = sorted((name for name in UNITS if name not in _HANGUL), key=len, reverse=True)
-# 도시, 분야, 주민 and the like are no units: a Hangul one ends its word or is followed by a particle.
+# A Hangul unit ends its word or precedes a particle: 도시, 분야 and 주민 contain no unit.
 _BOUND = (
     "이상 이하 이내 이후 이전 미만 초과 정도 가량 남짓 안팎 내외 동안 만에 만큼 마다 짜리 쯤 씩 째 당 차 간 "
     "여간 여 전 후 뒤 내 넘게"
@@ -95,6 +98,6 @@ UNIT = re.compile(
 
 
 def unit_of(name: str) -> Unit | None:
-    """Return the unit of that name; cm² is another one than cm, and mg/L is read as mg."""
+    """Return the unit of a name; cm² differs from cm, and mg/L is read as mg."""
     name = name.replace("μ", "µ").replace("²", "2").replace("³", "3")
     return UNITS.get(name) or (Unit(name) if name[-1:] in {"2", "3"} else None)

@@ -3,11 +3,13 @@
 from generator.answers.answer import (
     Answer,
     Sentence,
+    cited_passages,
     likelihood_line,
     no_answer,
     quoting_answer,
     with_unknown_words,
 )
+from tests.generator.sample_index import passage
 
 ENGLISH = Answer(
     title="Slowing thermal runaway",
@@ -159,3 +161,8 @@ def test_close_sentences_follow_the_statement_that_there_is_no_answer():
         "Introduction",
         "Ketamine was tried. [M1]",
     ]
+
+
+def test_cited_passages_are_in_the_order_of_the_evidence():
+    first, second, third = (passage(name, name) for name in ("A", "B", "C"))
+    assert cited_passages(("C", "A", "X"), [first, second, third]) == [first, third]
