@@ -140,11 +140,21 @@ def test_a_long_passage_is_sent_whole_where_nobody_says_how_long_the_context_is(
     assert "a" * 60_000 + "ENDING" in script.bodies[0]["messages"][0]["content"]
 
 
-def test_numbers_of_passages_that_there_are_not_are_dropped(sample):
-    some = GOOD | {"citations": [1, 7]}
-    none = GOOD | {"citations": [3, 0, -1]}
-    script, answer, *_ = ask(sample, answer_of(some, none))
-    assert checks(answer) == [(("B1",), "supported"), ((), "unsupported")]
+@pytest.mark.parametrize(
+    ("changed", "citations", "check"),
+    [
+        ({"citations": [1, 7]}, ("B1",), "supported"),
+        ({"citations": [1, 1]}, ("B1",), "supported"),
+        ({"citations": [3, 0, -1]}, (), "unsupported"),
+        ({"citations": []}, (), "unsupported"),
+        ({"citations": [2]}, ("B2",), "unsupported"),
+        ({"text": "Aerogel delayed thermal runaway by 41 minutes."}, ("B1",), "unsupported"),
+    ],
+    ids=["one unknown passage", "twice", "unknown passages", "none", "the wrong passage", "a wrong number"],
+)
+def test_citations_of_a_sentence_and_its_check(sample, changed, citations, check):
+    script, answer, *_ = ask(sample, answer_of(GOOD, GOOD | changed))
+    assert checks(answer) == [(("B1",), "supported"), (citations, check)]
     assert len(script.requests) == 1
 
 
@@ -162,27 +172,6 @@ def test_the_thirtieth_passage_can_be_cited(sample):
     script, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [30]}), evidence=evidence)
     assert checks(answer) == [(("B1",), "supported")]
     assert '<passage number="30">\nAerogel in packs' in script.bodies[0]["messages"][0]["content"]
-
-
-def test_a_passage_cited_twice_is_named_once(sample):
-    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [1, 1]}))
-    assert answer.sentences[0].citations == ("B1",)
-
-
-def test_a_wrong_number_is_unsupported(sample):
-    wrong = {"text": "Aerogel delayed thermal runaway by 41 minutes.", "citations": [1]}
-    _, answer, *_ = ask(sample, answer_of(GOOD, wrong))
-    assert [sentence.check for sentence in answer.sentences] == ["supported", "unsupported"]
-
-
-def test_a_right_number_with_the_wrong_passage_is_unsupported(sample):
-    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [2]}))
-    assert checks(answer) == [(("B2",), "unsupported")]
-
-
-def test_a_sentence_without_citation_is_unsupported(sample):
-    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": []}))
-    assert checks(answer) == [((), "unsupported")]
 
 
 def test_a_model_that_finds_no_answer_abstains_and_keeps_only_what_it_cites(sample):
