@@ -136,6 +136,6 @@ class ParsedText:
         return differences_of(self.text)
 
 
-def parse(text: str, analyzer: Analyzer, glossary: Glossary) -> ParsedText:
+def parse_text(text: str, analyzer: Analyzer, glossary: Glossary) -> ParsedText:
     """Parse a composed (NFC) text."""
     return ParsedText(read_text(text, analyzer), glossary)

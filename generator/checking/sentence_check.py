@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Literal
 
-from generator.checking.parsing import ParsedText, parse
+from generator.checking.parsing import ParsedText, parse_text
 from generator.checking.signs import SIGNS, CitedClaim, Sign
 from generator.checking.statements.coverage import LEAST_OVERLAP, glossary_coverage, word_coverage
 from generator.checking.statements.names import abbreviations, missing_names
@@ -84,7 +84,7 @@ def check_title(
 
 def parser(index: SearchIndex) -> Parser:
     """Return a parser of texts with a cache for one answer."""
-    return lru_cache(lambda text: parse(text, index.analyzer, index.glossary))
+    return lru_cache(lambda text: parse_text(text, index.analyzer, index.glossary))
 
 
 def _cited_claim(

@@ -104,111 +104,121 @@ class CitedClaim:
         return list(found)
 
 
-def _numbers(it: CitedClaim) -> Iterator[str]:
-    return (quantity.shown or quantity.text for quantity, other_unit in it.missing_numbers if not other_unit)
+def _numbers(cited: CitedClaim) -> Iterator[str]:
+    return (
+        quantity.shown or quantity.text for quantity, other_unit in cited.missing_numbers if not other_unit
+    )
 
 
-def _units(it: CitedClaim) -> Iterator[str]:
-    yield from (quantity.text for quantity, other_unit in it.missing_numbers if other_unit)
-    yield from measured_counts(it.claim.text.quantities, it.texts)
+def _units(cited: CitedClaim) -> Iterator[str]:
+    yield from (quantity.text for quantity, other_unit in cited.missing_numbers if other_unit)
+    yield from measured_counts(cited.claim.text.quantities, cited.texts)
 
 
-def _other_numbers(it: CitedClaim) -> Iterator[str]:
-    claim, matcher, labels = it.claim, it.matcher, it.labels
+def _other_numbers(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher, labels = cited.claim, cited.matcher, cited.labels
     own_labels, quantities = claim.sentence_labels, claim.text.quantities
-    limits = it.all(lambda passage: passage.limits)
-    yield from _pairs(other_bounds(claim.bounds, it.all(lambda passage: passage.bounds), matcher))
-    yield from reversed_limits(claim.limits, limits, it.quantities)
-    yield from _pairs(other_limits(claim.limits, limits, it.quantities))
-    if not it.cross_lingual:
-        yield from _pairs(exchanged_counts(claim.counts, it.all(lambda passage: passage.counts), matcher))
+    limits = cited.all(lambda passage: passage.limits)
+    yield from _pairs(other_bounds(claim.bounds, cited.all(lambda passage: passage.bounds), matcher))
+    yield from reversed_limits(claim.limits, limits, cited.quantities)
+    yield from _pairs(other_limits(claim.limits, limits, cited.quantities))
+    if not cited.cross_lingual:
+        yield from _pairs(exchanged_counts(claim.counts, cited.all(lambda passage: passage.counts), matcher))
     # In a table of too many numbers the words beside a number are unknown.
-    if any(len(each.text.quantities) > MOST_QUANTITIES for each in (claim, *it.passages)):
+    if any(len(each.text.quantities) > MOST_QUANTITIES for each in (claim, *cited.passages)):
         return
-    phrase_labels = [passage.phrase_labels for passage in it.passages]
+    phrase_labels = [passage.phrase_labels for passage in cited.passages]
     yield from _pairs(
         misplaced_numbers(
-            claim.phrase_labels, phrase_labels, quantities, matcher, cross_lingual=it.cross_lingual
+            claim.phrase_labels, phrase_labels, quantities, matcher, cross_lingual=cited.cross_lingual
         )
     )
     translated = None
-    if it.cross_lingual:
-        translated = {word for passage in it.passages for words, _ in passage.translations for word in words}
+    if cited.cross_lingual:
+        translated = {
+            word for passage in cited.passages for words, _ in passage.translations for word in words
+        }
     yield from _pairs(other_labels(own_labels, labels, quantities, translated, matcher))
-    yield from _pairs(other_conditions(own_labels, labels, it.quantities))
+    yield from _pairs(other_conditions(own_labels, labels, cited.quantities))
     changed = list(chain.from_iterable(claim.changes))
     yield from _pairs(negated_labels(own_labels, labels, changed))
-    if it.cross_lingual:
-        yield from missing_terms(own_labels, it.passage_terms, matcher)
+    if cited.cross_lingual:
+        yield from missing_terms(own_labels, cited.passage_terms, matcher)
     else:
         yield from _pairs(numbers_of_other_sentences(claim.text, own_labels, labels, matcher))
-        yield from _pairs(replaced_words(claim.text, it.texts))
-    yield from _pairs(names_elsewhere(claim.text, own_labels, labels, it.texts, same_name))
-    named = drugs if it.cross_lingual else substances
+        yield from _pairs(replaced_words(claim.text, cited.texts))
+    yield from _pairs(names_elsewhere(claim.text, own_labels, labels, cited.texts, same_name))
+    named = drugs if cited.cross_lingual else substances
     yield from _pairs(replaced_names(own_labels, labels, same_name, named))
 
 
-def _exchanged(it: CitedClaim) -> Iterator[str]:
-    claim, matcher = it.claim, it.matcher
-    yield from _pairs(exchanged_numbers(claim.sentence_labels, it.labels, matcher))
-    comparisons = it.all(lambda passage: passage.comparisons)
+def _exchanged(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher = cited.claim, cited.matcher
+    yield from _pairs(exchanged_numbers(claim.sentence_labels, cited.labels, matcher))
+    comparisons = cited.all(lambda passage: passage.comparisons)
     yield from _pairs(exchanged_comparisons(claim.comparisons, comparisons, matcher))
-    baselines = it.all(lambda passage: passage.baselines)
+    baselines = cited.all(lambda passage: passage.baselines)
     yield from _pairs(
-        inverted_baselines(claim.comparisons, baselines, comparisons, it.passage_terms, matcher)
+        inverted_baselines(claim.comparisons, baselines, comparisons, cited.passage_terms, matcher)
     )
-    directed = it.all(lambda passage: passage.directed_quantities)
-    yield from _pairs(wrong_orders(claim.comparisons, claim.text.quantities, it.labels, directed, matcher))
-    yield from exchanged_roles(claim.actions, it.all(lambda passage: passage.actions))
-    if not it.cross_lingual:
-        yield from replaced_actors(claim.text, it.texts, matcher)
+    directed = cited.all(lambda passage: passage.directed_quantities)
+    yield from _pairs(wrong_orders(claim.comparisons, claim.text.quantities, cited.labels, directed, matcher))
+    yield from exchanged_roles(claim.actions, cited.all(lambda passage: passage.actions))
+    if not cited.cross_lingual:
+        yield from replaced_actors(claim.text, cited.texts, matcher)
 
 
-def _turned(it: CitedClaim) -> Iterator[str]:
-    claim, changes = it.claim, it.all(lambda passage: passage.changes)
+def _turned(cited: CitedClaim) -> Iterator[str]:
+    claim, changes = cited.claim, cited.all(lambda passage: passage.changes)
     yield from reversed_changes(claim.changes, changes)
     ends = [extent.quantity for extent in claim.extents if extent.is_end]
-    yield from starts_as_ends(ends, claim.changes, changes, it.quantities)
-    differences = [passage.differences for passage in it.passages]
-    multiples = join(it.all(lambda passage: passage.multiples.values()))
-    extents = it.all(lambda passage: passage.extents)
+    yield from starts_as_ends(ends, claim.changes, changes, cited.quantities)
+    differences = [passage.differences for passage in cited.passages]
+    multiples = join(cited.all(lambda passage: passage.multiples.values()))
+    extents = cited.all(lambda passage: passage.extents)
     yield from _pairs(confused_extents(claim.extents, extents, claim.text.text, differences, multiples))
 
 
-def _opposites(it: CitedClaim) -> Iterator[str]:
-    claim, matcher = it.claim, it.matcher
-    themes = it.all(lambda passage: passage.themes)
+def _opposites(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher = cited.claim, cited.matcher
+    themes = cited.all(lambda passage: passage.themes)
     unrelated = unrelated_directions(claim.themes, themes, matcher)
-    directions = [(passage.text, passage.directions) for passage in it.passages]
+    directions = [(passage.text, passage.directions) for passage in cited.passages]
     yield from _pairs(contradictions(claim.text, claim.directions, directions, matcher, unrelated))
     yield from _pairs(outdone_by_standard(claim.themes, themes, matcher))
     yield from _pairs(contrary_themes(claim.themes, themes, matcher))
-    superlatives = it.all(lambda passage: passage.superlatives)
-    yield from _pairs(contrary_superlatives(claim.superlatives, superlatives, it.quantities, matcher))
-    yield from _pairs(wrong_superlatives(claim.superlatives, it.labels, claim.text.quantities, matcher))
-    yield from _pairs(replaced_exclusive_terms(claim.text, it.texts, matcher))
-    if not it.cross_lingual:
-        yield from _pairs(changed_prefixes(claim.text, it.texts))
-    directed = it.all(lambda passage: passage.directed_quantities)
+    superlatives = cited.all(lambda passage: passage.superlatives)
+    yield from _pairs(contrary_superlatives(claim.superlatives, superlatives, cited.quantities, matcher))
+    yield from _pairs(wrong_superlatives(claim.superlatives, cited.labels, claim.text.quantities, matcher))
+    yield from _pairs(replaced_exclusive_terms(claim.text, cited.texts, matcher))
+    if not cited.cross_lingual:
+        yield from _pairs(changed_prefixes(claim.text, cited.texts))
+    directed = cited.all(lambda passage: passage.directed_quantities)
     yield from _pairs(contrary_directions(claim.directed_quantities, directed, matcher))
 
 
-def _denied(it: CitedClaim) -> Iterator[str]:
-    claim, matcher = it.claim, it.matcher
-    yield from contradicted_negations(claim.statements, it.all(lambda passage: passage.statements), matcher)
-    effects = [passage.effects for passage in it.passages]
+def _denied(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher = cited.claim, cited.matcher
+    yield from contradicted_negations(
+        claim.statements, cited.all(lambda passage: passage.statements), matcher
+    )
+    effects = [passage.effects for passage in cited.passages]
     yield from invented_effects(claim.effects, effects, matcher)
     yield from denied_effects(claim.effects, effects, matcher)
-    negated = [passage.negated_terms for passage in it.passages]
-    yield from affirmed_terms(claim.text, negated, it.passage_terms, matcher)
+    negated = [passage.negated_terms for passage in cited.passages]
+    yield from affirmed_terms(claim.text, negated, cited.passage_terms, matcher)
 
 
-def _universals(it: CitedClaim) -> Iterator[str]:
-    return unsupported_universals(it.claim.text, it.texts, it.matcher, cross_lingual=it.cross_lingual)
+def _universals(cited: CitedClaim) -> Iterator[str]:
+    return unsupported_universals(
+        cited.claim.text, cited.texts, cited.matcher, cross_lingual=cited.cross_lingual
+    )
 
 
-def _clauses(it: CitedClaim) -> Iterator[str]:
-    return uncovered_clauses(it.claim.text, it.passage_terms, it.matcher, cross_lingual=it.cross_lingual)
+def _clauses(cited: CitedClaim) -> Iterator[str]:
+    return uncovered_clauses(
+        cited.claim.text, cited.passage_terms, cited.matcher, cross_lingual=cited.cross_lingual
+    )
 
 
 def _pairs(found: Iterable[tuple[str, str]]) -> Iterator[str]:

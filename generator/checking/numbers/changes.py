@@ -154,6 +154,7 @@ def _is_half(quantity: Quantity) -> bool:
 
 
 def _is_end_in_english(text: str, quantity: Quantity, directions: Sequence[Direction]) -> bool | None:
+    """Return True for an end (to 5), False for an amount (by 5, 5 lower), None for neither."""
     if LESS_BEHIND.match(text[quantity.unit_end :][:SHORTLY_BEHIND]):
         return False
     if NOUN_OF.search(text, max(0, quantity.start - LONGEST_NOUN), quantity.start):
@@ -166,6 +167,7 @@ def _is_end_in_english(text: str, quantity: Quantity, directions: Sequence[Direc
 
 
 def _is_end_in_korean(text: str, quantity: Quantity, directions: Sequence[Direction]) -> bool | None:
+    """Return True for an end (5로), False for an amount (5만큼, 5), None for neither."""
     end = quantity.unit_end
     if quantity.unit is None and (counter := COUNTERS.match(text, end)):
         end = counter.end()

@@ -162,6 +162,7 @@ def is_attribute(token: Token, text: str) -> bool:
 
 
 def _is_negated(token: Token, clause: Clause, text: str) -> bool:
+    """Return True if a negation precedes an English word, or follows a Korean one."""
     if token[0].isascii():
         before = text[clause.start : token[2]].split()[-4:]
         negated = NEGATION.search(" ".join(before))
@@ -175,6 +176,7 @@ def _is_negated(token: Token, clause: Clause, text: str) -> bool:
 
 
 def _is_barely(token: Token, clause: Clause, text: str, *, negated: bool) -> bool:
+    """Return True for "hardly fell" and 거의 낮아지지 않았다."""
     before = text[max(clause.start, token[2] - SHORTLY_BEFORE) : token[2]]
     if token[0].isascii():
         return bool(BARELY.search(before))

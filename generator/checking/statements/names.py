@@ -108,6 +108,7 @@ def same_name(first: str, second: str) -> bool:
 def _missing_substances(
     claim: str, passage: str, translated: Translated, named: Callable[[str], list[str]]
 ) -> Iterator[str]:
+    """Yield drugs and chemicals in lower case or Hangul that the passages lack in both scripts."""
     plain = passage.casefold()
     others = named(passage)
     for name in named(claim):
@@ -133,6 +134,7 @@ def _missing_species(claim: str, passage: str, translated: Translated) -> Iterat
 def _missing_capitalised(
     claim: str, passage: str, language: Language, translated: Translated, *, cross_lingual: bool
 ) -> Iterator[str]:
+    """Yield capitalised words of a claim that the passages lack in both scripts."""
     words = {word.casefold() for word in LATIN_WORD.findall(passage)}
     hangul = set(HANGUL_WORD.findall(passage))
     species = {word for match in BINOMIAL.finditer(claim) for word in match.groups()}
@@ -160,24 +162,13 @@ def _missing_hangul(
     *,
     cross_lingual: bool,
 ) -> Iterator[str]:
+    """Yield Hangul places, proper nouns and loanwords of a claim that the passages lack in both scripts."""
     words = {word.casefold() for word in LATIN_WORD.findall(passage)}
-    # Only nouns before a particle: in 가교 바인더 the tag is most often wrong.
-    proper = {
-        claim[start:end]
-        for (tag, start, end), (following, *_) in pairwise(tagged)
-        if tag == "NNP" and end - start >= LEAST_NAME and following.startswith("J")
-    }
-    inflected = {end for tag, _, end in tagged if tag.rpartition("+")[2] in INFLECTED}
     capitalised = {match[0].casefold() for match in CAPITALISED.finditer(passage)}
-    own = set(HANGUL_WORD.findall(claim))
+    inflected = {end for tag, _, end in tagged if tag.rpartition("+")[2] in INFLECTED}
+    proper = _proper_nouns(claim, tagged)
     # The tag may be wrong: it counts only if the passages have a name that the claim lacks.
-    if cross_lingual and not any(
-        not opens_sentence(passage, match.start())
-        and match[0].casefold() not in EVERYWHERE
-        and match[0] not in claim
-        and not any(sounds_like(word, match[0].casefold()) for word in own)
-        for match in CAPITALISED.finditer(passage)
-    ):
+    if cross_lingual and not _has_other_name(claim, passage):
         proper = {word for word in proper if translated(word) is False}
     seen: set[str] = set()
     for match in HANGUL_WORD.finditer(claim):
@@ -186,13 +177,9 @@ def _missing_hangul(
         if place and GROUPS.search(place[0]):
             place = None
         name = place[1] if place else stem
-        if (
-            match.end() in inflected
-            or name in seen
-            or len(name) < LEAST_NAME
-            or name in passage
-            or stem in passage
-        ):
+        if match.end() in inflected or name in seen or len(name) < LEAST_NAME:
+            continue
+        if name in passage or stem in passage:
             continue
         seen.add(name)
         end = match.start() + len(stem)
@@ -205,6 +192,27 @@ def _missing_hangul(
         if _form_in(stem, words, passage) or True in {translated(stem), translated(name)}:
             continue
         yield place[0] if place else stem
+
+
+def _proper_nouns(claim: str, tagged: Sequence[TaggedWord]) -> set[str]:
+    """Return the proper nouns before a particle; other tags, as of 가교 바인더, are most often wrong."""
+    return {
+        claim[start:end]
+        for (tag, start, end), (following, *_) in pairwise(tagged)
+        if tag == "NNP" and end - start >= LEAST_NAME and following.startswith("J")
+    }
+
+
+def _has_other_name(claim: str, passage: str) -> bool:
+    """Return True if a passage in English has a capitalised name that the claim lacks."""
+    own = set(HANGUL_WORD.findall(claim))
+    return any(
+        not opens_sentence(passage, match.start())
+        and match[0].casefold() not in EVERYWHERE
+        and match[0] not in claim
+        and not any(sounds_like(word, match[0].casefold()) for word in own)
+        for match in CAPITALISED.finditer(passage)
+    )
 
 
 def _is_foreign(word: str, pieces: Sequence[str]) -> bool:
@@ -223,6 +231,7 @@ def _one_name(first: str, second: str) -> bool:
 
 
 def _form_in(name: str, words: set[str], text: str) -> bool:
+    """Return True if a text has another form of a country's name (`countries.tsv`)."""
     for forms in FORMS:
         if name in forms:
             return any(form in words or form in text for form in forms)

@@ -127,6 +127,7 @@ def negated_terms(text: Text) -> set[str]:
 
 
 def _negated_tokens(text: Text) -> Iterator[Token]:
+    """Yield the head after each "no" or "without", and the word before 없이."""
     for match in LACKING.finditer(text.text):
         far = match.end() + LONGEST_PHRASE
         end = ENDS.search(text.text, match.end(), far)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
+from typing import NamedTuple
 
 from generator.checking.statements.directions import Direction, agrees
 from generator.checking.text.clauses import Clause, Text, terms_of
@@ -15,8 +16,24 @@ from generator.checking.text.lexicon import AXIS_TERMS, MOST_PAIRS, SLIGHTLY
 from generator.checking.text.matching import LEAST_SHARED, NEARLY_AS_SIMILAR, TermMatcher
 
 SLIGHT_RATIO, SLIGHT_SHARE = Decimal("0.8"), 10  # of the smaller number to the larger one; percent
-# A direction and the terms near it, of its clause and of its sentence, without words of direction.
-_Place = tuple[Direction, set[str], set[str], set[str]]
+
+
+class Place(NamedTuple):
+    """A direction of a passage, with the terms around it other than words of direction."""
+
+    direction: Direction
+    near: set[str]
+    in_clause: set[str]
+    in_sentence: set[str]
+
+
+class Similar(NamedTuple):
+    """A place of the passages that is similar to a direction of the claim."""
+
+    score: float
+    in_clause: int  # words that both clauses share
+    in_sentence: int  # words of the claim in the sentence of the place
+    direction: Direction
 
 
 def contradictions(
@@ -40,54 +57,55 @@ def contradictions(
     """
     in_claim = [_plainly(direction) for direction in in_claim if direction.barely or not direction.hedged]
     slight = _slight_clauses(passages) if any(direction.barely for direction in in_claim) else set()
-    places = [place for passage, directions in passages for place in _with_words(passage, directions)]
+    places = [place for passage, directions in passages for place in _places(passage, directions)]
     if len(in_claim) * len(places) > MOST_PAIRS:
         return
-    phrases = {other.phrase for other, *_ in places if other.phrase}
-    named = phrases & {direction.phrase for direction in in_claim}
-    mixed = {id(direction) for direction in in_claim if _both_ends(direction, in_claim)}
-    for direction in in_claim:
-        if id(direction) in mixed:
+    phrases = {place.direction.phrase for place in places if place.direction.phrase}
+    shared_phrases = phrases & {direction.phrase for direction in in_claim}
+    mixed = {id(direction) for direction in in_claim if _has_both_polarities(direction, in_claim)}
+    for claimed in in_claim:
+        comparable = [place for place in places if _comparable(claimed, place.direction, unrelated)]
+        if id(claimed) in mixed:
             # 서쪽 가장자리 is a name if both texts have it; the other polarity is the statement about it.
-            rest = [
-                other
-                for other in in_claim
-                if other.clause is direction.clause and other.phrase not in phrases
-            ]
-            if direction.phrase in phrases or _both_ends(direction, rest):
-                continue
-        ranked = []
-        for other, near_words, clause_words, sentence_words in places:
-            if not _comparable(direction, other, unrelated) or (
-                id(direction) in mixed and other.phrase in named
+            if claimed.phrase in phrases or _has_both_polarities(
+                claimed, [direction for direction in in_claim if direction.phrase not in phrases]
             ):
                 continue
-            if not (near := matcher.count(direction.near, clause_words if direction.barely else near_words)):
-                continue
-            clause = matcher.count(direction.clause.tokens, clause_words)
-            beside = matcher.count(direction.clause.tokens, sentence_words)
-            whole = matcher.count(claim.tokens, sentence_words)
-            ranked.append((near + 0.5 * clause + 0.25 * beside, clause, whole, other))
-        if not ranked:
+            comparable = [place for place in comparable if place.direction.phrase not in shared_phrases]
+        similar = _similar_places(claim, claimed, comparable, matcher)
+        if not similar or any(_excuses(claimed, each.direction, slight, matcher) for each in similar):
             continue
-        best = max(score for score, *_ in ranked)
-        good = [entry for entry in ranked if entry[0] >= NEARLY_AS_SIMILAR * best]
-        if any(_excuses(direction, other, slight, matcher) for *_, other in good):
-            continue
-        _, clause_shared, shared, other = max(good, key=lambda entry: entry[0])
+        best = max(similar, key=lambda each: each.score)
         # In a clause with both polarities, one of them has another theme.
         same = [
-            each
-            for each, *_ in places
-            if each.clause is other.clause
-            and each.axis == direction.axis
-            and matcher.count(direction.near, terms_of(each.near))
+            place.direction
+            for place in places
+            if place.direction.clause is best.direction.clause
+            and place.direction.axis == claimed.axis
+            and matcher.count(claimed.near, terms_of(place.direction.near))
         ]
-        if any(agrees(direction, each, matcher) for each in same):
+        if any(agrees(claimed, direction, matcher) for direction in same):
             continue
-        sure = clause_shared >= LEAST_SHARED or shared > LEAST_SHARED
-        if sure and _of_it(direction, other, matcher) and shared >= LEAST_SHARED:
-            yield direction.written, other.written
+        enough = best.in_sentence > LEAST_SHARED or min(best.in_clause, best.in_sentence) >= LEAST_SHARED
+        if enough and _shares_words(claimed, best.direction, matcher):
+            yield claimed.written, best.direction.written
+
+
+def _similar_places(
+    claim: Text, claimed: Direction, places: Sequence[Place], matcher: TermMatcher
+) -> list[Similar]:
+    """Return the places most similar to a direction of the claim, by the words near it and of its clause."""
+    similar = []
+    for place in places:
+        near = matcher.count(claimed.near, place.in_clause if claimed.barely else place.near)
+        if near:
+            in_clause = matcher.count(claimed.clause.tokens, place.in_clause)
+            around = matcher.count(claimed.clause.tokens, place.in_sentence)
+            in_sentence = matcher.count(claim.tokens, place.in_sentence)
+            score = near + 0.5 * in_clause + 0.25 * around
+            similar.append(Similar(score, in_clause, in_sentence, place.direction))
+    best = max((each.score for each in similar), default=0)
+    return [each for each in similar if each.score >= NEARLY_AS_SIMILAR * best]
 
 
 def _comparable(claimed: Direction, other: Direction, unrelated: Set[tuple[int, int]]) -> bool:
@@ -136,18 +154,18 @@ def _excuses(claimed: Direction, other: Direction, slight: Set[int], matcher: Te
     return agrees(claimed, other, matcher) is not False
 
 
-def _with_words(passage: Text, directions: Sequence[Direction]) -> Iterator[_Place]:
-    """Yield each direction with the terms near it, of its clause and of its sentence."""
+def _places(passage: Text, directions: Sequence[Direction]) -> Iterator[Place]:
+    """Yield each direction of a passage with the terms around it."""
     clauses = {id(clause): terms_of(clause.tokens) - AXIS_TERMS for clause in passage.clauses}
     sentences: dict[int, set[str]] = defaultdict(set)
     for clause in passage.clauses:
         sentences[clause.sentence] |= clauses[id(clause)]
     for direction in directions:
         clause = direction.clause
-        yield direction, terms_of(direction.near), clauses[id(clause)], sentences[clause.sentence]
+        yield Place(direction, terms_of(direction.near), clauses[id(clause)], sentences[clause.sentence])
 
 
-def _of_it(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool:
+def _shares_words(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool:
     """Return True if two words of direction share words near them, or a word next to them."""
     words = terms_of(other.clause.tokens if claimed.barely else other.near)
     if matcher.count(claimed.near, words) >= LEAST_SHARED:
@@ -155,7 +173,7 @@ def _of_it(claimed: Direction, other: Direction, matcher: TermMatcher) -> bool:
     return claimed.axis != "extreme" and bool(matcher.count(claimed.beside, terms_of(other.beside)))
 
 
-def _both_ends(direction: Direction, directions: Sequence[Direction]) -> bool:
+def _has_both_polarities(direction: Direction, directions: Sequence[Direction]) -> bool:
     """Return True if the clause also has a direction of the other polarity on the same axis."""
     return any(
         other.clause is direction.clause

@@ -16,6 +16,7 @@ from indexer.analysis.english import english_term
 
 
 def _pattern(forms: str) -> str:
+    """Return the regular expression of the forms of a term in both languages."""
     words = forms.split("|")
     english = [re.escape(word) for word in words if word.isascii()]
     korean = [word for word in words if not word.isascii()]
@@ -177,6 +178,7 @@ def _replaced_modifiers(claim: Text, passages: Sequence[Text]) -> Iterator[tuple
 
 
 def _compounds(text: Text) -> Iterator[tuple[str, str]]:
+    """Yield adjacent Korean nouns: modifier and head."""
     for (first, start, end), (second, begin, stop) in pairwise(text.tagged):
         if first in NOUNS and second in NOUNS and begin - end == 1:
             yield text.text[start:end], text.text[begin:stop]
@@ -213,6 +215,7 @@ def _joined_nouns(text: Text) -> Iterator[tuple[str, str]]:
 
 
 def _may_be_noun(word: str) -> bool:
+    """Return True for an English word that may be a noun, by its ending."""
     term = english_term(word) or word
     return (
         len(word) >= LEAST_LETTERS

@@ -160,6 +160,7 @@ def are_alternatives(first: Quantity, second: Quantity) -> bool:
 
 
 def _with_units_of_lists(found: Sequence[Quantity], text: str) -> list[Quantity]:
+    """Give the numbers of a list the unit of its last number: "-60, -50 and -30 ℃"."""
     listed = list(found)
     for place in range(len(listed) - 2, -1, -1):
         here, following = listed[place], listed[place + 1]
