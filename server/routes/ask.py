@@ -9,9 +9,9 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from generator.answer_events import AnswerEvent, stream_answer
+from generator.calls import AskCall
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
-from server.api.requests import AskCall
 from server.api.shapes import Shaped
 from server.api.shapes.answers import AnswerResult
 from server.api.shapes.events import EVENTS, stream_responses

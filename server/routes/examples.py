@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 
+from retriever.calls import IndexName
 from retriever.views.example_questions import example_questions
-from server.api.requests import IndexName
 from server.api.shapes import Shaped
 from server.api.shapes.indexes import Examples
 from server.limits.gate import Read

@@ -3,12 +3,10 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import Field
 
+from retriever.calls import ExplainedSearch
 from retriever.explaining.passages import explain
 from retriever.explaining.text import explanation_lines
-from retriever.explaining.words import ExplanationLanguage
-from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Explanation
 from server.limits.gate import Search
@@ -19,17 +17,6 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 
 
 EXPLAINED = Annotated[dict[str, Any], Shaped(Explanation)]
-
-
-class ExplainedSearch(IndexSearch):
-    """A search, and the passage to explain."""
-
-    model_config = with_examples({"question": QUESTION, "passage_id": "SAMPLE-BAT-011"})
-
-    words: Annotated[ExplanationLanguage, Field(description="language of `lines`", examples=["ko"])] = "en"
-    passage_id: Annotated[
-        str, Field(max_length=1_024, description="the passage_id of a hit", examples=["SAMPLE-BAT-011"])
-    ]
 
 
 @router.get("/explain")

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from generator.finding.calls import FindCall
 from server.access.callers import visit_of
-from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.events import FINDING_EVENTS, stream_responses
 from server.api.shapes.finding import FoundPapers
 from server.calls.asked_of import asked_of
 from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
+from server.kept_searches.calls import fields_of, resuming_call
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
@@ -45,10 +46,10 @@ async def _events(
         kept = await asyncio.to_thread(services.searches.resume, visit.caller, call.resume)
     try:
         if kept:
-            call = call.resuming(kept[1].head.request)
+            call = resuming_call(call, kept[1].head.request)
         asked = call.request()
         place = await asked_of(services, call.index, call.sources)
-        named = call.named() | {name: value for name, value in place.as_record().items() if value}
+        named = fields_of(call) | {name: value for name, value in place.as_record().items() if value}
         prepared = PreparedSearch(place, asked, ToKeep(services.searches, visit.caller, named, kept))
         async with aclosing(finding_events(prepared, services)) as events:
             yield events

@@ -9,9 +9,9 @@ from fastapi import APIRouter, Path, Request, Response
 from generator.finding.finding import year_of
 from generator.finding.result import partial_result
 from server.access.callers import visit_of
-from server.api.find_requests import FindCall
 from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
+from server.kept_searches.calls import kept_call
 from server.kept_searches.file import SearchFile, in_order
 from server.kept_searches.head import SearchHead
 from server.limits.gate import Read, Search
@@ -67,7 +67,7 @@ def _read(search_id: str, request: Request, services: Services) -> SearchFile:
 def _search(search_id: str, request: Request, services: Services) -> dict[str, Any]:
     kept = _read(search_id, request, services)
     head = kept.head
-    asked = FindCall.of_kept(head.request).request()
+    asked = kept_call(head.request).request()
     found = partial_result(kept.state, asked, year_of(services.settings), notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
     record["papers"] = in_order(record["papers"], kept.order)

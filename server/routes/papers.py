@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
+from retriever.calls import IndexName
 from retriever.papers.page import paper_page
 from retriever.papers.page import passage as passage_with_paper
-from server.api.requests import IndexName
 from server.api.shapes import Shaped
 from server.api.shapes.papers import Paper, PassageOfPaper
 from server.limits.gate import Read

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
+from retriever.calls import SearchCall
 from retriever.stages.stages import Stage
 from retriever.views.planning import plan_search
-from server.api.requests import SearchCall
 from server.api.shapes import Shaped
 from server.api.shapes.searches import ChosenKeywords, PlannedSearch
 from server.calls.asked_of import asked_of

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 
+from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
 from retriever.records.files import as_json, as_report
 from retriever.records.record import SearchRecord, search_record
 from retriever.records.rerun import compare
-from server.api.requests import MOST_HITS, QUESTION, IndexSearch
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Rerun
 from server.calls.asked_of import asked_of

@@ -7,13 +7,13 @@ from fastapi import APIRouter, Query, Request
 
 from base.logs import get_logger
 from indexer.versions.manifest import Manifest
+from retriever.calls import SearchCall
 from retriever.index import OpenIndex
 from retriever.papers.embedded_metadata import coins
 from retriever.requests.request import SearchRequest
 from retriever.stages.hits import SearchResult as Found
 from retriever.views.nothing_found import nothing_found
 from server.access.callers import visit_of
-from server.api.requests import SearchCall
 from server.api.shapes import Shaped
 from server.api.shapes.searches import SearchResult
 from server.calls.asked_of import AskedOf, asked_of
