@@ -21,8 +21,8 @@ LEAST = re.compile(
 MOST = re.compile(
     r"(?:\bat (?:the very )?most|\bno more than|\bup to|\ba maximum of|많아야|최대(?:한)?)\s$", re.IGNORECASE
 )
-BEHIND_LEAST = re.compile(r"\s?[가-힣]{0,3}\s?이상| or more\b")
-BEHIND_MOST = re.compile(r"\s?[가-힣]{0,3}\s?이하| or (?:fewer|less)\b")
+LEAST_AFTER = re.compile(r"\s?[가-힣]{0,3}\s?이상| or more\b")
+MOST_AFTER = re.compile(r"\s?[가-힣]{0,3}\s?이하| or (?:fewer|less)\b")
 ABOVE = re.compile(
     r"(?:\b(?:more|greater|larger|longer|higher|older|thicker|deeper|heavier|bigger) than"
     r"|\b(?:over|above|exceed(?:s|ed|ing)?|beyond)|\bat least|\bno (?:fewer|less) than)\s$",
@@ -33,17 +33,17 @@ BELOW = re.compile(
     r"|\b(?:under|below)|\bat most|\bno more than)\s$",
     re.IGNORECASE,
 )
-BEHIND_ABOVE = re.compile(
+ABOVE_AFTER = re.compile(
     r"\s?[가-힣]{0,3}?[이가을를]?\s?(?:이상|초과|넘|보다 (?:많|크|길|높으|두꺼우)면(?!서)"
     r"|보다 (?:많은|큰|긴|높은|두꺼운))"
     r"|\s?(?:[a-z]+ )?or (?:more|older|longer|above)\b"
 )
-BEHIND_BELOW = re.compile(
+BELOW_AFTER = re.compile(
     r"\s?[가-힣]{0,3}?\s?(?:이하|미만|못 미|보다 (?:적으|작으|짧으|낮으|얇으)면(?!서)"
     r"|보다 (?:적은|작은|짧은|낮은|얇은))"
     r"|\s?(?:[a-z]+ )?or (?:fewer|less|younger|shorter|below)\b"
 )
-SHORTLY_BEFORE, SHORTLY_BEHIND, FAR_BEHIND, NEAR = 20, 12, 24, 40  # characters
+SHORTLY_BEFORE, SHORTLY_AFTER, FAR_AFTER, NEAR = 20, 12, 24, 40  # characters
 COUNTED = 2  # words after a number that may name the counted things
 BOUND_WORDS = frozenset("or more fewer less 이상 이하".split())
 
@@ -66,9 +66,9 @@ def bounds(text: Text) -> Iterator[Bound]:
         for quantity in text.quantities_in(clause.start, clause.end):
             before = text.text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
             end = quantity.unit_end
-            behind = text.text[end : end + SHORTLY_BEHIND]
-            least = bool(LEAST.search(before) or BEHIND_LEAST.match(behind))
-            if least or MOST.search(before) or BEHIND_MOST.match(behind):
+            following = text.text[end : end + SHORTLY_AFTER]
+            least = bool(LEAST.search(before) or LEAST_AFTER.match(following))
+            if least or MOST.search(before) or MOST_AFTER.match(following):
                 after = [
                     token
                     for token in starting_in(clause.tokens, start_of_token, end, min(end + NEAR, clause.end))
@@ -100,9 +100,9 @@ def limits(text: Text) -> Iterator[Limit]:
     for quantity in text.quantities:
         before = text.text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
         end = quantity.unit_end
-        behind = text.text[end : end + FAR_BEHIND]
-        above = bool(ABOVE.search(before) or BEHIND_ABOVE.match(behind))
-        if above != bool(BELOW.search(before) or BEHIND_BELOW.match(behind)):
+        following = text.text[end : end + FAR_AFTER]
+        above = bool(ABOVE.search(before) or ABOVE_AFTER.match(following))
+        if above != bool(BELOW.search(before) or BELOW_AFTER.match(following)):
             yield quantity, 1 if above else -1
 
 

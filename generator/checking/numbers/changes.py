@@ -34,7 +34,7 @@ ENDS_IN_BY = re.compile(rf"^(?:[^,;.\d]{{0,60}}\sby)?\s(?:{_ADVERBS} )*$", re.IG
 ENDS_IN_TO = re.compile(
     rf"^\s(?:[^,;.\d]{{0,60}}\s|[^;]{{0,60}}?\bfrom\b[^;]{{0,60}}\s)?to (?:{_ADVERBS} )*$", re.IGNORECASE
 )
-LESS_BEHIND = re.compile(
+COMPARATIVE_AFTER = re.compile(
     r"^ (?:lower|higher|fewer|less|more|shorter|longer|reduction|increase|decrease|drop|fall|decline|rise)\b"
 )
 # A saving of 5 %, the increase was only 9 %.
@@ -50,7 +50,7 @@ COUNTERS = re.compile(
 )
 LONGEST_NOUN = 40  # characters
 LONGEST_PHRASE = 140  # characters from the English verb to its number
-SHORTLY_BEHIND = 20  # characters
+SHORTLY_AFTER = 20  # characters
 HALF = Decimal(50)  # "by half" equals "to half"
 MORE_OR_LESS = re.compile(r"\s?(더|덜) ")
 FARTHEST = 60  # characters between a number and the English word before it
@@ -58,19 +58,18 @@ ADJACENT = 8  # and a word after it: 48% lower, 48% 낮았다
 FromTo = tuple[Quantity, Quantity]
 
 
-def changes(passage: Text) -> Iterator[tuple[Quantity, Quantity]]:
+def changes(text: Text) -> Iterator[FromTo]:
     """Yield the start and the end of each change in a text."""
-    text, quantities = passage.text, passage.quantities
-    for first, second in _pairs(quantities):
-        between = text[first.end : second.start]
-        before = text[max(0, first.start - SHORTLY_BEFORE) : first.start]
+    for first, second in _pairs(text.quantities):
+        between = text.text[first.end : second.start]
+        before = text.text[max(0, first.start - SHORTLY_BEFORE) : first.start]
         english = TO.search(between) and FROM.search(before)
-        korean = KOREAN_FROM.fullmatch(between) and KOREAN_TO.match(text, second.end)
+        korean = KOREAN_FROM.fullmatch(between) and KOREAN_TO.match(text.text, second.end)
         if (english and len(between) <= LONGEST_BETWEEN) or korean:
             yield first, second
 
 
-def _pairs(quantities: Sequence[Quantity]) -> Iterator[tuple[Quantity, Quantity]]:
+def _pairs(quantities: Sequence[Quantity]) -> Iterator[FromTo]:
     """Yield adjacent numbers, and numbers with one of another kind between them."""
     yield from pairwise(quantities)
     for first, between, second in zip(quantities, quantities[1:], quantities[2:], strict=False):
@@ -105,14 +104,9 @@ def starts_as_ends(
     """
     both = {each for change in changes for each in change}
     for claimed in in_claim:
-        begins = [
-            first for first, second in in_passages if claimed.same_as(first) and not claimed.same_as(second)
-        ]
-        if (
-            begins
-            and claimed not in both
-            and sum(claimed.same_as(other) for other in quantities) == len(begins)
-        ):
+        starts = sum(claimed.same_as(first) and not claimed.same_as(second) for first, second in in_passages)
+        occurrences = sum(claimed.same_as(other) for other in quantities)
+        if starts and claimed not in both and occurrences == starts:
             yield claimed.text
 
 
@@ -155,7 +149,7 @@ def _is_half(quantity: Quantity) -> bool:
 
 def _is_end_in_english(text: str, quantity: Quantity, directions: Sequence[Direction]) -> bool | None:
     """Return True for an end (to 5), False for an amount (by 5, 5 lower), None for neither."""
-    if LESS_BEHIND.match(text[quantity.unit_end :][:SHORTLY_BEHIND]):
+    if COMPARATIVE_AFTER.match(text[quantity.unit_end :][:SHORTLY_AFTER]):
         return False
     if NOUN_OF.search(text, max(0, quantity.start - LONGEST_NOUN), quantity.start):
         return False

@@ -106,8 +106,8 @@ def _words_of_another(
 def _nearest(claimed: LabelledQuantity) -> tuple[Token, ...]:
     """Return the two words before a number and the word after it."""
     before = [token for token in claimed.tokens if token[3] <= claimed.quantity.start]
-    behind = [token for token in claimed.tokens if token[2] >= claimed.quantity.end]
-    return (*before[-2:], *behind[:1])
+    after = [token for token in claimed.tokens if token[2] >= claimed.quantity.end]
+    return (*before[-2:], *after[:1])
 
 
 def _of_another_condition(place: LabelledQuantity, other: LabelledQuantity, named: Set[Quantity]) -> bool:

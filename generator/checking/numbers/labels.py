@@ -60,9 +60,9 @@ class LabelledQuantity:
         if not self.opens:
             return self.tokens
         before = [token for token in self.tokens if token[2] < self.quantity.start]
-        behind = [token for token in self.tokens if token[2] >= self.quantity.start]
+        following = [token for token in self.tokens if token[2] >= self.quantity.start]
         if not self.text.korean:
-            return tuple(behind[:NEAREST] or before[-NEAREST:])
+            return tuple(following[:NEAREST] or before[-NEAREST:])
         if not before:
             return ()
         topics = list(KOREAN_TOPIC.finditer(self.text.text, before[0][2], self.quantity.start))
@@ -91,46 +91,49 @@ def phrase_labels(text: Text) -> list[LabelledQuantity]:
 
     There are none in a text with "respectively" or with more than MOST_QUANTITIES.
     """
-    quantities = text.quantities
-    if len(quantities) > MOST_QUANTITIES or RESPECTIVELY.search(text.text):
+    if len(text.quantities) > MOST_QUANTITIES or RESPECTIVELY.search(text.text):
         return []
     found = []
-    partners: dict[int, set[Quantity]] = defaultdict(set)  # by the start of their partner
-    for first, second in pairwise(quantities):
-        if _linked(text.text[first.end : second.start]):
-            partners[first.start].add(second)
-            partners[second.start].add(first)
-    for first, _, second in zip(quantities, quantities[1:], quantities[2:], strict=False):
-        if are_alternatives(first, second) and LINK_WITH_CONDITION.fullmatch(
-            text.text[first.end : second.start]
-        ):
-            partners[first.start].add(second)
-            partners[second.start].add(first)
+    partners = _partners(text)
     edges = [match.start() for match in EDGE.finditer(text.text)]
     for clause in text.clauses:
         inner = [clause.start, *starting_in(edges, int, clause.start + 1, clause.end), clause.end]
         for start, end in pairwise(inner):
             if here := text.quantities_in(start, end):
-                tokens = tuple(
-                    token
-                    for token in starting_in(clause.tokens, start_of_token, start, end)
-                    if not text.in_quantity(token)
-                )
-                words = frozenset(token[0] for token in tokens)
+                tokens = starting_in(clause.tokens, start_of_token, start, end)
+                label = tuple(token for token in tokens if not text.in_quantity(token))
+                words = frozenset(terms_of(label))
                 for quantity in here:
-                    beside = tuple(other for other in here if other is not quantity)
+                    others = tuple(other for other in here if other is not quantity)
                     linked = frozenset(partners[quantity.start])
                     found.append(
                         LabelledQuantity(
-                            text, clause.sentence, quantity, tokens, words, beside, partners=linked
+                            text, clause.sentence, quantity, label, words, others, partners=linked
                         )
                     )
     return found
 
 
-def _linked(between: str) -> bool:
-    """Return True if the text between two numbers makes them a range, a list or a change."""
-    return bool(LISTED.fullmatch(between) or LINK.fullmatch(between))
+def _partners(text: Text) -> dict[int, set[Quantity]]:
+    """Return the other quantities of a quantity's range, list or change, by the start of the quantity."""
+    quantities = text.quantities
+    linked = [
+        (first, second)
+        for first, second in pairwise(quantities)
+        if LISTED.fullmatch(text.text, first.end, second.start)
+        or LINK.fullmatch(text.text, first.end, second.start)
+    ]
+    linked += [
+        (first, second)
+        for first, _, second in zip(quantities, quantities[1:], quantities[2:], strict=False)
+        if are_alternatives(first, second)
+        and LINK_WITH_CONDITION.fullmatch(text.text, first.end, second.start)
+    ]
+    partners: dict[int, set[Quantity]] = defaultdict(set)
+    for first, second in linked:
+        partners[first.start].add(second)
+        partners[second.start].add(first)
+    return partners
 
 
 def sentence_labels(text: Text) -> list[LabelledQuantity]:
@@ -151,6 +154,7 @@ def sentence_labels(text: Text) -> list[LabelledQuantity]:
 def _of_sentence(
     text: Text, number: int, begin: int, end: int, here: Sequence[Quantity]
 ) -> Iterator[LabelledQuantity]:
+    """Yield the labelled quantities of a sentence; commas, connectives and clauses separate labels."""
     cuts = [match.start() for match in DIVIDES.finditer(text.text, begin, end)]
     edges = [begin, *sorted({*cuts, *(each.start for each in text.clauses if begin < each.start < end)}), end]
     tokens = [
@@ -170,11 +174,12 @@ def _of_sentence(
             for other in here
             if other is not quantity and start <= other.start < stop and not are_alternatives(other, quantity)
         )
-        words = frozenset(token[0] for token in own)
+        words = frozenset(terms_of(own))
         yield LabelledQuantity(text, number, quantity, own, words, conditions, start == begin)
 
 
 def _is_label(token: Token, text: Text) -> bool:
+    """Return True if a token may belong to a label."""
     return (
         (token[0] not in AXIS_WORDS or bool(ATTRIBUTE.match(text.text, token[2])))
         and token[0] not in FUNCTION_WORDS

@@ -26,9 +26,9 @@ NEAR_A_MULTIPLE = 0.5  # share of the matches of the best sentence
 MORE_BY_HALF = Decimal("1.5")  # upper bound of "more than half" or "over three times"
 MORE = re.compile(r"\b(?:more than|over|above|exceed\w*)\s$", re.IGNORECASE)
 LESS = re.compile(r"\b(?:less than|under|below|not even)\s$", re.IGNORECASE)
-BEHIND_MORE = re.compile(r"^(?:를|을|가|이)?\s?(?:넘|이상|웃도|남짓|초과)")
-BEHIND_LESS = re.compile(r"^(?:에|도)?\s?(?:못 미|미치지 못|미만|이하|되지 않)")
-SHORTLY_BEFORE, SHORTLY_BEHIND = 12, 10  # characters
+MORE_AFTER = re.compile(r"^(?:를|을|가|이)?\s?(?:넘|이상|웃도|남짓|초과)")
+LESS_AFTER = re.compile(r"^(?:에|도)?\s?(?:못 미|미치지 못|미만|이하|되지 않)")
+SHORTLY_BEFORE, SHORTLY_AFTER = 12, 10  # characters
 MOST_IN_A_SENTENCE = 12  # numbers that are combined
 HUNDRED = Decimal(100)
 CHANGES = re.compile(r"doubl|halv|tripl|quadrupl|[가-힣\d ]{1,4}으?로 (?:늘|줄|증가|감소|커|작|높|낮|올|떨)")
@@ -183,7 +183,7 @@ def is_multiple(quantity: Quantity, text: str, multiples: Multiples) -> bool:
     lowest, highest = wanted * (least - margin), wanted * (most + margin)
     in_words, ratios = partial(_any_between, multiples.in_words), partial(_any_between, multiples.ratios)
     # "A is twice B" is "B is half of A", but a doubled number was not halved.
-    turns = not CHANGES.match(text[quantity.start : quantity.end + SHORTLY_BEHIND].lower())
+    turns = not CHANGES.match(text[quantity.start : quantity.end + SHORTLY_AFTER].lower())
     if in_words(low, high) or (turns and in_words(1 / high, 1 / low)):
         return True
     if ratios(lowest, highest) or ratios(1 / highest, 1 / lowest):
@@ -202,11 +202,11 @@ def _any_between(values: Sequence[Decimal], low: Decimal, high: Decimal) -> bool
 def _bounds(quantity: Quantity, text: str) -> tuple[Decimal, Decimal]:
     """Return the least and greatest factor of a bounded value: "more than half" is half to three quarters."""
     before = text[max(0, quantity.start - SHORTLY_BEFORE) : quantity.start]
-    behind = text[quantity.end : quantity.end + SHORTLY_BEHIND].lstrip(" 배")
+    after = text[quantity.end : quantity.end + SHORTLY_AFTER].lstrip(" 배")
     one = Decimal(1)
-    if MORE.search(before) or BEHIND_MORE.match(behind):
+    if MORE.search(before) or MORE_AFTER.match(after):
         return one, MORE_BY_HALF
-    if LESS.search(before) or BEHIND_LESS.match(behind):
+    if LESS.search(before) or LESS_AFTER.match(after):
         return 1 / MORE_BY_HALF, one
     return one, one
 

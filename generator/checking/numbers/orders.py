@@ -51,10 +51,10 @@ def superlatives(text: Text) -> Iterator[Superlative]:
         for match in pattern.finditer(text.text, clause.start, clause.end):
             polarity = -1 if match[1] or (pattern is KOREAN and match[3]) else 1
             before = starting_in(clause.tokens, start_of_token, clause.start, match.start())
-            behind = starting_in(clause.tokens, start_of_token, match.end(), clause.end)
+            after = starting_in(clause.tokens, start_of_token, match.end(), clause.end)
             content = [
                 token
-                for token in (*before[-NEAR:], *behind[:NEAR])
+                for token in (*before[-NEAR:], *after[:NEAR])
                 if token[0] not in FUNCTION_OR_DIRECTION
                 and not text.in_quantity(token)
                 and token[0] != "가장"
@@ -99,14 +99,14 @@ def _other_condition(
     claimed: Superlative, other: Superlative, quantities: Sequence[Quantity]
 ) -> tuple[str, str] | None:
     """Return the number beside a superlative and the number that the passages have there."""
-    for mine in claimed.conditions:
-        if not any(mine.same_as(each) for each in quantities):
+    for condition in claimed.conditions:
+        if not any(condition.same_as(each) for each in quantities):
             continue
-        if any(mine.same_as(each) for each in other.conditions):
+        if any(condition.same_as(each) for each in other.conditions):
             continue
-        rivals = [each for each in other.conditions if are_alternatives(mine, each)]
+        rivals = [each for each in other.conditions if are_alternatives(condition, each)]
         if rivals and not any(rival.same_as(each) for rival in rivals for each in claimed.conditions):
-            return mine.text, rivals[0].text
+            return condition.text, rivals[0].text
     return None
 
 
@@ -196,16 +196,18 @@ def _labels_match(
     claimed: Comparison, one: LabelledQuantity, other: LabelledQuantity, matcher: TermMatcher
 ) -> bool:
     """Return True if the labels of two numbers match the two sides of a comparison, in this order."""
-    both = terms_of(claimed.more) & terms_of(claimed.than)
-    sides = [tuple(token for token in side if token[0] not in both) for side in (claimed.more, claimed.than)]
+    both = terms_of(claimed.target) & terms_of(claimed.standard)
+    sides = [
+        tuple(token for token in side if token[0] not in both) for side in (claimed.target, claimed.standard)
+    ]
     labels = (
         (one.own_terms, other.own_terms),
         (set(one.words), set(other.words)),
     )
     for ours, theirs in labels:
         first, second = ours - theirs, theirs - ours
-        more, than = (matcher.matched(side, first | second) for side in sides)
-        if len(more & first) > len(more & second) and len(than & second) > len(than & first):
+        target, standard = (matcher.matched(side, first | second) for side in sides)
+        if len(target & first) > len(target & second) and len(standard & second) > len(standard & first):
             return True
     return False
 

@@ -43,10 +43,10 @@ LEAST_OF_A_LABEL = 2
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The two sides of a comparison; the first one is more (1) or less (-1) than the second."""
+    """A comparison: its target is more (1) or less (-1) than its standard."""
 
-    more: tuple[Token, ...]
-    than: tuple[Token, ...]
+    target: tuple[Token, ...]
+    standard: tuple[Token, ...]
     polarity: int
     axes: frozenset[str]
     multiples: tuple[Quantity, ...]
@@ -54,19 +54,19 @@ class Comparison:
 
 
 def comparisons(text: Text, directions: Sequence[Direction]) -> Iterator[Comparison]:
-    """Yield the comparisons of a text that have two sides."""
+    """Yield the comparisons of a text with target and standard."""
     for clause in text.clauses:
-        for side, than, place in _sides(text, clause):
-            compares = _compares(clause, directions, than, place)
+        for side, standard, place in _sides(text, clause):
+            compares = _compares(clause, directions, standard, place)
             quantities = text.quantities_in(clause.start, clause.end)
             multiples = tuple(each for each in quantities if each.unit == TIMES)
             better = None if compares else BETTER.search(text.text, place, clause.end)
             if compares or multiples or better:
                 polarity = _polarity(compares, directions) if compares else 1
                 axes = frozenset({compares.axis} if compares else {"quality"} if better else ())
-                more = [token for token in side if not compares or token[2] != compares.start]
+                target = [token for token in side if not compares or token[2] != compares.start]
                 written = text.words_of(clause).strip()
-                sides = content_tokens(more), content_tokens(than)
+                sides = content_tokens(target), content_tokens(standard)
                 yield Comparison(*sides, polarity, axes, multiples, written)
         yield from _outdone(text, clause)
 
@@ -89,47 +89,49 @@ def _outdone(text: Text, clause: Clause) -> Iterator[Comparison]:
     if match := OUTDOES.search(text.text, clause.start, clause.end):
         if PASSIVE.search(text.text[max(clause.start, match.start() - SHORTLY_BEFORE) : match.start()]):
             return
-        more = starting_in(clause.tokens, start_of_token, clause.start, match.start())
-        than = starting_in(clause.tokens, start_of_token, match.end(), clause.end)[:STANDARD_WORDS]
+        target = starting_in(clause.tokens, start_of_token, clause.start, match.start())
+        standard = starting_in(clause.tokens, start_of_token, match.end(), clause.end)[:STANDARD_WORDS]
     elif match := KOREAN_OUTDOES.search(text.text, clause.start, clause.end):
         topic = TOPIC.search(text.text, clause.start, match.end(1))
         start = topic.end() if topic else match.start(1)
-        more = starting_in(clause.tokens, start_of_token, clause.start, start)
-        than = starting_in(clause.tokens, start_of_token, start, match.end(1))[-STANDARD_WORDS:]
+        target = starting_in(clause.tokens, start_of_token, clause.start, start)
+        standard = starting_in(clause.tokens, start_of_token, start, match.end(1))[-STANDARD_WORDS:]
     else:
         return
-    if more and than:
-        yield Comparison(content_tokens(more), content_tokens(than), 1, frozenset({"quality"}), (), written)
+    if target and standard:
+        yield Comparison(
+            content_tokens(target), content_tokens(standard), 1, frozenset({"quality"}), (), written
+        )
 
 
 def _compares(
-    clause: Clause, directions: Sequence[Direction], than: Sequence[Token], place: int
+    clause: Clause, directions: Sequence[Direction], standard: Sequence[Token], place: int
 ) -> Direction | None:
     """Return the word of comparison: the last one before "than", the first one after 보다."""
-    starts = {token[2] for token in than}
+    starts = {token[2] for token in standard}
     here = [
         each for each in directions if each.polarity and each.clause is clause and each.start not in starts
     ]
     before = [each for each in here if each.written.isascii() and each.start < place]
-    behind = [each for each in here if not each.written.isascii() and each.start >= place]
-    return before[-1] if before else behind[0] if behind else None
+    after = [each for each in here if not each.written.isascii() and each.start >= place]
+    return before[-1] if before else after[0] if after else None
 
 
 def _sides(text: Text, clause: Clause) -> Iterator[tuple[list[Token], list[Token], int]]:
     """Yield the two sides of a comparison and its position in the text."""
     if as_for := AS_FOR.search(text.text, clause.start, clause.end):
-        behind = [token for token in clause.tokens if token[2] >= as_for.end()]
-        more = [token for token in clause.tokens if token[2] < as_for.end()]
-        yield more, behind[:STANDARD_WORDS], as_for.start()
+        after = [token for token in clause.tokens if token[2] >= as_for.end()]
+        target = [token for token in clause.tokens if token[2] < as_for.end()]
+        yield target, after[:STANDARD_WORDS], as_for.start()
         return
     match = COMPARED.search(text.text, clause.start, clause.end)
     if not match:
         return
     if match[0].isascii():
         before = [token for token in clause.tokens if token[3] <= match.start()]
-        behind = [token for token in clause.tokens if token[2] >= match.end()]
-        if before and behind:
-            yield before, behind[:STANDARD_WORDS], match.start()
+        after = [token for token in clause.tokens if token[2] >= match.end()]
+        if before and after:
+            yield before, after[:STANDARD_WORDS], match.start()
         return
     start, last_is_number = match.start(), False
     for word in reversed(text.text[clause.start : match.start()].split()[-STANDARD_WORDS:]):
@@ -137,10 +139,10 @@ def _sides(text: Text, clause: Clause) -> Iterator[tuple[list[Token], list[Token
             break
         start = text.text.rindex(word, clause.start, start)
         last_is_number = word[:1].isdigit()  # 남성의 78%보다
-    than = [token for token in clause.tokens if start <= token[2] < match.start()]
-    more = [token for token in clause.tokens if not start <= token[2] < match.end()]
-    if more and than:
-        yield more, than, match.end()
+    standard = [token for token in clause.tokens if start <= token[2] < match.start()]
+    target = [token for token in clause.tokens if not start <= token[2] < match.end()]
+    if target and standard:
+        yield target, standard, match.end()
 
 
 def exchanged_comparisons(
@@ -153,10 +155,10 @@ def exchanged_comparisons(
         exchanged = [
             other
             for other in in_passages
-            if _comparable(claimed, other) and _sides_match(claimed.than, claimed.more, other, matcher)
+            if _comparable(claimed, other) and _sides_match(claimed.standard, claimed.target, other, matcher)
         ]
         if exchanged and not any(
-            _sides_match(claimed.more, claimed.than, other, matcher) for other in in_passages
+            _sides_match(claimed.target, claimed.standard, other, matcher) for other in in_passages
         ):
             yield claimed.written, exchanged[0].written
 
@@ -170,11 +172,11 @@ def _comparable(claimed: Comparison, other: Comparison) -> bool:
 
 
 def _sides_match(
-    more: Sequence[Token], than: Sequence[Token], stated: Comparison, matcher: TermMatcher
+    target: Sequence[Token], standard: Sequence[Token], stated: Comparison, matcher: TermMatcher
 ) -> bool:
     """Return True if each of two sides shares words with one side of a comparison, in this order."""
-    first, second = terms_of(stated.more), terms_of(stated.than)
-    return bool(matcher.count(more, first - second) and matcher.count(than, second - first))
+    first, second = terms_of(stated.target), terms_of(stated.standard)
+    return bool(matcher.count(target, first - second) and matcher.count(standard, second - first))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,15 +238,16 @@ def inverted_baselines(
     if len(in_claim) * (len(in_passages) + len(compared)) > MOST_PAIRS:
         return
     for claimed in in_claim:
-        if not claimed.axes & AMOUNTS or not matcher.count(claimed.than, passage_terms):
+        if not claimed.axes & AMOUNTS or not matcher.count(claimed.standard, passage_terms):
             continue
         if any(
-            matcher.count(claimed.more, terms_of(other.than) | terms_of(other.more)) for other in compared
+            matcher.count(claimed.target, terms_of(other.standard) | terms_of(other.target))
+            for other in compared
         ):
             continue
         for baseline in in_passages:
-            words = baseline.words - terms_of(claimed.than)
-            of_it = matcher.count(claimed.more, words) >= LEAST_OF_A_LABEL
-            if of_it and not matcher.count(claimed.than, words) and baseline.polarity == claimed.polarity:
+            words = baseline.words - terms_of(claimed.standard)
+            of_it = matcher.count(claimed.target, words) >= LEAST_OF_A_LABEL
+            if of_it and not matcher.count(claimed.standard, words) and baseline.polarity == claimed.polarity:
                 yield claimed.written, baseline.written
                 break

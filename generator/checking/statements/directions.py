@@ -54,7 +54,7 @@ WITHOUT = re.compile(r"\bwithout (?:(?:an?|any|the) )?$")
 SHORTLY_BEFORE = 30  # characters
 LONGEST_VERB = 5  # tagged parts
 WINDOW = 4  # tokens before a word of direction, and in English after it
-BEHIND = 1  # in Korean: 늘어난 매출
+KOREAN_WINDOW = 1  # in Korean: 늘어난 매출
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ def _words_around(
     """
     token = clause.tokens[place]
     first, last = bisect_left(content, place), bisect_right(content, place)
-    behind = WINDOW if token[0].isascii() else BEHIND
-    after = [clause.tokens[each] for each in content[last : last + behind]]
+    window = WINDOW if token[0].isascii() else KOREAN_WINDOW
+    after = [clause.tokens[each] for each in content[last : last + window]]
     near = max(clause.start, token[2] - SHORTLY_BEFORE)
     without = token[0].isascii() and WITHOUT.search(text.text, near, token[2])
     if without or is_attribute(token, text.text):

@@ -98,12 +98,12 @@ def invented_effects(
         return
     counts = Counter(
         word
-        for said in passages
-        for place in said
+        for statements in passages
+        for place in statements
         if place.absent or place.present or place.quantities
         for word in place.words
     )
-    elsewhere = [place for said in passages for place in said if not place.absent]
+    elsewhere = [place for statements in passages for place in statements if not place.absent]
     for claimed in in_claim:
         if not claimed.present or claimed.uncertain or EXCEPT.search(claimed.written):
             continue

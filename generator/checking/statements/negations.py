@@ -104,9 +104,9 @@ def contradicted_negations(
 def _opposed(claimed: Statement, place: Statement, matcher: TermMatcher) -> str | None:
     """Return the word that one of two clauses negates and the other one affirms."""
     their_words = terms_of(place.negated) - AXIS_TERMS
-    said = terms_of(place.clause.tokens) - their_words - AXIS_TERMS
+    affirmed = terms_of(place.clause.tokens) - their_words - AXIS_TERMS
     for token in claimed.negated:
-        if not place.negated and matcher.count((token,), said):
+        if not place.negated and matcher.count((token,), affirmed):
             return token[0]
     if claimed.of_none and not place.of_none and claimed.negations == place.negations + 1 > 1:
         for token in claimed.negated:  # double negation

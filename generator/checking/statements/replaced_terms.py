@@ -144,11 +144,11 @@ def replaced_words(claim: Text, passages: Sequence[Text]) -> Iterator[tuple[str,
         return  # English nouns are uncertain: all other words of the claim must be in the passages
     slots: dict[tuple[str, str], set[str]] = {}
     for passage in passages:
-        for before, word, behind in _slots(passage):
-            slots.setdefault((before, behind), set()).add(word)
+        for before, word, after in _slots(passage):
+            slots.setdefault((before, after), set()).add(word)
     texts = [passage.text.casefold() for passage in passages]
-    for before, word, behind in _slots(claim):
-        others = slots.get((before, behind), set())
+    for before, word, after in _slots(claim):
+        others = slots.get((before, after), set())
         if others and word not in others and not any(other in claim.text.casefold() for other in others):
             # A word that the passages have elsewhere is misplaced only beside a number.
             elsewhere = any(word in text for text in texts)
@@ -191,9 +191,9 @@ def _slots(text: Text) -> Iterator[tuple[str, str, str]]:
     else:
         found = [".", *ENGLISH_WORD.findall(text.text.casefold())]
         words = [("NNG" if _may_be_noun(word) else "", word) for word in found]
-    for ((_, before), (tag, word)), (_, (_, behind)) in pairwise(pairwise(words)):
+    for ((_, before), (tag, word)), (_, (_, after)) in pairwise(pairwise(words)):
         if tag in NOUNS and len(word) >= LEAST_SYLLABLES:
-            yield before, word, behind
+            yield before, word, after
 
 
 def _joined_nouns(text: Text) -> Iterator[tuple[str, str]]:

@@ -78,9 +78,9 @@ def _english_actions(text: Text) -> Iterator[Action]:
             by = BY.match(text.text, token[3], clause.end) if passive else None
             if passive != bool(by) or (not passive and INTRANSITIVE.match(text.text, token[3], clause.end)):
                 continue
-            behind = by.end() if by else token[3]
+            after = by.end() if by else token[3]
             first = frozenset(terms_of(starting_in(content, start_of_token, clause.start, token[2])))
-            second = frozenset(terms_of(starting_in(content, start_of_token, behind, clause.end)))
+            second = frozenset(terms_of(starting_in(content, start_of_token, after, clause.end)))
             if first and second:
                 yield Action(token[0], second, first) if passive else Action(token[0], first, second)
 
@@ -132,7 +132,7 @@ def replaced_actors(claim: Text, passages: Sequence[Text], matcher: TermMatcher)
         starts = {match.end() for match in WE.finditer(passage.text)}
         for token in passage.tokens:
             if token[2] in starts:
-                by_authors.setdefault(token[0], set()).update(terms_of(_words_behind(passage, token)))
+                by_authors.setdefault(token[0], set()).update(terms_of(_words_after(passage, token)))
             elif not NOUN.search(passage.text[token[2] : token[3]]):
                 others.add(token[0])
     for token in claim.tokens if by_authors else ():
@@ -143,12 +143,12 @@ def replaced_actors(claim: Text, passages: Sequence[Text], matcher: TermMatcher)
         if (
             actor
             and not AGENT.search(actor[1].lower())
-            and matcher.count(_words_behind(claim, token), objects)
+            and matcher.count(_words_after(claim, token), objects)
         ):
             yield f"{actor[1]} {claim.text[token[2] : token[3]]}"
 
 
-def _words_behind(text: Text, verb: Token) -> tuple[Token, ...]:
+def _words_after(text: Text, verb: Token) -> tuple[Token, ...]:
     """Return the content words after a verb."""
-    behind = starting_in(text.tokens, start_of_token, verb[3], verb[3] + NEAR)
-    return tuple(token for token in behind if token[0] not in FUNCTION_WORDS)[:OBJECT]
+    after = starting_in(text.tokens, start_of_token, verb[3], verb[3] + NEAR)
+    return tuple(token for token in after if token[0] not in FUNCTION_WORDS)[:OBJECT]

@@ -98,21 +98,21 @@ def _english_span(text: Text, direction: Direction) -> tuple[int, int] | None:
     written, begin, end = text.text, direction.clause.start, direction.clause.end
     before = written[max(begin, direction.start - SHORTLY_BEFORE) : direction.start]
     if is_attribute((direction.written, 0, direction.start, direction.end), written):
-        return _phrase_behind(written, direction.end, end)
+        return _phrase_after(written, direction.end, end)
     if NOUN_BEFORE.search(before):
         of = OF.match(written, direction.end, end)
-        return _phrase_behind(written, of.end(), end) if of else None
+        return _phrase_after(written, of.end(), end) if of else None
     passive = PASSIVE.search(before) or BE.search(before)
     if (
         not passive
         and direction.written.lower() not in COMPARATIVES
         and not INTRANSITIVE.match(written, direction.end, end)
     ):
-        return _phrase_behind(written, direction.end, end)
+        return _phrase_after(written, direction.end, end)
     return _subject(written, begin, direction.start)
 
 
-def _phrase_behind(text: str, start: int, end: int) -> tuple[int, int]:
+def _phrase_after(text: str, start: int, end: int) -> tuple[int, int]:
     end = min(end, start + LONGEST_SUBJECT)
     stops = (PREPOSITION.search(text, start, end), AUXILIARY.search(text, start, end))
     return start, min((stop.start() for stop in stops if stop), default=end)
@@ -231,31 +231,31 @@ def _of_one(claimed: Theme, other: Theme, matcher: TermMatcher) -> bool:
 
 def _relation(claimed: Theme, other: Theme) -> int:
     """Return 1 if two directions are comparable, -1 if they are inverse to each other, 0 otherwise."""
-    mine, their = claimed.direction.axis, other.direction.axis
-    if mine == their or (mine in SIZES and their in SIZES):
+    own, stated = claimed.direction.axis, other.direction.axis
+    if own == stated or (own in SIZES and stated in SIZES):
         return 1
-    if {mine, their} & SIZES and "quality" in {mine, their}:
+    if {own, stated} & SIZES and "quality" in {own, stated}:
         return VALENCE.get(claimed.head[0]) or VALENCE.get(other.head[0]) or 0
     return 0
 
 
 def _verdict(claimed: Theme, other: Theme, matcher: TermMatcher) -> bool | None:
     """Return True if two themes have the same direction, False if not, None if that is open."""
-    mine, their = claimed.direction, other.direction
-    same = (mine.polarity * _relation(claimed, other) == their.polarity) == (mine.negated == their.negated)
-    if mine.standard is None and their.standard is None:
-        if same or matcher.count(mine.clause.tokens, terms_of(their.clause.tokens)) >= LEAST_SHARED:
+    own, stated = claimed.direction, other.direction
+    same = (own.polarity * _relation(claimed, other) == stated.polarity) == (own.negated == stated.negated)
+    if own.standard is None and stated.standard is None:
+        if same or matcher.count(own.clause.tokens, terms_of(stated.clause.tokens)) >= LEAST_SHARED:
             return same
         return None
-    if mine.standard is not None and their.standard is not None:
-        return agrees(mine, their, matcher) if mine.axis == their.axis else None
-    if not same and matcher.count(mine.clause.tokens, terms_of(their.clause.tokens)) < LEAST_SHARED:
+    if own.standard is not None and stated.standard is not None:
+        return agrees(own, stated, matcher) if own.axis == stated.axis else None
+    if not same and matcher.count(own.clause.tokens, terms_of(stated.clause.tokens)) < LEAST_SHARED:
         return None
     # The standard that only one of two has must not be the theme of the other.
-    if mine.standard is None:
-        rest = terms_of(their.clause.tokens) - (their.standard or frozenset())
-        moved = matcher.matched(mine.clause.tokens, set(their.standard or ()) - rest)
+    if own.standard is None:
+        rest = terms_of(stated.clause.tokens) - (stated.standard or frozenset())
+        moved = matcher.matched(own.clause.tokens, set(stated.standard or ()) - rest)
     else:
-        standard = tuple(token for token in mine.clause.tokens if token[0] in mine.standard)
-        moved = matcher.matched(standard, terms_of(their.clause.tokens))
+        standard = tuple(token for token in own.clause.tokens if token[0] in own.standard)
+        moved = matcher.matched(standard, terms_of(stated.clause.tokens))
     return None if moved else same

@@ -131,12 +131,12 @@ def _start_of_quantity(quantity: Quantity) -> int:
 def _verb_endings(text: str, tagged: Sequence[TaggedWord]) -> Iterator[int]:
     """Yield the ends of Korean verbs that end a clause: 낮았고, 높으며."""
     for tag, start, end in tagged:
-        behind = text[end : end + 4].lstrip(" ,")
+        after = text[end : end + 4].lstrip(" ,")
         if (
             tag.rpartition("+")[2] == "EC"
             and text[start:end].endswith(KOREAN_ENDINGS)
             and text[end : end + 1] in {" ", ","}
-            and not behind.startswith(AUXILIARY)
+            and not after.startswith(AUXILIARY)
         ):
             yield end
 

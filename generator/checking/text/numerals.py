@@ -5,7 +5,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from math import prod
 from typing import NamedTuple
@@ -168,7 +168,7 @@ def shares_in_words(text: str) -> Iterator[Numeral]:
     """
     for pattern in (N_IN_M, M_OF_WHICH_N):
         for match in pattern.finditer(text):
-            part, whole = _small(match["part"]), _small(match["whole"])
+            part, whole = _value(match["part"], SMALL_WORDS), _value(match["whole"], SMALL_WORDS)
             if part < whole <= MOST_OF_A_SHARE:
                 share = part / whole * 100
                 yield Numeral(share, *match.span("of"), unit=SHARE, multiple=True, shown=match[0])
@@ -176,16 +176,13 @@ def shares_in_words(text: str) -> Iterator[Numeral]:
                 yield Numeral(whole, *match.span("whole"), required=False)
 
 
-def _small(number: str) -> Decimal:
-    if number[0].isdigit():
-        return Decimal(number)
-    return Decimal(SMALL_WORDS[number])
+def _value(number: str, words: Mapping[str, int]) -> Decimal:
+    """Return the value of digits or of a word; 1 for "a" and "an"."""
+    return decimal_of(number) if number[-1].isdigit() else Decimal(words.get(number, 1))
 
 
 def _korean_fraction(match: re.Match[str]) -> Numeral | None:
-    parts, part = (
-        Decimal(SINO_DIGITS[each]) if each in SINO_DIGITS else decimal_of(each) for each in match.groups()
-    )
+    parts, part = (_value(number, SINO_DIGITS) for number in match.groups())
     return _share(part / parts, match) if parts else None
 
 
@@ -204,10 +201,7 @@ def _vulgar_fraction(match: re.Match[str]) -> Numeral:
 
 
 def _and_a_half(match: re.Match[str]) -> Numeral:
-    whole = (
-        decimal_of(match[1]) if match[1][-1].isdigit() else Decimal(WORD_VALUES.get(match[1], 1))
-    )  # a year
-    return Numeral(whole + A_HALF, *match.span(), unit=unit_of(match[2] or ""))
+    return Numeral(_value(match[1], WORD_VALUES) + A_HALF, *match.span(), unit=unit_of(match[2] or ""))
 
 
 def _half_a_period(match: re.Match[str]) -> Numeral:

@@ -18,7 +18,7 @@ from generator.checking.text.units import UNIT, Unit, unit_of
 ABOUT = re.compile(
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some)|약|거의|대략)\s*$", re.IGNORECASE
 )
-BEHIND_ABOUT = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\s)")
+ABOUT_AFTER = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\s)")
 # A minus sign, not the hyphen of a range.
 NEGATIVE = re.compile(
     r"(?:(?:^|[^\w\s)%℃°]|(?<!\d)\s)[-−–]|(?:\bminus|\bnegative|영하|마이너스)\s?)$", re.IGNORECASE
@@ -104,17 +104,17 @@ def quantities(text: str) -> list[Quantity]:
     text = with_ascii_digits(unicodedata.normalize("NFC", text)).replace("μ", "µ")
     taken = [False] * (len(text) + 1)
     found: list[Quantity] = []
-    for value, start, end, said, own_unit, multiple, whole in numerals(text):
+    for value, start, end, is_required, own_unit, multiple, whole in numerals(text):
         if any(taken[start:end]):
             continue
         taken[start:end] = [True] * (end - start)
-        behind = UNIT.match(text, end)
-        unit = own_unit or (unit_of(behind[1]) if behind else None)
+        after = UNIT.match(text, end)
+        unit = own_unit or (unit_of(after[1]) if after else None)
         if unit and unit.dimension == "month" and unit.factor == A_YEAR and value >= FIRST_YEAR:
             unit = None  # a year of the calendar
         before = text[max(0, start - SHORTLY_BEFORE) : start]
         negative = bool(NEGATIVE.search(before))
-        if behind and behind[1] == "times" and not TIMES_AS.match(text, behind.end(1)):
+        if after and after[1] == "times" and not TIMES_AS.match(text, after.end(1)):
             unit = None  # reused four times
         if not unit and FACTOR.search(before):
             unit = TIMES
@@ -123,9 +123,11 @@ def quantities(text: str) -> list[Quantity]:
             begin = max(0, text.lower().rfind(whole, 0, end + len(whole)))
             approximate = _is_approximate(text, begin, begin + len(whole))
         # 1 is not required: 1 g당 is "per gram", and "1" equals "a".
-        required = (said or bool(unit and not own_unit)) and value != 1 and not OF_THE_NAMED.search(before)
+        required = (
+            (is_required or bool(unit and not own_unit)) and value != 1 and not OF_THE_NAMED.search(before)
+        )
         in_words = multiple or (unit == TIMES and not text[start].isdigit())
-        shown = text[start : behind.end(1) if behind and unit else end]
+        shown = text[start : after.end(1) if after and unit else end]
         found.append(
             Quantity(value, unit, shown.strip(), start, end, required, approximate, negative, in_words, whole)
         )
@@ -134,8 +136,8 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def _is_approximate(text: str, start: int, end: int) -> bool:
-    before, behind = text[max(0, start - SHORTLY_BEFORE) : start], text[end : end + SHORTLY_BEFORE]
-    return bool(ABOUT.search(before) or BEHIND_ABOUT.match(behind))
+    before, after = text[max(0, start - SHORTLY_BEFORE) : start], text[end : end + SHORTLY_BEFORE]
+    return bool(ABOUT.search(before) or ABOUT_AFTER.match(after))
 
 
 def spans_years(quantity: Quantity, in_passages: Sequence[Quantity]) -> bool:
