@@ -81,11 +81,7 @@ def missing_numbers(
 
     The second value is True if a passage has the number with another unit.
     """
-
-    @cache
-    def multiples_near(tokens: tuple[Token, ...]) -> Multiples:
-        return _multiples_near(tokens, passages, matcher)
-
+    multiples_near = cache(lambda tokens: _multiples_near(tokens, passages, matcher))
     stated = [quantity for passage in passages for quantity in passage.text.quantities]
     for quantity in claim.quantities:
         if not quantity.required:

@@ -1,4 +1,4 @@
-"""Answers without a model: what is quoted, in which order, and when there is nothing to quote."""
+"""Answers without a model: quoted sentences, their order, and abstentions."""
 
 import json
 

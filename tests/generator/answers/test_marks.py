@@ -1,4 +1,4 @@
-"""Marks of Markdown in what a model writes."""
+"""Markdown in the text of a model."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ from generator.answers.marks import without_markup
         ("__Methane__ fell.", "Methane fell."),
     ],
 )
-def test_bullets_headings_and_emphasis_are_taken_off(written, read):
+def test_bullets_headings_and_emphasis_are_removed(written, read):
     assert without_markup(written) == read
 
 

@@ -1,4 +1,4 @@
-"""Which sentences of a text may be quoted."""
+"""Quotable sentences of a text."""
 
 import pytest
 
