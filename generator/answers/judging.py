@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.errors import ResourceError
-from generator.answers.answer import Answer, Sentence
-from generator.answers.citations import UNSURE, Check, Reason, cited
+from generator.answers.answer import Answer, Sentence, cited_passages
+from generator.checking.sentence_check import UNSURE, Check, Reason
 from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, UnusableReply, constant, unheard
 from generator.prompts import load_prompt
@@ -79,7 +79,8 @@ async def _by_entailment(
     pairs, owners = [], []
     for place in places:
         sentence = answer.sentences[place]
-        texts = [f"{passage.title}\n{passage.text}" for passage in cited(sentence.citations, evidence)]
+        cited = cited_passages(sentence.citations, evidence)
+        texts = [f"{passage.title}\n{passage.text}" for passage in cited]
         for text in dict.fromkeys([*texts, "\n".join(texts)]):  # one passage may support all, or each a part
             pairs.append((text, sentence.text))
             owners.append(place)

@@ -9,13 +9,12 @@ from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
-from generator.answers.answer import SECTIONS, Answer, Section, Sentence, no_answer
-from generator.answers.citations import check_sentence, check_title, cited, reader
+from generator.answers.answer import SECTIONS, Answer, Section, Sentence, cited_passages, no_answer
 from generator.answers.excluding import exclusion_prompt, marked
 from generator.answers.extractive import MOST_SENTENCES
-from generator.answers.markup import without_markup
+from generator.answers.marks import without_markup
 from generator.answers.streaming import each_sentence, sections_so_far
-from generator.checking.reading import Reading
+from generator.checking.sentence_check import Parser, check_sentence, check_title, parser
 from generator.llm import Reply
 from generator.model_calls.model_step import ModelStep
 from generator.prompts import load_prompt
@@ -112,7 +111,7 @@ def written_answer(
     schema = form.schema(len(evidence))
     left_out, left_out_version = exclusion_prompt(constraints, language)
     found = load_prompt("findings", language).render(findings=form.findings) if form.findings else ""
-    parse = reader(index)
+    parse = parser(index)
     check = sentence_check(evidence, index, constraints, parse)
 
     async def closed(text: str) -> None:
@@ -149,17 +148,17 @@ def sentence_check(
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
     constraints: Constraints,
-    read: Callable[[str], Reading] | None = None,
+    parse: Parser | None = None,
 ) -> SentenceCheck:
     """Return a cached check of a sentence against the passages with its citation numbers."""
-    read = read or reader(index)
+    parse = parse or parser(index)
 
     @lru_cache
     def check(text: str, section: Section, numbers: tuple[int, ...]) -> Sentence:
         numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
         citations = tuple(evidence[number - 1].passage_id for number in numbers)
-        finding = check_sentence(text, cited(citations, evidence), index, read)
-        return marked(Sentence(text, section, citations, finding.check, finding.reasons), constraints, index)
+        checked = check_sentence(text, cited_passages(citations, evidence), index, parse)
+        return marked(Sentence(text, section, citations, checked.check, checked.reasons), constraints, index)
 
     return check
 
@@ -178,14 +177,15 @@ def with_checked_title(
     answer: Answer,
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
-    read: Callable[[str], Reading] | None = None,
+    parse: Parser | None = None,
 ) -> Answer:
     """Check a model's title against the passages that the sentences cite."""
     if answer.abstained:
         return answer
-    passages = cited((each for sentence in answer.sentences for each in sentence.citations), evidence)
-    finding = check_title(answer.title, passages, index, read)
-    return replace(answer, title_check=finding.check, title_reasons=finding.reasons)
+    cited = (passage_id for sentence in answer.sentences for passage_id in sentence.citations)
+    passages = cited_passages(cited, evidence)
+    checked = check_title(answer.title, passages, index, parse)
+    return replace(answer, title_check=checked.check, title_reasons=checked.reasons)
 
 
 def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:
@@ -215,7 +215,7 @@ async def _check_each(
 ) -> None:
     """Check the sentences one by one in a thread, and pass on the certain ones after each.
 
-    An abstention keeps only sentences with citations. Until `answered` is known or the body begins, sentences
+    An abstention keeps only sentences with citations. Until `answered` is known or the body starts, sentences
     from the first one without citations on are held back.
     """
     sentences: list[Sentence] = []
