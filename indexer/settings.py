@@ -267,11 +267,11 @@ class EncoderSettings(BaseModel):
     ca_certs: CaCerts = None
     query_prefix: str | None = Field(
         default=None,
-        description="text before a question, may be empty; default is the model's prefix, of an endpoint none",
+        description="text before a question, may be empty; default is the model's, for endpoints none",
     )
     passage_prefix: str | None = Field(
         default=None,
-        description="text before a passage, may be empty; default is the model's prefix, of an endpoint none",
+        description="text before a passage, may be empty; default is the model's, for endpoints none",
     )
     dimensions: int | None = Field(
         default=None, ge=8, le=8192, description="number of leading dimensions kept; default is all"

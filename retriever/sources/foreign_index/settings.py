@@ -63,7 +63,7 @@ class IndexFields(BaseModel):
     abstract: WeightedFields = Field(default_factory=dict, description="abstract, in the same forms as title")
     body: WeightedFields = Field(
         default_factory=dict,
-        description="full text, in the same forms; its first 100,000 characters are read if there is no abstract",
+        description="full text, in the same forms; the first 100,000 characters replace a missing abstract",
     )
     keywords: WeightedFields = Field(default_factory=dict, description="keywords, in the same forms as title")
     year: FieldName = Field(default="", description="year of publication")
