@@ -114,7 +114,7 @@ def find_kind(
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
         )
-    request = FindCall(**{"question": "?", **given, **({"papers": k} if k else {})}).request()
+    request = FindCall.of(question="?", **given, **({"papers": k} if k else {})).request()
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         try:

@@ -11,9 +11,8 @@ import click
 
 from base.calls import Section
 from base.terminal.call_options import field_options, given_options
-from base.terminal.option_sections import SectionedCommand, option_section
 from base.terminal.output import echo, echo_json
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.finding.calls import FindCall, FindOptions
 from indexer.options import json_option
 from retriever.calls import SearchCall

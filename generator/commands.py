@@ -7,9 +7,8 @@ import click
 
 from base.calls import Section
 from base.terminal.call_options import call_options
-from base.terminal.option_sections import SectionedCommand, option_section
 from base.terminal.output import echo, echo_json, echo_lines
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.calls import AskCall
 from generator.ways import way_names
 from indexer.options import INTERRUPTED, json_option

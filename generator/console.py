@@ -22,7 +22,7 @@ from generator.answers.answer import (
 from generator.answers.citations import Reason
 from generator.answers.quoting import CHECK_WORDS, cited, quoted
 from generator.answers.streaming import readable
-from generator.pipeline import AskResult
+from generator.result import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
 from indexer.corpora.papers import Language, language_of

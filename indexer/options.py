@@ -9,9 +9,8 @@ import click
 
 from base.errors import InvalidCall, Remedy, first_names
 from base.remedies import INDEX_CALLED_FOR
-from base.terminal.completion import completing
 from base.terminal.output import echo
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter, completing
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.errors import UnknownIndex

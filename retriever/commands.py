@@ -12,9 +12,8 @@ from base.calls import Section
 from base.files.output_files import check_output, is_same_file
 from base.terminal.call_options import call_options
 from base.terminal.columns import display_width, line_width, table, wrap, wrapped_table
-from base.terminal.option_sections import SectionedCommand, option_section
 from base.terminal.output import echo, echo_json, echo_lines, shortened, styled, visible
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from indexer.corpora.papers import language_of
 from indexer.options import chosen_index, json_option
 from indexer.settings import IndexerSettings, named_paths

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter
 from indexer.options import chosen_index, index_names
 from retriever.exports import export_names
 

@@ -1,8 +1,10 @@
 """Arguments and options of a command, made from the fields of a call.
 
-@click.command(cls=SectionedCommand)
-@call_options(SearchCall)
-def search(call: SearchCall) -> None: ...
+    @click.command(cls=SectionedCommand)
+    @call_options(SearchCall)
+    def search(call: SearchCall) -> None: ...
+
+The `Flag` of a field (`base/calls.py`) declares its option.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -16,7 +18,7 @@ from pydantic import ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from base.calls import Call, Flag, Section, refusal
-from base.terminal.completion import completing
+from base.terminal.parameters import completing
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Completions = Mapping[str, Callable[[], Iterable[str]]]

@@ -9,9 +9,8 @@ import click
 
 from base.calls import Section
 from base.terminal.call_options import call_options
-from base.terminal.option_sections import SectionedCommand, option_section
 from base.terminal.output import echo, echo_json, json_text
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.finding.calls import FindCall
 from indexer.options import INTERRUPTED, json_option
 from retriever.export_files import check_export, write_export

@@ -12,14 +12,13 @@ from generator.finding.events import stream_finding
 from generator.finding.request import FindRequest
 from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
-from generator.tracing.following import ended
+from generator.tracing.progress import ended
 from generator.tracing.steps import StepEvent
 from server.access.callers import Caller
 from server.calls.asked_of import AskedOf
 from server.errors import Stopping, TooSlow
 from server.finding.opening import opened_sources
-from server.kept_searches.file import SearchFile
-from server.kept_searches.head import SearchHead, now
+from server.kept_searches.file import SearchFile, SearchHead, now
 from server.kept_searches.keeping import Keeping
 from server.kept_searches.store import KeptSearches, LockedSearch
 from server.model_address import without_address

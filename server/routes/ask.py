@@ -19,8 +19,8 @@ from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
+from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
-from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events, until
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)

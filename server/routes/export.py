@@ -18,7 +18,7 @@ from retriever.search import search
 from server.calls.asked_of import asked_of
 from server.limits.gate import Search
 from server.services import Services, Shared
-from server.transport.attachments import saved_as
+from server.transport.headers import saved_as
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])

@@ -18,8 +18,8 @@ from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_e
 from server.kept_searches.calls import fields_of, resuming_call
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
+from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
-from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)

@@ -12,12 +12,11 @@ from server.access.callers import visit_of
 from server.api.shapes import Shaped
 from server.api.shapes.finding import KeptSearch, KeptSearches
 from server.kept_searches.calls import kept_call
-from server.kept_searches.file import SearchFile, in_order
-from server.kept_searches.head import SearchHead
+from server.kept_searches.file import SearchFile, SearchHead, in_order
 from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared
-from server.transport.attachments import saved_as
+from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
 SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 16])]

@@ -14,9 +14,8 @@ from server.calls.asked_of import AskedOf, asked_of
 from server.calls.searching import searched
 from server.html.markup import Markup, element, html
 from server.html.page_files import page_files
-from server.html.pages import page_in, script
+from server.html.pages import Reader, page_in, script
 from server.html.paper_html import Words, byline, lang_of
-from server.html.reader import Reader
 from server.limits.gate import Search
 from server.routes.page import PageRoute
 from server.services import Shared

@@ -18,7 +18,7 @@ from server.calls.searching import searched
 from server.limits.gate import Search
 from server.routes.search import found
 from server.services import Shared
-from server.transport.attachments import saved_as
+from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 

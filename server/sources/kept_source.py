@@ -9,7 +9,7 @@ from typing import TypeVar
 from base.errors import RemediableError
 from base.logs import get_logger
 from base.remedies import describe_error
-from generator.tracing.following import ended
+from generator.tracing.progress import ended
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Filters, Query

@@ -10,7 +10,7 @@ from pydantic import Field
 from base.calls import Call, Flag, Section, observer
 from base.errors import InvalidCall
 from base.terminal.call_options import call_options
-from base.terminal.option_sections import SectionedCommand
+from base.terminal.parameters import SectionedCommand
 
 
 class Example(Call):

@@ -7,7 +7,6 @@ Links from several relevant papers make a paper relevant, which is this project'
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from generator.finding.agents.retrieval import time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.tracing.steps import Step
@@ -31,7 +30,6 @@ async def judged_by_relevance(
 ) -> dict[str, Judgement]:
     """Return judgements by the cross-encoder or the encoder, else by probabilities."""
     relevance = resources.relevance
-    filters = time_filters(request.filters, state.understanding)
     made: dict[str, Judgement] = {}
     for start in range(0, len(waiting), BATCH):
         if resources.allowance.time_is_over:
@@ -44,7 +42,9 @@ async def judged_by_relevance(
         scores: Sequence[float] = measured.scores
         if not measured.by:
             try:
-                scores = await resources.ranking.likelihoods(filters, [known.merged for _, known in some])
+                scores = await resources.ranking.likelihoods(
+                    request.filters, [known.merged for _, known in some]
+                )
             except SourceFailed as error:
                 step.notes.append(f"papers were not judged: {error}")
                 break

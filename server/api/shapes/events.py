@@ -24,7 +24,7 @@ from server.api.shapes.finding import (
     Understanding,
 )
 from server.api.shapes.problems import Problem
-from server.transport.negotiation import EVENT_STREAM
+from server.transport.headers import EVENT_STREAM
 
 EVENTS: dict[str, Any] = {
     "step": StepEvent,

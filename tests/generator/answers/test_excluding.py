@@ -6,13 +6,13 @@ import json
 import pytest
 
 from generator.answers.extractive import extractive_answer
-from generator.answers.model_answer import answer_from_model
+from generator.answers.model_answer import written_answer
 from generator.llm import LanguageModel
 from generator.prompts import load_prompt
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints
 from tests.generator.answers.test_model_answer import EVIDENCE, GOOD, answer_of
-from tests.generator.language_model import Scripted, says, settings
+from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import NAME, found, shrag
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -30,7 +30,8 @@ def asked_of_model(sample, question, *sentences, constraints=NO_MICA):
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            return await answer_from_model(question, EVIDENCE, model, sample, constraints=constraints)
+            writing = written_answer(question, EVIDENCE, sample, no_fallback, constraints=constraints)
+            return await writing.call(model)
 
     made = asyncio.run(call())
     return script.bodies[0]["messages"][0]["content"], made

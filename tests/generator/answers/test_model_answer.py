@@ -4,12 +4,12 @@ import asyncio
 
 import pytest
 
-from generator.answers.model_answer import answer_from_model, answer_schema
+from generator.answers.model_answer import answer_schema, written_answer
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel
-from generator.llm.structured import json_schema
+from generator.llm.json_answers import json_schema
 from generator.prompts import load_prompt
-from tests.generator.language_model import Scripted, says, settings
+from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -41,10 +41,10 @@ def ask(sample, *answers, question=QUESTION, evidence=EVIDENCE):
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            return await answer_from_model(question, evidence, model, sample)
+            return await written_answer(question, evidence, sample, no_fallback).call(model)
 
     made = asyncio.run(call())
-    return script, made.value, made.reply, made.prompt_version
+    return script, made.value, made.reply, made.prompt_versions["prompt_version"]
 
 
 def checks(answer):

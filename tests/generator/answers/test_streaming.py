@@ -8,7 +8,7 @@ import pytest
 
 from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
 from generator.llm import Growth, LanguageModel
-from generator.llm.reading import read_events
+from generator.llm.responses import read_events
 from tests.generator.language_model import (
     PATIENCE_S,
     Scripted,
@@ -203,7 +203,7 @@ def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
 
 
 def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_stays_open(monkeypatch):
-    monkeypatch.setattr("generator.llm.reading.DRAIN_S", 10.0)
+    monkeypatch.setattr("generator.llm.responses.DRAIN_S", 10.0)
     _, reply = ask(streams_slowly([written(*events(RIVER)), KEEP_ALIVE], 1.5), timeout_s=1)
     assert reply.value.length == 510
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from generator.model_calls.allowance import Allowance
-from generator.model_calls.budgets import Budget, Spent
+from generator.model_calls.budgets import Allowance, Budget, Spent
 
 
 def clock_of(*times):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from generator.llm.structured import UnreadableAnswer, json_schema, read_answer
+from generator.llm.json_answers import UnreadableAnswer, json_schema, read_answer
 from tests.generator.language_model import (
     says,
 )

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from generator.evidence import without_low_scores
 from generator.pipeline import answer_question
+from generator.search_step import without_low_scores
 from generator.ways import make_request
 from retriever.stages.hits import Hit
 from tests.generator.sample_index import found, passage, settings_of

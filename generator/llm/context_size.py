@@ -1,17 +1,17 @@
-"""Context size of the model and token counts of prompts, as the server reports them.
+"""Context size of the model and token counts of prompts, by the server, a local tokenizer or an upper bound.
 
 `max_model_len` in /models and the endpoint /tokenize are vLLM's; other servers have neither.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeGuard
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
-from generator.errors import ModelFailed
-from generator.llm.chat import Message, template_kwargs
-from generator.llm.counting import Count, CountTokens, at_most, count_locally, load_tokenizer
+from generator.errors import ModelFailed, TokenizerUnusable
 from generator.llm.endpoint import Endpoint
+from generator.llm.json_answers import Message, template_kwargs
 from generator.llm.limits import Limit, now
 from generator.llm.recording import Call, Outcome, Recording
 from generator.settings import LanguageModelSettings
@@ -19,8 +19,59 @@ from generator.settings import LanguageModelSettings
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
+CountedBy: TypeAlias = Literal["server", "tokenizer", "bytes"]
+
+CountTokens: TypeAlias = Callable[[Sequence[Message]], Awaitable["Count"]]
+
+# Added by a chat template: turn markers and its own system prompt.
+TEMPLATE_TOKENS = 256
+
 ANSWER_S = 10.0  # for requests that normally take milliseconds
 MOST_TOKENS = 2**40
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Tokens of a prompt and their counter; exact by the server, else an upper bound."""
+
+    tokens: int
+    counted_by: CountedBy
+
+
+def at_most(messages: Sequence[Message]) -> Count:
+    """Return an upper bound: no tokenizer in use makes more than one token per UTF-8 byte."""
+    size = sum(len(message["content"].encode("utf-8", "replace")) for message in messages)
+    return Count(size + TEMPLATE_TOKENS, "bytes")
+
+
+def count_locally(tokenizer: "Tokenizer", messages: Sequence[Message]) -> Count:
+    """Count with a local tokenizer and add the tokens of a chat template."""
+    texts = [message["content"].encode("utf-8", "replace").decode() for message in messages]
+    encoded = tokenizer.encode_batch(texts, add_special_tokens=False)
+    return Count(sum(len(text.ids) for text in encoded) + TEMPLATE_TOKENS, "tokenizer")
+
+
+def load_tokenizer(path: Path) -> "Tokenizer":
+    """Load a tokenizer.json, or the one in a folder.
+
+    Raises:
+        TokenizerUnusable: the file is missing or unreadable, or the library is missing.
+    """
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise TokenizerUnusable(
+            "SHRAG_LLM__TOKENIZER needs the library tokenizers: make install-models installs it."
+        ) from None
+    file = path / "tokenizer.json" if path.is_dir() else path
+    if not file.is_file():
+        raise TokenizerUnusable(f"SHRAG_LLM__TOKENIZER: there is no file {file}.")
+    try:
+        return Tokenizer.from_file(str(file))
+    except Exception as error:
+        raise TokenizerUnusable(
+            f"SHRAG_LLM__TOKENIZER: {file} cannot be read: {error}. Use the model's tokenizer.json."
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

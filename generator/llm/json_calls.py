@@ -15,17 +15,14 @@ from pydantic import BaseModel
 
 from base.untrusted import one_line
 from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelNotConfigured
-from generator.llm.chat import Message, chat_request, repair_messages
-from generator.llm.completion import Completion
-from generator.llm.counting import CountTokens
+from generator.llm.context_size import Context, CountTokens, Server
 from generator.llm.endpoint import json_bytes
+from generator.llm.json_answers import Message, UnreadableAnswer, chat_request, read_answer, repair_messages
 from generator.llm.limits import Limit, limit_of, now
-from generator.llm.reading import OnGrowth
 from generator.llm.recording import Call, Outcome, Recording
-from generator.llm.reply import Growth, OnText, Reply
+from generator.llm.replies import Completion, Growth, OnText, Reply
+from generator.llm.responses import OnGrowth
 from generator.llm.sending import Sender
-from generator.llm.server import Context, Server
-from generator.llm.structured import UnreadableAnswer, read_answer
 from generator.settings import CacheSettings, LanguageModelSettings
 
 if TYPE_CHECKING:  # commands without model calls do not import it
