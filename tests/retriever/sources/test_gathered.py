@@ -290,7 +290,7 @@ def test_search_and_ask_take_sources_by_name(sample_home, configured):
         (["search", ENGLISH, "--source", "other"], 2, "there are gone, sample"),
         (["search", ENGLISH, "--source", NAME, "--name", NAME], 2, "--source excludes --name"),
         (["ask", ENGLISH, "--source", "no.toml"], 2, "no.toml cannot be read"),
-        (["ask", ENGLISH, "--source", " ,"], 2, "no source is named"),
+        (["ask", ENGLISH, "--source", " ,"], 2, "no name is given"),
         (["sources", "check", "gone"], 1, ""),
         (["sources", "check", NAME], 0, ""),
         (["sources", "list"], 0, ""),
