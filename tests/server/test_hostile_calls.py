@@ -136,6 +136,7 @@ def test_slow_bodies_are_not_waited_for(guarded):
     assert b"connection: close" in got.lower()
 
 
+@pytest.mark.slow
 def test_slow_heads_are_not_waited_for(guarded):
     with ExitStack() as held:
         slow = [held.enter_context(connected(guarded)) for _ in range(20)]

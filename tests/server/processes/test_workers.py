@@ -6,15 +6,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import pytest
 
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import open_store
 from server.access.key_store import FILE
 from tests.generator.language_model import served as model_served
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.server.loading import Load, publish_edition
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
-from tests.server.running import START_S, children_of, serving, shrag, wait_for, workers_of
+from tests.server.running import START_S, children_of, serving, wait_for, workers_of
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -26,6 +27,7 @@ def until_answered_by(load, edition):
     wait_for(lambda: load.last(20), lambda found: found == {edition})
 
 
+@pytest.mark.slow
 def test_versions_are_published_rolled_back_and_deleted_while_two_processes_answer(tmp_path):
     settings = IndexerSettings(home=tmp_path / "home", workers=1)
     publish_edition(settings, OTHER, 1)
@@ -56,6 +58,7 @@ def assert_editions_are_served(url, settings):
     assert load.mixed == beside.mixed == 0
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_replaced_and_what_others_do_goes_on(sample_home, tmp_path):
     with (
         model_served(ENDLESS) as model,
@@ -80,13 +83,14 @@ def test_a_killed_process_is_replaced_and_what_others_do_goes_on(sample_home, tm
             assert any('"code": "stopping"' in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_process_that_replaces_another_knows_that_keys_were_made(sample_home, tmp_path):
     home = tmp_path / "home"
     home.mkdir()
     (home / NAME).symlink_to(sample_home / NAME)
     with serving(home, tmp_path / "log", server__workers=2) as server:
         assert listed(server) == 200
-        assert shrag(home, "keys", "create").returncode == 0
+        assert shrag("keys", "create", home=home).returncode == 0
         wait_for(lambda: listed(server), lambda status: status == 401)  # closed by the first key
         (home / FILE).unlink()
         before = set(workers_of(server))

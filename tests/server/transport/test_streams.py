@@ -11,7 +11,7 @@ from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
 from tests.indexer.made_corpora import ROOT, build, write_jsonl
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import serving, serving_with_model, shrag, wait_for
+from tests.server.running import serving, serving_with_model, wait_for
 from tests.server.sse import events_of
 
 STREAM = {"Accept": "text/event-stream"}
@@ -179,12 +179,12 @@ def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it
         ThreadPoolExecutor(4) as threads,
     ):
         streamed(server.url, question=ENGLISH)
-        publishing = threads.submit(shrag, home, "index", str(newer), "--name", NAME)
+        publishing = threads.submit(build, home, newer, name=NAME)
         asked = 0
         while not publishing.done() or asked < 3:
             _, found = streamed(server.url, question=ENGLISH)
             assert_whole(found)
             asked += 1
-        assert publishing.result().returncode == 0, publishing.result().stderr
+        assert publishing.result().manifest.version == 2
         found = wait_for(lambda: streamed(server.url, question=ENGLISH)[1], of_the_second_version)
         assert "NEW-1" in json.dumps(found[-1].data["evidence"])
