@@ -7,16 +7,15 @@ import pty
 import re
 import resource
 import subprocess
-import sys
 import unicodedata
 import zipfile
 from pathlib import Path
 
 import pytest
 
-import shrag
 from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
+from tests.generator.sample_index import called
 from tests.indexer.made_corpora import (
     WITHOUT_COMPILING,
     as_others_may,
@@ -32,17 +31,14 @@ GOOD = {"id": "GOOD", "title": "Rice paddies", "abstract": "methane of rice padd
 
 
 @pytest.fixture
-def call(monkeypatch, capsys):
+def call(monkeypatch):
     """Call `shrag` with these arguments; return exit code, standard output and standard error."""
     monkeypatch.setenv("SHRAG_WORKERS", "1")
 
     def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["shrag", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            shrag.main()
-        told = capsys.readouterr()
-        assert "Traceback" not in told.err
-        return ended.value.code or 0, told.out, told.err
+        done = called(*arguments)
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
 
     return run
 

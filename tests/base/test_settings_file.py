@@ -218,7 +218,7 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(("settings", "setting"), SETTINGS, ids=[setting.key for _, setting in SETTINGS])
-@examples(max_examples=20)
+@examples(max_examples=8)
 @given(data=st.data())
 def test_a_variable_and_the_file_say_the_same(tmp_path_factory, settings, setting, data):
     value = data.draw(
