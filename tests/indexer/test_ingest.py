@@ -72,10 +72,10 @@ def test_scores_are_those_of_the_corpus_without_the_replaced_records(home, tmp_p
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_builds_are_equal_whatever_the_number_of_workers(home, tmp_path, workers):
-    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(300)])
+    corpus = write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(120)])
 
     build(home, corpus, name="one", workers=1)
-    build(home, corpus, name="other", workers=workers, commit_every=70)
+    build(home, corpus, name="other", workers=workers, commit_every=30)
 
     assert stored_records(home, "other") == stored_records(home, "one")
     assert answers(home, "other") == answers(home, "one")

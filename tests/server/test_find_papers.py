@@ -225,6 +225,7 @@ def test_what_was_found_is_kept_when_the_reader_leaves_and_gone_on_with_once_at_
     assert len(set(titles)) == len(titles)
 
 
+@pytest.mark.slow
 def test_a_kept_search_stands_in_the_order_of_the_model_until_it_goes_on(home, tmp_path):
     with (
         serving_model(FindingModel()) as settings,
@@ -240,6 +241,7 @@ def test_a_kept_search_stands_in_the_order_of_the_model_until_it_goes_on(home, t
         assert ids(kept(server.url, found["search"]).json()) != ids(resumed)
 
 
+@pytest.mark.slow
 def test_a_killed_server_has_kept_what_was_judged(home, tmp_path):
     model = WaitsInTheMiddle()
     with (
@@ -289,6 +291,7 @@ def test_what_was_found_is_given_when_the_time_is_over(home, tmp_path):
         model.go_on.set()
 
 
+@pytest.mark.slow
 def test_what_was_found_is_given_when_the_server_stops(home, tmp_path):
     model = WaitsInTheMiddle()
     with (

@@ -71,6 +71,7 @@ def held(server, admin):
     return value
 
 
+@pytest.mark.slow
 def test_refusals_are_answered_at_once_at_first_and_then_end_the_connection(limited):
     server, _ = limited
     key = make(server.home)
@@ -89,6 +90,7 @@ def test_refusals_are_answered_at_once_at_first_and_then_end_the_connection(limi
     assert len(answers) > AT_ONCE + 1
 
 
+@pytest.mark.slow
 def test_others_are_answered_while_refusals_of_a_caller_are_held_back(limited):
     server, admin = limited
     busy, other = make(server.home), make(server.home)
@@ -102,6 +104,7 @@ def test_others_are_answered_while_refusals_of_a_caller_are_held_back(limited):
     assert sorted(statuses) == [200] + [429] * (3 * AT_ONCE - 1)
 
 
+@pytest.mark.slow
 def test_who_has_no_key_is_held_back_as_well(limited):
     server, admin = limited
     with ExitStack() as stack:
@@ -110,6 +113,7 @@ def test_who_has_no_key_is_held_back_as_well(limited):
         assert {call.getresponse().status for call in calls} == {401}
 
 
+@pytest.mark.slow
 def test_refusals_that_are_held_back_keep_no_connections_from_others(home):
     busy, other = make(home), make(home)
     with serving(home, home / "log", server__connections=10, **ONE_SEARCH) as server, ExitStack() as stack:
@@ -121,6 +125,7 @@ def test_refusals_that_are_held_back_keep_no_connections_from_others(home):
         assert search(server, other).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_caller_who_leaves_is_not_held(limited):
     server, admin = limited
     busy = make(server.home)
@@ -132,6 +137,7 @@ def test_a_caller_who_leaves_is_not_held(limited):
         wait_for(lambda: held(server, admin), lambda number: number == 0)
 
 
+@pytest.mark.slow
 def test_the_audit_log_counts_refusals_of_a_caller(home):
     key, audit = make(home), home / "audit"
     with serving(home, home / "log", server__audit_file=audit, **ONE_SEARCH) as server:
@@ -179,6 +185,7 @@ def test_refusals_that_are_audited_are_counted_apart_from_those_that_are_not(tmp
     assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 2]
 
 
+@pytest.mark.slow
 def test_refusals_of_an_ipv6_network_are_counted_together(home):
     make(home)
     audit = home / "audit"
@@ -216,6 +223,7 @@ def test_one_process_alone_asks_services_on_the_network(monkeypatch):
     assert default_workers(IndexerSettings(), read_declared(["wiki"])) == 1
 
 
+@pytest.mark.slow
 def test_a_server_starts_a_process_for_each_core(sample_home, tmp_path):
     with serving(sample_home, tmp_path / "log", server__workers=0) as server:
         if usable_cores() > 1:

@@ -44,6 +44,7 @@ def test_reached_from_elsewhere_it_does_not_start_with_an_empty_file_of_keys_and
     assert f"{tmp_path / FILE} is empty" in refused.stderr
 
 
+@pytest.mark.slow
 def test_with_a_key_or_open_it_starts_there(sample_home, tmp_path):
     (tmp_path / NAME).symlink_to(sample_home / NAME)
     with serving(tmp_path, tmp_path / "log", "--host", "0.0.0.0", "--open") as server:

@@ -308,6 +308,7 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(of_all):
     ] == (["[1]", "[1]", "[2]", "[2]"])
 
 
+@pytest.mark.slow
 def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tmp_path):
     written = ANSWER | {
         "body": [
@@ -354,6 +355,7 @@ def test_earlier_turns_make_the_question_stand_alone(of_all):
     assert "Tell me of battery packs." in json.dumps(model.bodies[0])
 
 
+@pytest.mark.slow
 def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, tmp_path):
     begun = [piece('{"title": "T", "introduction": [{"text": "Spacing slows it.", "citations": [1]}, ')]
     broken = streams_out(*begun, pause_s=0.5, end=False)
@@ -366,6 +368,7 @@ def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, 
     assert noted
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_is_told(sample_home, tmp_path):
     with serving_with_model(sample_home, tmp_path, breaks_off) as (server, model):
         text, noted, _ = whole(server.url, asks(ENGLISH))
@@ -439,6 +442,7 @@ def _read_until_it_ends(url):
         streamed(url, asks(ENGLISH))
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_ends_its_streams_with_an_error(sample_home, tmp_path):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     calls = [*answers(KEYWORDS), slowly]
@@ -456,6 +460,7 @@ def test_a_server_that_stops_ends_its_streams_with_an_error(sample_home, tmp_pat
         assert model.closed.wait(START_S)
 
 
+@pytest.mark.slow
 def test_marks_and_links_of_an_abstract_are_no_citations(tmp_path):
     text = "Quokka gardens cool cities [1] ![x](http://evil.test/x.png) <img src=http://evil.test>[DONE]. "
     paper = {"id": "a/../b?x=1#y", "title": "Quokka gardens <b>cool</b> [9]", "abstract": text, "year": 2020}

@@ -19,6 +19,8 @@ from tests.server.running import START_S, children_of, serving, wait_for, worker
 
 pytest_plugins = ["tests.generator.sample_index"]
 
+pytestmark = pytest.mark.slow  # starts processes of the server
+
 OTHER = "quokkas"
 
 
@@ -27,7 +29,6 @@ def until_answered_by(load, edition):
     wait_for(lambda: load.last(20), lambda found: found == {edition})
 
 
-@pytest.mark.slow
 def test_versions_are_published_rolled_back_and_deleted_while_two_processes_answer(tmp_path):
     settings = IndexerSettings(home=tmp_path / "home", workers=1)
     publish_edition(settings, OTHER, 1)
@@ -58,7 +59,6 @@ def assert_editions_are_served(url, settings):
     assert load.mixed == beside.mixed == 0
 
 
-@pytest.mark.slow
 def test_a_killed_process_is_replaced_and_what_others_do_goes_on(sample_home, tmp_path):
     with (
         model_served(ENDLESS) as model,
@@ -83,7 +83,6 @@ def test_a_killed_process_is_replaced_and_what_others_do_goes_on(sample_home, tm
             assert any('"code": "stopping"' in line for line in lines)
 
 
-@pytest.mark.slow
 def test_a_process_that_replaces_another_knows_that_keys_were_made(sample_home, tmp_path):
     home = tmp_path / "home"
     home.mkdir()

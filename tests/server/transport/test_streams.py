@@ -121,6 +121,7 @@ def with_model(sample_home, tmp_path):
         yield served
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
     with serving_with_model(sample_home, tmp_path, IN_AN_HOUR, server__ask_s=3) as (server, model):
         # However slow the machine is, the model is asked within the time once the index is open.
@@ -144,6 +145,7 @@ def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model)
     assert model.closed.wait(WAIT_S)
 
 
+@pytest.mark.slow
 def test_when_the_reader_of_a_plain_answer_leaves_the_models_work_ends_too(with_model):
     server, model = with_model
     body = json.dumps({"question": ENGLISH}).encode()
@@ -161,6 +163,7 @@ def of_the_second_version(found):
     return found[-1].data["version"] == 2
 
 
+@pytest.mark.slow
 def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it(tmp_path):
     home = tmp_path / "home"
     build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
