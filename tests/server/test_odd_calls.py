@@ -227,6 +227,7 @@ def test_what_cannot_be_used_is_refused_in_the_commands_words_whole_or_streamed(
     ("body", "headers", "status", "code"),
     [
         (b"{", JSON, 422, "bad-request"),
+        (b"null", JSON, 422, "bad-request"),
         (b"", JSON, 422, "bad-request"),
         (b"\xff\xfe\xfd", JSON, 422, "bad-request"),
         (b'{"question": "\xff"}', JSON, 422, "bad-request"),
