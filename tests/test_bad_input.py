@@ -605,8 +605,5 @@ def test_an_empty_path_is_not_the_current_folder(call, index, tmp_path, monkeypa
 
     code, _, told = call(*arguments)
 
-    assert (code, told.splitlines()[-1].endswith("path is empty; the current folder is called .")) == (
-        2,
-        True,
-    )
+    assert (code, "path is empty" in told) == (2, True)
     assert json.loads(call("indexes", "show", "x", "--json")[1])["version"] == 1

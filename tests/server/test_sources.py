@@ -237,11 +237,8 @@ def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch,
     declare(monkeypatch, "late", kind="index", index=NAME, home=tmp_path / "later")
     with offering(sample_home, "ours,late") as client:
         [_, late] = client.get("/api/v1/sources").json()["sources"]
-        assert late == {
-            "name": "late",
-            "kind": "index",
-            "error": "source 'late' cannot be opened; see the server's log",
-        }
+        assert "'late'" in late.pop("error")
+        assert late == {"name": "late", "kind": "index"}
         result = found(client, "ours", "late")
         assert [note for note in result["notes"] if "'late'" in note]
         assert result["hits"][0]["doc_id"].startswith("ours:")

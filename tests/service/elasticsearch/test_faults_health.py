@@ -215,5 +215,5 @@ def test_a_server_without_nori_is_told_with_the_command_that_installs_it(
         )
         told = command.told(settings, "index", corpus(tmp_path, 3), "--name", NAME)
         clean(settings)
-    assert "lacks the plugin analysis-nori (Unknown tokenizer type [nori_tokenizer] for [nori])" in told
+    assert "analysis-nori" in told
     assert "(bin/elasticsearch-plugin install analysis-nori) and restart them" in told
