@@ -41,7 +41,7 @@ def home(tmp_path):
 
 @pytest.fixture
 def corpus(tmp_path):
-    return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(200)])
+    return write_jsonl(tmp_path / "corpus.jsonl", [paper(number) for number in range(80)])
 
 
 def break_off(home, corpus, stage="merging", **options):
@@ -51,13 +51,13 @@ def break_off(home, corpus, stage="merging", **options):
 
     request = IngestRequest("papers", [str(corpus)], **options)
     with pytest.raises(PowerCut):
-        build_index(request, IndexerSettings(home=home, workers=1, commit_every=50), cut)
+        build_index(request, IndexerSettings(home=home, workers=1, commit_every=20), cut)
 
 
 def stages_of(home, corpus, **options):
     told = []
     request = IngestRequest("papers", [str(corpus)], **options)
-    settings = IndexerSettings(home=home, workers=1, commit_every=50)
+    settings = IndexerSettings(home=home, workers=1, commit_every=20)
     build_index(request, settings, lambda stage, done, total: told.append(stage))
     return list(dict.fromkeys(told))
 
@@ -66,7 +66,7 @@ def test_what_was_committed_is_read_again_but_not_analysed_again(home, corpus):
     break_off(home, corpus, "merging")
 
     assert stages_of(home, corpus) == ["reading", "indexing", "merging", "glossary", "publishing"]
-    assert len(set(stored_records(home))) == 240
+    assert len(set(stored_records(home))) == 96
 
 
 @pytest.mark.parametrize("stage", ["glossary", "publishing"])
@@ -74,7 +74,7 @@ def test_a_build_that_broke_off_after_its_last_passage_is_not_analysed_again(hom
     break_off(home, corpus, stage)
 
     assert stages_of(home, corpus)[0] == "reading"
-    assert len(set(stored_records(home))) == 240
+    assert len(set(stored_records(home))) == 96
 
 
 def test_a_resumed_build_answers_as_an_undisturbed_one(home, corpus, tmp_path):
@@ -92,7 +92,7 @@ def test_a_resumed_build_answers_as_an_undisturbed_one(home, corpus, tmp_path):
 def broken_off(tmp_path_factory):
     """Return a build that broke off after commits, its corpus, and what an undisturbed one answers."""
     folder = tmp_path_factory.mktemp("broken-off")
-    corpus = write_jsonl(folder / "corpus.jsonl", [paper(number) for number in range(200)])
+    corpus = write_jsonl(folder / "corpus.jsonl", [paper(number) for number in range(80)])
     break_off(folder / "home", corpus)
     build(folder / "undisturbed", corpus)
     return folder / "home", corpus, answers(folder / "undisturbed")
@@ -150,10 +150,10 @@ def test_an_error_later_in_a_resumed_build_costs_nothing_that_was_committed(home
 
 def test_a_corpus_that_changed_is_read_from_the_start(home, corpus):
     break_off(home, corpus)
-    write_jsonl(corpus, [paper(number, version=1) for number in range(100)])
+    write_jsonl(corpus, [paper(number, version=1) for number in range(50)])
 
     assert stages_of(home, corpus)[0] == "indexing"
-    assert FolderStore(home, "papers").manifest().papers == 100
+    assert FolderStore(home, "papers").manifest().papers == 50
 
 
 def test_a_corpus_that_changed_unseen_is_read_from_the_start(home, corpus):
@@ -161,7 +161,7 @@ def test_a_corpus_that_changed_unseen_is_read_from_the_start(home, corpus):
     break_off(home, corpus)
     plan = FolderStore(home, "papers").local.building / "plan.json"
     status = corpus.stat()
-    write_jsonl(corpus, [paper(number) for number in range(1, 200)])
+    write_jsonl(corpus, [paper(number) for number in range(1, 80)])
     changed = corpus.stat()
     text = plan.read_text().replace(str(status.st_size), str(changed.st_size))
     text = text.replace(str(status.st_mtime_ns), str(changed.st_mtime_ns))
@@ -169,21 +169,21 @@ def test_a_corpus_that_changed_unseen_is_read_from_the_start(home, corpus):
 
     build(home, corpus)
 
-    assert FolderStore(home, "papers").manifest().papers == 199
-    assert len(stored_records(home)) == 199 + 39
+    assert FolderStore(home, "papers").manifest().papers == 79
+    assert len(stored_records(home)) == 79 + 15
 
 
 def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(home, corpus, tmp_path):
     build(home, corpus)
     before = answers(home)
-    update = write_jsonl(tmp_path / "update.jsonl", [paper(number, version=1) for number in range(150, 260)])
+    update = write_jsonl(tmp_path / "update.jsonl", [paper(number, version=1) for number in range(60, 100)])
 
     break_off(home, update, "glossary")
 
     assert answers(home) == before
     assert FolderStore(home, "papers").local.committed() == {}  # what is never resumed from is not summed
     assert stages_of(home, update)[0] == "indexing"
-    assert FolderStore(home, "papers").manifest().papers == 260
+    assert FolderStore(home, "papers").manifest().papers == 100
 
 
 def test_another_command_does_not_go_on_with_what_broke_off(home, corpus, tmp_path):
@@ -207,7 +207,7 @@ def test_a_second_writer_is_refused_at_once_and_the_first_goes_on(home, corpus):
     build_index(IngestRequest("papers", [str(corpus)]), IndexerSettings(home=home, workers=1), second)
 
     assert len(refused) == 1
-    assert FolderStore(home, "papers").manifest().papers == 200
+    assert FolderStore(home, "papers").manifest().papers == 80
 
 
 # Two workers; as soon as they analyse, one of them is ended, as the system does when memory is short.
