@@ -8,6 +8,7 @@ import pytest
 
 from tests.generator.sample_index import NAME, shrag
 from tests.indexer.made_corpora import WITHOUT_COMPILING, command, environment_of, limited
+from tests.needs import mostly_slow
 
 pytest_plugins = ["tests.generator.sample_index"]
 SEARCH = ("search", "methane rice paddies", "--name", NAME, "-k", "2")
@@ -93,7 +94,11 @@ def test_what_an_encoding_lacks_is_printed_as_its_escape(sample_home, env, optio
 
 
 @pytest.mark.parametrize(
-    ("command_name", "option"), [("find-papers", "--save"), ("find-papers", "--trace"), ("ask", "--trace")]
+    ("command_name", "option"),
+    mostly_slow(
+        [("find-papers", "--save"), ("find-papers", "--trace"), ("ask", "--trace")],
+        quick={("find-papers", "--save")},
+    ),
 )
 def test_a_reader_who_leaves_costs_no_file(sample_home, tmp_path, command_name, option):
     reading, writing = os.pipe()
