@@ -1,15 +1,12 @@
 """Values that no program likes to be given, and `shrag` called with them in this process."""
 
-import contextlib
-import io
 import json
-import sys
 import unicodedata
 from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-import shrag
+from tests.generator.sample_index import called
 
 SIGNS = tuple("!?.…()[]{}\"'“”「」『<>&|^~*+-–=:;,/\\#@%$_`·ㆍ（）：")
 CHARACTERS = (
@@ -86,17 +83,9 @@ class Ended(NamedTuple):
 
 def call(*arguments: object) -> Ended:
     """Call `shrag` in this process; whatever it was given it ends with a result or with what is wrong."""
-    out, err = io.StringIO(), io.StringIO()
-    given, sys.argv = sys.argv, ["shrag", *map(str, arguments)]
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            shrag.main()
-        code = 0
-    except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    finally:
-        sys.argv = given
-    ended_so = Ended(code, out.getvalue(), err.getvalue())
+    done = called(*arguments)
+    code = done.returncode
+    ended_so = Ended(code, done.stdout, done.stderr)
     shown = f"{arguments!r:.300} → {ended_so!r:.500}"
     assert code in {0, 1, 2}, shown
     assert "Traceback" not in ended_so.err, shown

@@ -7,6 +7,7 @@ read. The end of a run says how many tests were left out, and why.
 
 import re
 from collections import Counter
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,15 @@ NEEDS = {
     "shared": Need("shared evaluation data", fixtures=frozenset({"shared_data", "shared_golden"})),
     "slow": Need("more than a few seconds: make test-others"),
 }
+
+
+def mostly_slow(values: Iterable[Any], *, quick: Container[Any]) -> list[Any]:
+    """Return the values of a parameter; those that are not quick carry the mark `slow`."""
+    return [value if value in quick else _slow(value) for value in values]
+
+
+def _slow(value: Any) -> Any:
+    return pytest.param(*value if isinstance(value, tuple) else (value,), marks=pytest.mark.slow)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -23,6 +23,7 @@ from tests.conftest import BY_NIGHT
 from tests.damaging import DAMAGES
 from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import ROOT, environment_of, paper, write_jsonl
+from tests.needs import mostly_slow
 
 QUESTION, EXPRESSION = "지식 그래프 retrieval evidence", "지식 AND 그래프"
 METHODS = {"or": QUESTION, "paper": QUESTION, "shrag": QUESTION, "dense": QUESTION, "boolean": EXPRESSION}
@@ -153,7 +154,11 @@ def is_told(outcome):
     return code == 1 and said.count("\n") == 1 and said.startswith(("IndexDamaged: ", "IndexNotWritten: "))
 
 
-@pytest.mark.parametrize("pattern", VERSION_FILES)
+# A file of each kind; the others are slow.
+QUICK = {"manifest.json", "glossary.sqlite", "lexicon.bin", "vectors/rows.bin", "tantivy/*.term", "CURRENT"}
+
+
+@pytest.mark.parametrize("pattern", mostly_slow(VERSION_FILES, quick=QUICK))
 def test_damage_of_a_version_is_verified_and_told_by_every_command(small, undamaged, pattern, tried):
     path = small.file(pattern)
     ways = WAYS[VERSION_FILES.index(pattern) % STEP :: STEP]
@@ -186,7 +191,8 @@ UNREAD = (
 
 
 @pytest.mark.parametrize(
-    "pattern", [*UNREAD, *(one for one in VERSION_FILES if one.startswith("tantivy/*."))]
+    "pattern",
+    mostly_slow([*UNREAD, *(one for one in VERSION_FILES if one.startswith("tantivy/*."))], quick=QUICK),
 )
 def test_damage_that_is_met_while_searching_is_told(large, pattern, tried):
     """What is met of it ends in an error that says so; an order may change, which `verify` tells."""
@@ -200,7 +206,9 @@ def test_damage_that_is_met_while_searching_is_told(large, pattern, tried):
     tried("damages", len(FLIPS))
 
 
-@pytest.mark.parametrize("name", ["CURRENT", "writer.lock", "dead-letters/000001.jsonl"])
+@pytest.mark.parametrize(
+    "name", mostly_slow(["CURRENT", "writer.lock", "dead-letters/000001.jsonl"], quick=QUICK)
+)
 def test_damage_beside_the_versions_loses_none(small, undamaged, name, tried):
     search = SEARCHES["search or"]
     ways = WAYS if name == "CURRENT" else ("flip middle", "empty", "remove", "folder")

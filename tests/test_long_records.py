@@ -5,7 +5,7 @@ import pytest
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import build, write_jsonl
 
-LONG = 20_000
+LONG = 8_000
 RECORDS = [
     {
         "id": "L1",
@@ -37,11 +37,11 @@ def home(tmp_path_factory):
     "arguments",
     [
         ("search", "methane rice"),
-        ("search", "methane rice " * 1_500),
+        ("search", "methane rice " * 400),
         ("ask", "does rice emit methane?"),
         ("ask", "does rice emit methane?", "--way", "paper-qa-2"),
         ("find-papers", "methane of rice"),
-        ("find-papers", "methane rice " * 1_500),
+        ("find-papers", "methane rice " * 400),
         ("citations", "L1", "L2"),
         ("explain", "methane rice", "L1"),
     ],

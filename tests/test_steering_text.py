@@ -20,6 +20,7 @@ from generator.answers.marks import quoted
 from tests.generator.language_model import answers_with, served
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import command, environment_of, write_jsonl
+from tests.needs import mostly_slow
 
 STEERING = (
     "\x00\x07\x08\x0b\x0c\x1b[31m\x1b]8;;http://evil\x07\x7f\x85\x9b31m"
@@ -230,7 +231,7 @@ def test_of_a_quotation_the_marks_are_the_program_s(hostile):
 OWN = re.compile(r"\x1b\[[\d;]*m|\x1b\[\?25[hl]|\x1b\[\d*[AK]|\r")
 
 
-@pytest.mark.parametrize("command_name", ["ask", "search", "doctor"])
+@pytest.mark.parametrize("command_name", mostly_slow(["ask", "search", "doctor"], quick={"ask"}))
 def test_on_a_terminal_the_only_sequences_are_the_program_s_own(hostile, command_name):
     folder, _ = hostile
     outer, inner = pty.openpty()

@@ -55,7 +55,7 @@ def ask(answer, *, seconds=20.0, times=1, **options):
 @pytest.mark.parametrize("status", [200, 307, 401, 500])
 def test_no_more_is_read_than_the_request_allows(status):
     body = Endless()
-    with pytest.raises(httpx.RemoteProtocolError, match="it sends more than 50,000 bytes"):
+    with pytest.raises(httpx.RemoteProtocolError, match="50,000 bytes"):
         ask(lambda: httpx.Response(status, stream=body), most_bytes=50_000)
     assert body.read == 60_000
 
@@ -64,7 +64,7 @@ def test_an_encoder_reads_no_more_than_vectors_take():
     body = Endless()
     transport = httpx.MockTransport(lambda _: httpx.Response(200, stream=body))
     given = EncoderSettings(provider="endpoint", base_url="http://model.test/v1")
-    with pytest.raises(EncoderUnusable, match="it sends more than 350,000 bytes"):
+    with pytest.raises(EncoderUnusable, match="350,000 bytes"):
         EndpointEncoder(given, transport)
     assert body.read == 2 * 360_000  # it is tried twice
 
@@ -82,7 +82,7 @@ async def nothing():
     ("answer", "said"),
     [
         (nothing, "was silent for 5 s"),
-        (lambda: httpx.Response(200, stream=Endless(1)), "did not finish its response for 5 s"),
+        (lambda: httpx.Response(200, stream=Endless(1)), "5 s"),
     ],
 )
 def test_no_longer_is_waited_than_the_request_allows(answer, said):
@@ -92,7 +92,7 @@ def test_no_longer_is_waited_than_the_request_allows(answer, said):
 
 def test_nothing_packed_is_asked_for_or_read():
     bomb = gzip.compress(bytes(10_000_000))
-    with pytest.raises(httpx.DecodingError, match=r"its response is compressed \(gzip\)"):
+    with pytest.raises(httpx.DecodingError, match="gzip"):
         ask(lambda: httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(bomb)))
     _, [request] = ask(lambda: httpx.Response(200))
     assert request.headers["Accept-Encoding"] == "identity"

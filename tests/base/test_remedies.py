@@ -13,12 +13,11 @@ from indexer.versions.store.engines import open_store
 
 
 def test_an_error_says_in_words_what_the_command_line_says_by_commands():
-    error = IndexMismatch("built otherwise", remedy=(Remedy.REBUILD, "set it back"), index="papers")
+    error = IndexMismatch("why", remedy=(Remedy.REBUILD, "set back"), index="papers")
 
-    assert str(error) == "built otherwise; build it again, or set it back"
-    assert describe_error(error) == (
-        "built otherwise; build it again (shrag index PATH --name papers --rebuild), or set it back"
-    )
+    assert str(error) == f"why; {Remedy.REBUILD.value}, or set back"
+    command = "(shrag index PATH --name papers --rebuild)"
+    assert describe_error(error) == f"why; {Remedy.REBUILD.value} {command}, or set back"
 
 
 @pytest.mark.parametrize("remedy", Remedy)
@@ -33,7 +32,7 @@ def test_an_error_without_a_remedy_says_what_happened():
 def test_an_unknown_engine_is_refused_with_those_there_are(tmp_path):
     settings = IndexerSettings(home=tmp_path).model_copy(update={"engine": "lucene"})
 
-    with pytest.raises(InvalidCall, match="no engine is called 'lucene'; there are: tantivy, elasticsearch"):
+    with pytest.raises(InvalidCall, match=r"'lucene'.*tantivy, elasticsearch"):
         open_store(settings, "papers")
 
 
@@ -56,7 +55,5 @@ def test_a_missing_client_is_a_missing_library_with_what_installs_it(tmp_path):
     )
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith(
-        "LibraryMissing: the engine is elasticsearch, and its client is not installed"
-    )
-    assert done.stderr.endswith("install it: make install-elasticsearch\n")
+    assert done.stderr.startswith("LibraryMissing: ")
+    assert done.stderr.endswith(": make install-elasticsearch\n")

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import subprocess
 import threading
 from contextlib import contextmanager
@@ -126,13 +127,22 @@ def test_the_title_weight_asked_for_takes_effect_and_stands_in_the_manifest(call
     assert runs[0] != runs[1]
 
 
-def test_a_title_weight_for_a_method_without_a_title_clause_is_refused(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
-    options = ("--name", "sample", "--method", "paper", "--title-weight", "1", "--out", tmp_path / "run")
+@pytest.mark.parametrize(
+    ("topic", "options", "error"),
+    [
+        ("q1\trice", ("--method", "paper", "--title-weight", "1"), BadFilter),  # no title clause
+        ("q1\trice", ("--keywords", "model"), ModelNotConfigured),
+        ("q1 rice", (), BadTopics),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_refused_before_anything_is_written(
+    call, tmp_path, topic, options, error
+):
+    topics = write_lines(tmp_path / "topics.tsv", topic)
 
-    result = call("run", topics, *options)
+    result = call("run", topics, "--name", "sample", *options, "--out", tmp_path / "run")
 
-    assert isinstance(result.exception, BadFilter)
+    assert isinstance(result.exception, error)
     assert not (tmp_path / "run").exists()
 
 
@@ -144,9 +154,8 @@ def test_a_question_without_hits_is_told_and_the_others_go_on(call, tmp_path):
 
     assert result.exit_code == 0, result.output
     assert {line.split()[0] for line in out.read_text().splitlines()} == {"q3"}
-    assert "no hits for 2 questions:" in result.stderr
-    assert "q1: nothing found" in result.stderr
-    assert "q2: the question has 20,001 characters" in result.stderr
+    assert re.findall(r"^ *(q\d): ", result.stderr, re.MULTILINE) == ["q1", "q2"]
+    assert "20,001" in result.stderr
 
 
 def test_one_question_with_one_hit_is_told_in_the_singular(call, tmp_path):
@@ -154,7 +163,7 @@ def test_one_question_with_one_hit_is_told_in_the_singular(call, tmp_path):
 
     result = call("run", topics, "--name", "sample", "--method", "or", "-k", 1, "--out", tmp_path / "run")
 
-    assert result.stdout.startswith(f"{tmp_path / 'run'}: 1 question, 1 hit, method or, judged unit paper, ")
+    assert result.stdout.startswith(f"{tmp_path / 'run'}: 1 question, 1 hit, ")
 
 
 def test_an_expression_that_cannot_be_read_is_told_and_the_others_go_on(call, tmp_path):
@@ -166,15 +175,6 @@ def test_an_expression_that_cannot_be_read_is_told_and_the_others_go_on(call, tm
 
     assert result.exit_code == 0, result.output
     assert list(json.loads(result.stdout)["without_hits"]) == ["q1"]
-
-
-def test_keywords_of_a_model_need_one(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1\trice")
-
-    result = call("run", topics, "--name", "sample", "--keywords", "model", "--out", tmp_path / "run")
-
-    assert isinstance(result.exception, ModelNotConfigured)
-    assert not (tmp_path / "run").exists()
 
 
 class KeywordModel(Handler):
@@ -203,15 +203,6 @@ def test_keywords_of_a_model_stand_in_the_manifest(call, tmp_path, monkeypatch):
     assert (keywords["source"], keywords["models"]) == ("model", ["small-1"])
     assert keywords["texts"] == {"q1": ["methane", "논", "paddy", "메탄"]}
     assert out.read_text().startswith("q1 Q0 SAMPLE-")
-
-
-def test_topics_that_cannot_be_read_are_told_before_anything_is_written(call, tmp_path):
-    topics = write_lines(tmp_path / "topics.tsv", "q1 rice")
-
-    result = call("run", topics, "--name", "sample", "--out", tmp_path / "run")
-
-    assert isinstance(result.exception, BadTopics)
-    assert not (tmp_path / "run").exists()
 
 
 def test_a_place_that_cannot_be_written_is_told_before_the_work(call, tmp_path):
@@ -363,9 +354,7 @@ def test_score_has_usual_measures_and_tells_what_is_missing(call, tmp_path):
     result = call("score", qrels, run)
 
     assert result.stdout.split() == "nDCG@10 0.5000 R@100 0.5000 Success@5 0.5000 Success@15 0.5000".split()
-    assert "1 judged question not in the run, counted as 0 (q2)" in result.stderr
-    assert "1 question with nothing relevant judged, not counted (q3)" in result.stderr
-    assert "1 question not judged, not counted (q4)" in result.stderr
+    assert re.findall(r"^.*\((q\d)\)$", result.stderr, re.MULTILINE) == ["q2", "q3", "q4"]
 
 
 def with_manifest(run, *, failed=(), topics="one"):
@@ -387,24 +376,16 @@ def test_questions_that_failed_are_left_out_of_scores_and_told(call, tmp_path):
     result = call("score", qrels, run, "--measures", "RR", "--json")
 
     assert json.loads(result.stdout) == {"RR": 1 / 2, "left_out": ["q2"]}
-    assert "1 question failed in the run, left out (q2)" in result.stderr
-    assert "1 judged question not in the run, counted as 0 (q3)" in result.stderr
-    assert "scored over 2 questions" in result.stderr
+    assert re.findall(r"^.*\((q\d)\)$", result.stderr, re.MULTILINE) == ["q2", "q3"]
 
 
-def test_a_manifest_of_another_run_leaves_nothing_out(call, tmp_path):
+@pytest.mark.parametrize("another_run", [True, False])
+def test_a_manifest_that_does_not_fit_the_run_leaves_nothing_out(call, tmp_path, another_run):
     qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t")
+    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t", *[] if another_run else ["q2 Q0 x 1 2.0 t"])
     with_manifest(run, failed=["q2"])
-    write_lines(run, "q1 Q0 a 1 3.0 t")
-
-    assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 1 / 2}
-
-
-def test_a_manifest_that_calls_a_ranked_question_failed_leaves_nothing_out(call, tmp_path):
-    qrels = write_lines(tmp_path / "qrels", "q1 0 a 1", "q2 0 b 1")
-    run = write_lines(tmp_path / "run", "q1 Q0 a 1 2.0 t", "q2 Q0 x 1 2.0 t")
-    with_manifest(run, failed=["q2"])
+    if another_run:
+        write_lines(run, "q1 Q0 a 1 3.0 t")
 
     assert json.loads(call("score", qrels, run, "--measures", "RR", "--json").stdout) == {"RR": 1 / 2}
 
@@ -423,7 +404,7 @@ def test_questions_that_failed_in_one_run_are_compared_in_neither(call, tmp_path
     record = json.loads(result.stdout)
     assert (record["questions"], record["left_out"]) == (2, ["q2"])
     assert (record["measures"]["RR"]["a"], record["measures"]["RR"]["b"]) == (1 / 2, 1.0)
-    assert "the runs are of different topics" in result.stderr
+    assert "different topics" in result.stderr
 
 
 def test_score_gives_each_question_where_asked(call, tmp_path):

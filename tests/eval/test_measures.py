@@ -44,11 +44,8 @@ def test_a_judged_question_that_is_not_in_the_run_counts_zero():
     assert scores.missing == ("q1",)
 
 
-def test_an_empty_ranking_counts_zero():
+def test_an_empty_ranking_and_an_empty_run_count_zero():
     assert score(QRELS, {"q1": [], "q2": RUN["q2"]}, "RR") == {"RR": 0.25}
-
-
-def test_an_empty_run_scores_zero():
     assert score(QRELS, {}, "nDCG@10 R@100") == {"nDCG@10": 0.0, "R@100": 0.0}
 
 
@@ -84,12 +81,12 @@ def test_what_is_no_measure_here_is_refused_with_examples(measures):
 
 
 def test_judgements_without_anything_relevant_are_refused():
-    with pytest.raises(NothingJudged, match="no relevant judgement"):
+    with pytest.raises(NothingJudged, match="relevant"):
         score({"q1": {"a": 0}}, RUN, "RR")
 
 
 def test_a_run_of_other_topics_is_refused():
-    with pytest.raises(NothingJudged, match=r"no question of the run \(z9, …\) is judged in the qrels"):
+    with pytest.raises(NothingJudged, match="z9"):
         score(QRELS, {"z9": [("a", 1.0)]}, "RR")
 
 

@@ -54,7 +54,7 @@ def test_what_holds_for_every_question_is_the_configuration():
     unused = replace(WITH_VECTORS, vectors="", vectors_unused="no encoder is configured")
     of_run = configuration([unused, unused])
 
-    assert of_run["vectors_unused"] == "no encoder is configured"
+    assert "encoder" in of_run["vectors_unused"]
     assert deviations({"q1": unused, "q2": unused}, of_run) == {}
 
 

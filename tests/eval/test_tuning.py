@@ -46,49 +46,35 @@ def test_the_constants_in_use_give_what_the_method_ranks(tmp_path):
     assert values[:, tuning.PLACE_IN_USE] == pytest.approx(expected)
 
 
-def test_candidates_are_ordered_by_each_of_the_weights():
-    found = packed([0.2, 0.5], {"A": 1})
-
-    assert ndcg(found, [{"base": 1.0}, {"base": -1.0}]) == pytest.approx([0.6309297536, 1.0])
-
-
-def test_equal_scores_are_ordered_by_id():
-    assert ndcg(packed([0.5, 0.5], {"A": 1}), [{"base": 1.0}]) == pytest.approx([1.0])
-
-
-def test_passages_of_one_title_share_their_scores():
-    found = packed([0.6, 0.5, 0.9], {"B": 1}, titles=[1, 2, 2])
-
-    tried = [{"base": 1.0}, {"base": 1.0, "same title": 1.0}]
-
-    assert ndcg(found, tried) == pytest.approx([0.5, 1.0])
-
-
-def test_passages_without_a_title_share_nothing():
-    found = packed([0.9, 0.5, 0.1], {"C": 1})
-
-    assert ndcg(found, [{"base": 1.0, "same title": 1.0}]) == pytest.approx([0.5])
-
-
-def test_a_paper_scores_as_its_best_passage():
-    found = packed([0.9, 0.5, 0.8], {"P2": 1}, papers=["P1", "P2", "P1"])
-
-    assert ndcg(found, [{"base": 1.0}]) == pytest.approx([0.6309297536])
+BASE, SHARED = {"base": 1.0}, {"base": 1.0, "same title": 1.0}
+SECOND = 0.6309297536  # 1 / log2(3)
+RANKED = {
+    "by each of the weights": (packed([0.2, 0.5], {"A": 1}), [BASE, {"base": -1.0}], [SECOND, 1.0]),
+    "equal scores by id": (packed([0.5, 0.5], {"A": 1}), [BASE], [1.0]),
+    "one title shares scores": (
+        packed([0.6, 0.5, 0.9], {"B": 1}, titles=[1, 2, 2]),
+        [BASE, SHARED],
+        [0.5, 1.0],
+    ),
+    "without a title nothing is shared": (packed([0.9, 0.5, 0.1], {"C": 1}), [SHARED], [0.5]),
+    "a paper by its best passage": (
+        packed([0.9, 0.5, 0.8], {"P2": 1}, papers=["P1", "P2", "P1"]),
+        [BASE],
+        [SECOND],
+    ),
+    "fixed scores are added": (
+        packed([0.2, 0.5], {"A": 1}, fixed=[1.0, 0.0]),
+        [BASE, {"base": 0.0}],
+        [1.0, 1.0],
+    ),
+    "a relevant paper that is no candidate": (packed([0.2], {"A": 1, "Z": 1}), [BASE], [1 / (1 + SECOND)]),
+    "no candidates": (packed([], {"A": 1}), [BASE], [0.0]),
+}
 
 
-def test_fixed_scores_are_added_whatever_the_weights():
-    found = packed([0.2, 0.5], {"A": 1}, fixed=[1.0, 0.0])
-
-    assert ndcg(found, [{"base": 1.0}, {"base": 0.0}]) == pytest.approx([1.0, 1.0])
-
-
-def test_a_relevant_paper_that_is_no_candidate_lowers_the_score():
-    # The ideal order has two relevant papers: 1 + 1 / log2(3).
-    assert ndcg(packed([0.2], {"A": 1, "Z": 1}), [{"base": 1.0}]) == pytest.approx([1 / 1.6309297536])
-
-
-def test_a_question_without_candidates_scores_nothing():
-    assert ndcg(packed([], {"A": 1}), [{"base": 1.0}]).tolist() == [0.0]
+@pytest.mark.parametrize(("candidates", "weights", "scores"), RANKED.values(), ids=RANKED)
+def test_candidates_are_ordered(candidates, weights, scores):
+    assert ndcg(candidates, weights) == pytest.approx(scores)
 
 
 def test_the_grid_begins_with_the_smallest_weights():

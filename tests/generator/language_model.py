@@ -145,17 +145,25 @@ class Served:
     """A running server: where it is, and the bodies that it was sent."""
 
     base_url: str
+    behaviours: Sequence[Behaviour]
     bodies: list[dict[str, Any]] = field(default_factory=list)
     begun: threading.Event = field(default_factory=threading.Event)  # the first call has come
     second: threading.Event = field(default_factory=threading.Event)  # and the second
     closed: threading.Event = field(default_factory=threading.Event)  # a client went in the middle
+
+    def meet(self, *behaviours: Behaviour) -> None:
+        """Forget the calls so far, and meet the next ones with these behaviours."""
+        self.behaviours = behaviours
+        self.bodies.clear()
+        for event in (self.begun, self.second, self.closed):
+            event.clear()
 
 
 @contextmanager
 def served(*behaviours: Behaviour) -> Iterator[Served]:
     """Run a server that meets each request with the next behaviour, the last one from then on."""
 
-    model = Served("")
+    model = Served("", behaviours)
     counting = threading.Lock()
 
     class Behaves(Handler):
@@ -172,7 +180,7 @@ def served(*behaviours: Behaviour) -> Iterator[Served]:
             with counting:
                 model.bodies.append(asked)
                 (model.begun if len(model.bodies) == 1 else model.second).set()
-                behaviour = behaviours[min(len(model.bodies), len(behaviours)) - 1]
+                behaviour = model.behaviours[min(len(model.bodies), len(model.behaviours)) - 1]
             try:
                 behaviour(self)
             except OSError:

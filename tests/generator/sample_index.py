@@ -124,11 +124,17 @@ class Done:
 
 def shrag(*arguments, home, **environment):
     """Run the command to its end, in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment_of(home, **environment).items():
+            patch.setenv(name, value)
+        return called(*arguments)
+
+
+def called(*arguments):
+    """Run the command to its end, in this process and its environment."""
     out, err = io.StringIO(), io.StringIO()
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
         patch.setattr(sys, "argv", ["shrag", *map(str, arguments)])
-        for name, value in environment_of(home, **environment).items():
-            patch.setenv(name, value)
         with pytest.raises(SystemExit) as ended:
             main()
     return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())

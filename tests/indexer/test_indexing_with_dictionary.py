@@ -6,7 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from base.errors import InvalidCall
+from base.errors import InvalidCall, Remedy
 from indexer.analysis.user_dictionary import parse_user_dictionary
 from indexer.commands import analyze, index
 from indexer.errors import IndexDamaged, IndexMismatch
@@ -16,6 +16,7 @@ from indexer.settings import IndexerSettings
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
 from tests.indexer.made_corpora import build, edit_manifest, write_jsonl
+from tests.refusals import ANEW_OR_BACK, refusal
 
 TERMS = parse_user_dictionary("지식그래프연구회 지식그래프 연구회\n".encode(), "terms.txt")
 OTHER = parse_user_dictionary("지식그래프연구회\n".encode(), "terms.txt")
@@ -81,7 +82,7 @@ def test_the_same_dictionary_may_be_given_again(home, corpus):
 def test_another_dictionary_needs_a_rebuild(home, corpus):
     build(home, corpus, dictionary=TERMS)
 
-    with pytest.raises(InvalidCall, match="with another dictionary; omit the dictionary, or build it again"):
+    with refusal(InvalidCall, "dictionary", remedies=Remedy.REBUILD):
         build(home, corpus, dictionary=OTHER)
     build(home, corpus, dictionary=OTHER, rebuild=True)
     assert tokens(home, "지식그래프연구회") == ["지식그래프연구회"]
@@ -90,7 +91,7 @@ def test_another_dictionary_needs_a_rebuild(home, corpus):
 def test_an_index_without_a_dictionary_takes_none_later(home, corpus):
     build(home, corpus)
 
-    with pytest.raises(InvalidCall, match="without a dictionary; omit the dictionary, or build it again"):
+    with refusal(InvalidCall, "dictionary", remedies=Remedy.REBUILD):
         build(home, corpus, dictionary=TERMS)
 
 
@@ -98,7 +99,7 @@ def test_an_index_whose_dictionary_is_gone_is_damaged(home, corpus):
     build(home, corpus, dictionary=TERMS)
     (FolderStore(home, "papers").version_path(1) / "dictionary.txt").unlink()
 
-    with pytest.raises(IndexDamaged, match=r"dictionary.txt is missing"):
+    with refusal(IndexDamaged, "dictionary.txt", remedies=ANEW_OR_BACK):
         tokens(home, "지식")
 
 
@@ -107,7 +108,7 @@ def test_an_index_whose_dictionary_was_changed_is_damaged(home, corpus):
     path = FolderStore(home, "papers").version_path(1) / "dictionary.txt"
     path.write_text(path.read_text(encoding="utf-8").replace("연", "언"), encoding="utf-8")
 
-    with pytest.raises(IndexDamaged, match=r"dictionary\.txt has a wrong checksum"):
+    with refusal(IndexDamaged, "dictionary.txt", remedies=ANEW_OR_BACK):
         tokens(home, "지식")
 
 
@@ -142,4 +143,4 @@ def test_a_file_that_cannot_be_read_is_one_line(corpus, tmp_path):
     outcome = CliRunner().invoke(index, [str(corpus), "--name", "papers", "--dictionary", str(file)])
 
     assert isinstance(outcome.exception, InvalidCall)
-    assert str(outcome.exception) == f"{file}, line 1: the parts 세종 do not make up 세종시"
+    assert str(outcome.exception).startswith(f"{file}, line 1: ")

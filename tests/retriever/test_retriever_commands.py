@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import build, command, environment_of, write_jsonl
 from tests.retriever.made_papers import NAME, built
 
@@ -16,17 +17,6 @@ HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet",
 @pytest.fixture(scope="module")
 def home(tmp_path_factory):
     return built(tmp_path_factory)
-
-
-def shrag(*arguments, home):
-    return subprocess.run(
-        command(*arguments),
-        env=environment_of(home),
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=240,
-    )
 
 
 def search(home, *arguments, name=NAME):
@@ -148,11 +138,12 @@ def test_an_unknown_passage_cannot_be_explained(home):
 def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):
     file = tmp_path / "hits.ris"
 
-    shown = search(home, "quokka", "-k", "3", "--export", "ris")
+    call = command("search", "quokka", "-k", "3", "--export", "ris", "--name", NAME)
+    shown = subprocess.run(call, env=environment_of(home), stdout=subprocess.PIPE, check=True)
     done = search(home, "quokka", "-k", "3", "--export", "ris", "--out", str(file))
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"3 references written to {file}\n")
-    assert shown.stdout.encode() == file.read_bytes().replace(b"\r\n", b"\n")  # as text is read here
+    assert shown.stdout == file.read_bytes()
     assert file.read_text(encoding="utf-8").count("AB  - Quokka counts.") == 3
 
 

@@ -7,10 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from server.app import create_app
-from server.settings import ServerSettings
-from tests.generator.sample_index import NAME, sample_home, settings_of
-from tests.server.running import Served, serving
+from tests.generator.sample_index import NAME, sample_home
+from tests.server.running import Served, application, serving
 
 __all__ = ["NAME", "sample_home"]
 
@@ -25,8 +23,7 @@ def served(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture
 def client(sample_home: Path) -> Iterator[TestClient]:
     """Run the application on the sample in this process; it is called without a network."""
-    app = create_app(settings_of(sample_home), ServerSettings())
-    with TestClient(app, base_url="http://localhost") as client:
+    with application(sample_home) as client:
         yield client
 
 
@@ -45,6 +42,5 @@ def unlimited(sample_home: Path, tmp_path_factory: pytest.TempPathFactory) -> It
 @pytest.fixture(scope="module")
 def api(sample_home: Path) -> Iterator[TestClient]:
     """Run the application on the sample in this process, once for all tests of a file, without limits."""
-    app = create_app(settings_of(sample_home), ServerSettings(**UNLIMITED))
-    with TestClient(app, base_url="http://localhost") as client:
+    with application(sample_home, **UNLIMITED) as client:
         yield client

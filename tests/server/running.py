@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
+from starlette.testclient import TestClient
 
+from server.app import create_app
+from server.settings import ServerSettings
 from tests.generator.language_model import Behaviour
 from tests.generator.language_model import Served as Model
 from tests.generator.language_model import served as model_served
+from tests.generator.sample_index import settings_of
 from tests.indexer.made_corpora import ROOT, environment_of
 
 ADDRESS = re.compile(r"(http://\S+)/\s")  # the whole line: it may just be written
@@ -75,6 +79,20 @@ def serving(home: Path, log: Path, *options: str, **environment: object) -> Iter
 
 
 @contextmanager
+def application(
+    home: Path,
+    *,
+    address: str = "testclient",
+    headers: dict[str, str] | None = None,
+    **settings: Any,
+) -> Iterator[TestClient]:
+    """Run the application in this process, called from this address without a network."""
+    app = create_app(settings_of(home), ServerSettings(**settings))
+    with TestClient(app, base_url="http://localhost", client=(address, 50_000), headers=headers) as client:
+        yield client
+
+
+@contextmanager
 def serving_with_model(
     home: Path, tmp_path: Path, *behaviours: Behaviour, **environment: object
 ) -> Iterator[tuple[Served, Model]]:
@@ -100,19 +118,6 @@ def _address(process: subprocess.Popen[bytes], log: Path) -> str:
                 pass
         time.sleep(0.05)
     raise AssertionError(f"the server does not answer: {log.read_text('utf-8', 'replace')[-4_000:]}")
-
-
-def shrag(home: Path, *arguments: str, **environment: object) -> "subprocess.CompletedProcess[str]":
-    """Run a command to its end in a process of its own."""
-    return subprocess.run(
-        [sys.executable, str(ROOT / "shrag.py"), *arguments],
-        env=environment_of(home, **environment) | {"COLUMNS": "200"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=START_S,
-    )
 
 
 def wait_for(ask: Callable[[], Found], holds: Callable[[Found], bool]) -> Found:

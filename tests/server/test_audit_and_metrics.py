@@ -11,9 +11,9 @@ import pytest
 from retriever.stages.hits import SearchResult
 from server.monitoring.audit import AuditLog
 from server.monitoring.metrics import observe
-from tests.generator.sample_index import ENGLISH, NAME
+from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
-from tests.server.running import serving, shrag, wait_for
+from tests.server.running import serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -40,7 +40,7 @@ def metrics_of(server, headers=None):
 
 def test_the_audit_log_says_who_asked_what_where_and_when(sample_home, tmp_path):
     (tmp_path / NAME).symlink_to(sample_home / NAME)
-    key = shrag(tmp_path, "keys", "create", "--label", 'room\n{"key": "forged"}').stdout.strip()
+    key = shrag("keys", "create", "--label", 'room\n{"key": "forged"}', home=tmp_path).stdout.strip()
     audit = tmp_path / "audit.jsonl"
     with serving(tmp_path, tmp_path / "log", server__audit_file=audit) as server:
         headers = {"X-API-Key": key, "X-Request-ID": "r-1"}
@@ -109,7 +109,7 @@ def test_processes_add_whole_lines_to_one_audit_log(tmp_path):
 @pytest.mark.parametrize("make", [os.mkdir, os.mkfifo, lambda path: path.symlink_to("/etc/hostname")])
 def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path, make):
     make(tmp_path / "audit")
-    done = shrag(tmp_path, "serve", "--port", "0", server__audit_file=tmp_path / "audit")
+    done = shrag("serve", "--port", "0", home=tmp_path, server__audit_file=tmp_path / "audit")
 
     assert done.returncode == 1
     assert "audit" in done.stderr
@@ -158,7 +158,7 @@ def test_refusals_are_counted(sample_home, tmp_path):
         for _ in range(3):
             call = {"question": ENGLISH}
             server.post("/api/v1/search", json=call, headers=elsewhere)
-        key = shrag(tmp_path, "keys", "create", "--scope", "admin").stdout.strip()
+        key = shrag("keys", "create", "--scope", "admin", home=tmp_path).stdout.strip()
         found = metrics_of(server, {"X-API-Key": key})
 
     assert found["shrag_refused_total", 'why="rate",work="search"'] == 2

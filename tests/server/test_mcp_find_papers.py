@@ -14,8 +14,8 @@ from tests.generator.finding.test_finding_ends_early import WaitsInTheMiddle
 from tests.generator.finding_model import serving_model
 from tests.generator.language_model import events, streams_out
 from tests.generator.language_model import served as model_served
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME
-from tests.server.running import START_S, serving, shrag, wait_for
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
+from tests.server.running import START_S, serving, wait_for
 from tests.server.test_mcp import HEADERS, called, called_over_stdio, message, over_stdio, run
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -32,7 +32,7 @@ def test_over_stdio_and_http_it_is_the_list_of_the_command(sample_home, served):
     asked = {"question": KOREAN, "k": 5}
     over_http = found(run(called(served.url, "find_papers", asked)))
     over_stdio = found(run(called_over_stdio(sample_home, "find_papers", asked)))
-    command = json.loads(shrag(sample_home, "find-papers", KOREAN, "-k", "5", "--json").stdout)
+    command = json.loads(shrag("find-papers", KOREAN, "-k", "5", "--json", home=sample_home).stdout)
     for listed in (over_http, over_stdio):
         assert listed["complete"]
         assert listed["known"] == command["known"]
@@ -47,7 +47,7 @@ def test_over_stdio_and_http_it_is_the_list_of_the_command(sample_home, served):
 
 def test_papers_next_below_the_threshold_are_those_of_the_command_and_are_fetched(served):
     listed = found(run(called(served.url, "find_papers", {"question": KOREAN, "k": 20})))
-    command = json.loads(shrag(served.home, "find-papers", KOREAN, "--json").stdout)
+    command = json.loads(shrag("find-papers", KOREAN, "--json", home=served.home).stdout)
     assert command["near"]
     for paper, of_command in zip(listed["near"], command["near"], strict=True):
         assert paper["id"] == f"{NAME}:{of_command['id']}"

@@ -6,7 +6,6 @@ import time
 from contextlib import asynccontextmanager
 
 import pytest
-from starlette.testclient import TestClient
 
 from indexer.errors import IndexClosed, UnknownIndex
 from indexer.settings import IndexerSettings
@@ -16,15 +15,12 @@ from retriever.index import open_index
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from server.access.key_store import FILE
-from server.app import create_app
 from server.errors import Stopping
 from server.indexes.kept_indexes import KeptIndexes
-from server.settings import ServerSettings
-from tests.generator.sample_index import settings_of
 from tests.indexer.made_corpora import edit_manifest
 from tests.server.loading import PAPERS, publish_edition
 from tests.server.running import START_S as PATIENCE_S
-from tests.server.running import wait_for
+from tests.server.running import application, wait_for
 
 NAMES = ("first", "second", "third")
 
@@ -171,12 +167,8 @@ def ready(client):
     return wait_for(lambda: client.get("/readyz"), lambda answer: answer.json().get("code") != "starting")
 
 
-def client_of(home, **server):
-    return TestClient(create_app(settings_of(home), ServerSettings(**server)), base_url="http://localhost")
-
-
 def test_a_server_is_ready_when_its_indexes_are_open(settings):
-    with client_of(settings.home) as client:
+    with application(settings.home) as client:
         answer = ready(client)
         assert answer.status_code == 200
         assert answer.json() == {"status": "ok", "indexes": len(NAMES)}
@@ -188,7 +180,7 @@ def test_a_server_is_ready_when_its_indexes_are_open(settings):
 def test_a_server_is_ready_without_an_index_that_cannot_be_opened_and_says_why(settings):
     folder = FolderStore(settings.home, "second").version_path(1)
     edit_manifest(folder, fingerprint={"tokens": "others"})
-    with client_of(settings.home) as client:
+    with application(settings.home) as client:
         answer = ready(client)
         assert (answer.status_code, answer.json()["errors"]) == (200, ["index-mismatch"])
         for name, status in (("first", 200), ("second", 503)):
@@ -202,7 +194,7 @@ def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(se
     whole = [file.read_bytes() for file in files]
     for file in files:
         file.write_text("{")
-    with client_of(settings.home) as client:
+    with application(settings.home) as client:
         answer = ready(client)
         assert (answer.status_code, answer.json()["code"]) == (503, "no-index-opens")
         assert "index-damaged" in answer.json()["detail"]
@@ -214,7 +206,7 @@ def test_a_server_that_can_open_none_of_its_indexes_is_not_ready_until_it_can(se
 
 def test_of_a_damaged_index_and_unreadable_keys_no_path_is_told(settings):
     (FolderStore(settings.home, "second").version_path(1) / "manifest.json").write_text("{")
-    with client_of(settings.home) as client:
+    with application(settings.home) as client:
         damaged = client.post("/api/v1/search", json={"question": "quokka", "index": "second"})
         listed = client.get("/api/v1/indexes")
         (settings.home / FILE).write_bytes(b"x" * 100)
@@ -228,7 +220,7 @@ def test_of_a_damaged_index_and_unreadable_keys_no_path_is_told(settings):
 def test_a_server_without_any_index_is_ready_for_the_first(tmp_path):
     home = tmp_path / "home"
     home.mkdir()
-    with client_of(home) as client:
+    with application(home) as client:
         assert ready(client).json() == {"status": "ok", "indexes": 0}
         publish_edition(IndexerSettings(home=home, workers=1), "first", 1)
         found = client.post("/api/v1/search", json={"question": "quokka", "method": "or"})
@@ -236,7 +228,7 @@ def test_a_server_without_any_index_is_ready_for_the_first(tmp_path):
 
 
 def test_more_indexes_than_are_kept_open_are_all_answered_from(settings):
-    with client_of(settings.home, open_indexes=1) as client:
+    with application(settings.home, open_indexes=1) as client:
         for name in NAMES * 3:
             found = client.post("/api/v1/search", json={"question": "quokka", "method": "or", "index": name})
             assert len(found.json()["hits"]) == PAPERS

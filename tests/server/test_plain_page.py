@@ -3,12 +3,10 @@
 import re
 
 import pytest
-from starlette.testclient import TestClient
 
 from server.addresses import paper_address
-from server.app import create_app
-from server.settings import ServerSettings
-from tests.generator.sample_index import ENGLISH, settings_of
+from tests.generator.sample_index import ENGLISH
+from tests.server.running import application
 
 LISTED = re.compile(r'<a href="(/papers/[^"]+)" lang')
 
@@ -57,8 +55,7 @@ def test_what_cannot_be_answered_without_scripts_is_said_on_a_page(api, path, st
 
 
 def test_who_asks_too_often_without_scripts_is_told_when_to_come_back(sample_home):
-    app = create_app(settings_of(sample_home), ServerSettings(searches_per_minute=1, search_burst=1))
-    with TestClient(app, base_url="http://localhost", client=("192.0.2.1", 1)) as client:
+    with application(sample_home, address="192.0.2.1", searches_per_minute=1, search_burst=1) as client:
         pages = [client.get("/plain?q=cell", headers={"Accept": "text/html"}) for _ in range(2)]
     assert [page.status_code for page in pages] == [200, 429]
     refused = pages[1]

@@ -14,8 +14,8 @@ from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
 from server.processes.worker_count import default_workers
 from server.transport.holding import ANSWERED_AT_ONCE
-from tests.generator.sample_index import ENGLISH, NAME
-from tests.server.running import START_S, serving, shrag, wait_for, workers_of
+from tests.generator.sample_index import ENGLISH, NAME, shrag
+from tests.server.running import START_S, serving, wait_for, workers_of
 from tests.virtual_clock import run
 
 BODY = json.dumps({"question": ENGLISH, "index": NAME})
@@ -31,9 +31,19 @@ def home(sample_home, tmp_path):
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def limited(sample_home, tmp_path_factory):
+    """Serve the sample to keys that may search once; yield the server and the header of an operator."""
+    home = tmp_path_factory.mktemp("limited")
+    (home / NAME).symlink_to(sample_home / NAME)
+    admin = make(home, "--scope", "admin")
+    with serving(home, home / "log", **ONE_SEARCH) as server:
+        yield server, admin
+
+
 def make(home, *options):
     """Make a key by the command; return the header of it."""
-    return {"X-API-Key": shrag(home, "keys", "create", *options).stdout.strip()}
+    return {"X-API-Key": shrag("keys", "create", *options, home=home).stdout.strip()}
 
 
 def search(server, headers):
@@ -61,9 +71,11 @@ def held(server, admin):
     return value
 
 
-def test_refusals_are_answered_at_once_at_first_and_then_end_the_connection(home):
-    key = make(home)
-    with serving(home, home / "log", **ONE_SEARCH) as server, ExitStack() as stack:
+@pytest.mark.slow
+def test_refusals_are_answered_at_once_at_first_and_then_end_the_connection(limited):
+    server, _ = limited
+    key = make(server.home)
+    with ExitStack() as stack:
         connection = asking(stack, server, key)
         answers = [connection.getresponse()]
         answers[0].read()
@@ -78,9 +90,11 @@ def test_refusals_are_answered_at_once_at_first_and_then_end_the_connection(home
     assert len(answers) > AT_ONCE + 1
 
 
-def test_others_are_answered_while_refusals_of_a_caller_are_held_back(home):
-    busy, other, admin = make(home), make(home), make(home, "--scope", "admin")
-    with serving(home, home / "log", **ONE_SEARCH) as server, ExitStack() as stack:
+@pytest.mark.slow
+def test_others_are_answered_while_refusals_of_a_caller_are_held_back(limited):
+    server, admin = limited
+    busy, other = make(server.home), make(server.home)
+    with ExitStack() as stack:
         calls = [asking(stack, server, busy) for _ in range(3 * AT_ONCE)]
         wait_for(lambda: held(server, admin), lambda number: number > 0)
         found = search(server, other)
@@ -90,14 +104,16 @@ def test_others_are_answered_while_refusals_of_a_caller_are_held_back(home):
     assert sorted(statuses) == [200] + [429] * (3 * AT_ONCE - 1)
 
 
-def test_who_has_no_key_is_held_back_as_well(home):
-    admin = make(home, "--scope", "admin")
-    with serving(home, home / "log") as server, ExitStack() as stack:
+@pytest.mark.slow
+def test_who_has_no_key_is_held_back_as_well(limited):
+    server, admin = limited
+    with ExitStack() as stack:
         calls = [asking(stack, server, {}) for _ in range(3 * AT_ONCE)]
         wait_for(lambda: held(server, admin), lambda number: number > 0)
         assert {call.getresponse().status for call in calls} == {401}
 
 
+@pytest.mark.slow
 def test_refusals_that_are_held_back_keep_no_connections_from_others(home):
     busy, other = make(home), make(home)
     with serving(home, home / "log", server__connections=10, **ONE_SEARCH) as server, ExitStack() as stack:
@@ -109,9 +125,11 @@ def test_refusals_that_are_held_back_keep_no_connections_from_others(home):
         assert search(server, other).status_code == 200
 
 
-def test_a_caller_who_leaves_is_not_held(home):
-    busy, admin = make(home), make(home, "--scope", "admin")
-    with serving(home, home / "log", **ONE_SEARCH) as server, ExitStack() as stack:
+@pytest.mark.slow
+def test_a_caller_who_leaves_is_not_held(limited):
+    server, admin = limited
+    busy = make(server.home)
+    with ExitStack() as stack:
         for _ in range(3 * AT_ONCE):
             asking(stack, server, busy)
         wait_for(lambda: held(server, admin), lambda number: number > 0)
@@ -119,6 +137,7 @@ def test_a_caller_who_leaves_is_not_held(home):
         wait_for(lambda: held(server, admin), lambda number: number == 0)
 
 
+@pytest.mark.slow
 def test_the_audit_log_counts_refusals_of_a_caller(home):
     key, audit = make(home), home / "audit"
     with serving(home, home / "log", server__audit_file=audit, **ONE_SEARCH) as server:
@@ -166,6 +185,7 @@ def test_refusals_that_are_audited_are_counted_apart_from_those_that_are_not(tmp
     assert [line.get("refused") for line in lines_of(tmp_path / "audit")] == [None, 2]
 
 
+@pytest.mark.slow
 def test_refusals_of_an_ipv6_network_are_counted_together(home):
     make(home)
     audit = home / "audit"
@@ -203,6 +223,7 @@ def test_one_process_alone_asks_services_on_the_network(monkeypatch):
     assert default_workers(IndexerSettings(), read_declared(["wiki"])) == 1
 
 
+@pytest.mark.slow
 def test_a_server_starts_a_process_for_each_core(sample_home, tmp_path):
     with serving(sample_home, tmp_path / "log", server__workers=0) as server:
         if usable_cores() > 1:

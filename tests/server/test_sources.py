@@ -5,26 +5,22 @@ import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import httpx
 import pytest
-from starlette.testclient import TestClient
 
 from indexer.settings import IndexerSettings
 from retriever.sources import Source
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.settings import SourceSettings
-from server.app import create_app
-from server.settings import ServerSettings
 from server.sources.kept_source import KeptSource
-from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
+from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.http_server import Handler
 from tests.http_server import serving as serving_http
 from tests.indexer.made_corpora import build, write_jsonl
 from tests.server.conftest import UNLIMITED
-from tests.server.running import START_S, serving, wait_for
+from tests.server.running import START_S, application, serving, wait_for
 from tests.server.sse import events_of
 from tests.server.test_description import assert_as_described
 
@@ -94,12 +90,9 @@ def declare_theirs(patch, name, url, **keys):
     declare(patch, name, kind="elasticsearch", url=url, index="books", api_key=SECRET, **mapped | keys)
 
 
-@contextmanager
 def offering(home, names, **server):
     """Run the application, which offers these sources, in this process."""
-    app = create_app(settings_of(home), ServerSettings(sources=names, **{**UNLIMITED, **server}))
-    with TestClient(app, base_url="http://localhost") as client:
-        yield client
+    return application(home, sources=names, **{**UNLIMITED, **server})
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +161,7 @@ def test_a_call_is_asked_of_an_index_or_of_sources(client):
 @pytest.mark.parametrize("name", ["hidden", "", "../ours", "library.toml", "/etc/passwd", "x" * 5_000])
 def test_what_is_not_offered_is_not_there(client, name):
     said = refused(client, 404, "unknown-source", sources=["ours", name])
-    assert said.endswith("the sources are ours, theirs")
+    assert said.endswith(" ours, theirs")
     assert len(said) < 300
 
 
@@ -244,13 +237,10 @@ def test_a_source_that_cannot_be_opened_is_tried_again(sample_home, monkeypatch,
     declare(monkeypatch, "late", kind="index", index=NAME, home=tmp_path / "later")
     with offering(sample_home, "ours,late") as client:
         [_, late] = client.get("/api/v1/sources").json()["sources"]
-        assert late == {
-            "name": "late",
-            "kind": "index",
-            "error": "source 'late' cannot be opened; see the server's log",
-        }
+        assert "'late'" in late.pop("error")
+        assert late == {"name": "late", "kind": "index"}
         result = found(client, "ours", "late")
-        assert [note for note in result["notes"] if "'late' cannot be opened" in note]
+        assert [note for note in result["notes"] if "'late'" in note]
         assert result["hits"][0]["doc_id"].startswith("ours:")
         (tmp_path / "later").symlink_to(sample_home)
         assert found(client, "late")["hits"]
@@ -353,6 +343,7 @@ def test_a_source_that_hangs_is_waited_for_once_a_question(sample_home, monkeypa
     assert Counting.calls == 1
 
 
+@pytest.mark.slow
 def test_a_slow_source_has_time_for_records_and_for_their_full_texts(sample_home, monkeypatch):
     class Slow(Theirs):
         def post(self) -> None:
@@ -414,7 +405,7 @@ def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, thei
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(("--source", "../x"), "cannot name a source"), (("--scope", "admin", "--source", "x"), "allows every")],
+    [(("--source", "../x"), "source"), (("--scope", "admin", "--source", "x"), "allows every")],
 )
 def test_a_key_names_sources_as_they_are_named(tmp_path, options, said):
     done = shrag("keys", "create", *options, home=tmp_path)
@@ -424,7 +415,7 @@ def test_a_key_names_sources_as_they_are_named(tmp_path, options, said):
 
 @pytest.mark.parametrize(
     ("kind", "said"),
-    [({}, "no source 'library'"), ({"sources__library__kind": "oracle"}, "there is no kind 'oracle'")],
+    [({}, "no source 'library'"), ({"sources__library__kind": "oracle"}, "'oracle'")],
 )
 def test_a_server_that_offers_what_is_not_declared_does_not_start(tmp_path, kind, said):
     done = shrag("serve", "--port", "0", home=tmp_path, server__sources="library", **kind)

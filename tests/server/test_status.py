@@ -4,13 +4,11 @@ import json
 import shutil
 
 import pytest
-from starlette.testclient import TestClient
 
 from indexer.versions.store.build_folder import BuildFolder
-from server.app import create_app
-from server.settings import ServerSettings
-from tests.generator.sample_index import NAME, settings_of, shrag
+from tests.generator.sample_index import NAME, shrag
 from tests.indexer.made_corpora import build, paper, write_jsonl
+from tests.server.running import application
 
 
 @pytest.fixture
@@ -26,8 +24,7 @@ def home(tmp_path):
 def indexes_of(home):
     """Return what the operator's status says of each index."""
     made = json.loads(shrag("keys", "create", "--scope", "admin", "--json", home=home).stdout)
-    app = create_app(settings_of(home), ServerSettings())
-    with TestClient(app, base_url="http://localhost", headers={"X-API-Key": made["key"]}) as client:
+    with application(home, headers={"X-API-Key": made["key"]}) as client:
         return {each["name"]: each for each in client.get("/api/v1/status").json()["indexes"]}
 
 

@@ -73,7 +73,7 @@ def test_a_cluster_without_a_master_is_wrong_and_is_not_waited_for_again(tmp_pat
     with serving(lonely) as url:
         code, found = doctor(tmp_path, **at(down(), url, down()))
     assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
-    assert found["index", "list"]["found"] == "not checked, as the engine does not answer"
+    assert found["index", "list"]["found"].startswith("not checked")
     assert [path.partition("?")[0] for path in lonely.paths] == ["/_nodes/plugins", "/_cluster/health"]
     assert "master_timeout=4s" in lonely.paths[1]
 

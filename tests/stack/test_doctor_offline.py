@@ -67,8 +67,8 @@ def test_a_model_that_fails_is_wrong_although_an_answer_is_quoted_in_its_place(t
         )
     assert (code, of_offline(findings)) == (1, {"a question": "wrong", "addresses": "ok"})
     question = next(finding for finding in findings if finding["subject"] == "a question")
-    assert "extractive answer, the model failed: " in question["found"]
-    assert question["mend"].startswith("fix the language model first")
+    assert "extractive answer" in question["found"]
+    assert "language model" in question["mend"]
 
 
 def test_an_attempt_to_leave_is_wrong_and_told_with_its_stack(tmp_path, monkeypatch):

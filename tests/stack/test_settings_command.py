@@ -88,17 +88,17 @@ def test_the_file_can_be_printed_while_the_one_in_use_is_broken(tmp_path, file):
         ("keywords = 5", {"keywords": 99}, "SHRAG_KEYWORDS: "),
         ("home = 5", {"home": ""}, "FILE: home: "),
         ("[llm]\ntimeout_s = 'KEY'", {}, "FILE: llm.timeout_s: "),
-        ("[llm]\napi_key = 'KEY KEY'", {}, "FILE: llm.api_key: must be ASCII"),
-        ("[llm]\nbase_url = 'https://KEY@h/v1'", {}, "FILE: llm.base_url: must not contain"),
-        ("[llm]\nextra_body = {messages = 'KEY'}", {}, "FILE: llm.extra_body: must not contain messages"),
-        ("[llm]\nbase_url = 'https://h/v1'", {}, "FILE: [llm]: base_url is set and model is not"),
+        ("[llm]\napi_key = 'KEY KEY'", {}, "FILE: llm.api_key: "),
+        ("[llm]\nbase_url = 'https://KEY@h/v1'", {}, "FILE: llm.base_url: "),
+        ("[llm]\nextra_body = {messages = 'KEY'}", {}, "FILE: llm.extra_body: "),
+        ("[llm]\nbase_url = 'https://h/v1'", {}, "FILE: [llm]: "),
         (
             "[llm]\napi_key = 'KEY'",
             {"llm__base_url": "http://h/v1", "llm__model": "m"},
             "SHRAG_LLM and FILE: [llm]: ",
         ),
         ("without = ['weights', 'KEY']", {}, "FILE: without: "),
-        ("[llm]\ntimeout = 'KEY'", {}, "InvalidSettingsFile: FILE: there is no setting llm.timeout; "),
+        ("[llm]\ntimeout = 'KEY'", {}, "InvalidSettingsFile: FILE: "),
         ("home = 'KEY", {}, "InvalidSettingsFile: FILE is not TOML: "),
     ],
 )
@@ -116,7 +116,7 @@ def test_every_command_that_reads_settings_refuses_the_file(tmp_path, file, comm
     file.write_text("[lmm]\nmodel = 'm'")
     done = shrag(*command, home=tmp_path, config=file)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"InvalidSettingsFile: {file}: there is no setting lmm; there is llm\n"
+    assert re.fullmatch(f"InvalidSettingsFile: {file}: .* lmm; .* llm\n", done.stderr)
 
 
 def test_synonyms_of_the_file_are_those_of_a_search(tmp_path, file, monkeypatch):
@@ -157,6 +157,6 @@ def test_the_doctor_warns_of_keys_that_others_can_read_and_files_they_can_write(
 def test_the_doctor_tells_variables_that_set_nothing(tmp_path):
     code, found = doctor(tmp_path, "--quick", hoem=KEY, llm="{}")
     assert code == 0
-    assert found["settings", "SHRAG_HOEM"]["mend"] == "did you mean SHRAG_HOME?"
+    assert "SHRAG_HOME" in found["settings", "SHRAG_HOEM"]["mend"]
     assert KEY not in json.dumps([*found.values()])
     assert ("settings", "SHRAG_LLM") not in found

@@ -18,6 +18,7 @@ from retriever.constraints.parsing import Constraints
 from retriever.index import open_index
 from tests.generator.sample_index import NAME, passage
 from tests.indexer.made_corpora import ROOT, environment_of
+from tests.needs import mostly_slow
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -117,7 +118,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("text", LONG)
+@pytest.mark.parametrize("text", mostly_slow(LONG, quick={"halves", "Korean halves"}))
 def test_a_sentence_is_checked_against_the_longest_passages(sample, text):
     sentence, source = LONG[text]
     passages = [
@@ -136,7 +137,11 @@ def test_a_sentence_is_checked_against_the_longest_passages(sample, text):
 
 # A sentence that is checked alone is of any length.
 @pytest.mark.parametrize(
-    "words", ["⑨", "구십구 ", "점일", "half a ", "all ", "as a as ", "보다 높고 ", "elmazole "]
+    "words",
+    mostly_slow(
+        ["⑨", "구십구 ", "점일", "half a ", "all ", "as a as ", "보다 높고 ", "elmazole "],
+        quick={"구십구 ", "elmazole "},
+    ),
 )
 def test_a_sentence_of_a_megabyte_is_checked(sample, words):
     text = filled(words, 1_000_000)

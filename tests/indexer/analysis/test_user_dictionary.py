@@ -74,23 +74,21 @@ def test_another_term_or_cut_makes_another_hash():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "fact"),
     [
-        ("세종시 세종", "terms.txt, line 1: the parts 세종 do not make up 세종시"),
-        ("KISTI\n세종시 세종 시\n세종시", "line 3: 세종시 has other parts in line 2; keep one of the two"),
-        ("가\x00나", "line 1: a control character (U+0000)"),
-        ("\n" + "가" * 101, "line 2: a term of 101 characters, 100 are allowed"),
-        ("C#", "line 1: a term cannot contain #; nori's rules have no escape for it"),
-        ("1,4-다이옥산", "line 1: a term cannot contain ,"),
-        ("# nothing\n", "terms.txt: no terms in it"),
-        ("", "terms.txt: no terms in it"),
+        ("세종시 세종", "line 1: .*세종시"),
+        ("KISTI\n세종시 세종 시\n세종시", "line 3: .*line 2"),
+        ("가\x00나", "line 1: .*U\\+0000"),
+        ("\n" + "가" * 101, "line 2: .*101"),
+        ("C#", "line 1: .*#"),
+        ("1,4-다이옥산", "line 1: .* ,"),
+        ("# nothing\n", "no terms"),
+        ("", "no terms"),
     ],
 )
-def test_what_cannot_be_an_entry_is_told_with_its_line(text, message):
-    with pytest.raises(InvalidCall) as raised:
+def test_what_cannot_be_an_entry_is_told_with_its_line(text, fact):
+    with pytest.raises(InvalidCall, match=rf"^terms\.txt.*{fact}"):
         dictionary(text)
-
-    assert message in str(raised.value)
 
 
 def test_a_line_that_is_not_utf_8_is_told_with_its_number():
@@ -160,7 +158,7 @@ def test_no_text_is_lost_where_terms_hold_full_stops():
 
 
 def test_the_english_analyzer_takes_no_dictionary():
-    with pytest.raises(InvalidCall, match="takes no user dictionary"):
+    with pytest.raises(InvalidCall, match="dictionary"):
         make_analyzer("english", dictionary=dictionary("KISTI"))
 
 

@@ -151,7 +151,7 @@ def test_fewer_dimensions_are_taken_from_a_server_that_gives_all():
 
 
 def test_more_dimensions_than_the_server_gives_are_refused():
-    with pytest.raises(EncoderUnusable, match=r"returns 3 dimensions, fewer than the requested 8"):
+    with pytest.raises(EncoderUnusable, match=r"3 dimensions.* 8"):
         opened(Server(), dimensions=8)
 
 
@@ -176,22 +176,16 @@ def test_what_may_pass_is_tried_again_with_growing_pauses(failure):
     assert pauses == [0.5, 1.0]
 
 
-def test_a_pause_is_as_long_as_the_server_asks_for():
+@pytest.mark.parametrize(
+    ("status", "after", "pause"), [(429, "7", 7.0), (503, "Wed, 21 Oct 2199 07:28:00 GMT", 30.0)]
+)
+def test_a_pause_is_as_long_as_the_server_asks_for_up_to_half_a_minute(status, after, pause):
     pauses: list[float] = []
-    server = Server(None, httpx.Response(429, headers={"Retry-After": "7"}))
+    server = Server(None, httpx.Response(status, headers={"Retry-After": after}))
 
     opened(server, pauses).encode_passages(["abc"])
 
-    assert pauses == [7.0]
-
-
-def test_no_pause_is_longer_than_half_a_minute():
-    pauses: list[float] = []
-    server = Server(None, httpx.Response(503, headers={"Retry-After": "Wed, 21 Oct 2199 07:28:00 GMT"}))
-
-    opened(server, pauses).encode_passages(["abc"])
-
-    assert pauses == [30.0]
+    assert pauses == [pause]
 
 
 def test_a_question_is_tried_twice_only():
@@ -228,7 +222,7 @@ def test_a_question_waits_no_longer_for_passages_that_are_under_way(monkeypatch)
         try:
             assert begun.wait(120)
             question = pool.submit(encoder.encode_queries, ["question"])
-            with pytest.raises(EncoderUnusable, match=r"returned no vector within 0\.1 s"):
+            with pytest.raises(EncoderUnusable, match=r"0\.1 s"):
                 question.result(120)
         finally:
             go_on.set()
@@ -255,8 +249,8 @@ def test_passages_are_tried_for_a_minute():
             r"answered 400: unknown parameter; check .*TRUNCATE=false",
         ),
         (httpx.Response(302, headers={"Location": "http://elsewhere.test"}), r"answered 302"),
-        (httpx.Response(200, text="<html>"), r"not in the format of /v1/embeddings; is it"),
-        (httpx.Response(200, json={"data": []}), r"1 texts were sent, but 0 vectors were returned"),
+        (httpx.Response(200, text="<html>"), "/v1/embeddings"),
+        (httpx.Response(200, json={"data": []}), "1 texts .* 0 vectors"),
         (httpx.Response(200, json={"data": [{"index": 5, "embedding": [1.0]}]}), r"1 texts were sent"),
         (
             httpx.Response(200, json={"data": [{"index": 0, "embedding": [1.0]}]}),
@@ -264,7 +258,7 @@ def test_passages_are_tried_for_a_minute():
         ),
         (
             httpx.Response(200, json={"data": [{"index": 0, "embedding": NOT_A_NUMBER}]}),
-            r"vector of text 0, counted from 0, contains NaN or infinity",
+            "text 0.* NaN",
         ),
     ],
 )
@@ -283,7 +277,7 @@ def test_places_that_have_no_order_are_told(place):
     rows = [{"index": place, "embedding": [1.0, 0.0, 0.0]}, {"index": 0, "embedding": [1.0, 0.0, 0.0]}]
     encoder = opened(Server(None, httpx.Response(200, json={"data": rows})))
 
-    with pytest.raises(EncoderUnusable, match="2 texts were sent, but 2 vectors were returned"):
+    with pytest.raises(EncoderUnusable, match=r"2 texts .* 2 vectors"):
         encoder.encode_passages(["abc", "def"])
 
 
@@ -332,11 +326,11 @@ def test_an_answer_that_breaks_off_is_told(monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")  # no proxy of the environment is used
     with (
         serving(BreakingOff) as url,
-        pytest.raises(EncoderUnusable, match=r"ended its response early .*\(2 tries\)"),
+        pytest.raises(EncoderUnusable, match=r"\(2 tries\)"),
     ):
         open_encoder(EncoderSettings(provider="endpoint", base_url=f"{url}/v1"))
 
 
 def test_a_server_that_is_not_there_is_told():
-    with pytest.raises(EncoderUnusable, match=r"no server answers at .*SHRAG_ENCODER__BASE_URL"):
+    with pytest.raises(EncoderUnusable, match=r"127.0.0.1:9.*SHRAG_ENCODER__BASE_URL"):
         open_encoder(EncoderSettings(provider="endpoint", base_url="http://127.0.0.1:9/v1"))

@@ -125,16 +125,12 @@ def test_fewer_dimensions_are_the_first_ones_at_unit_length(gte, encoder):
 
 
 def test_more_dimensions_than_the_model_has_are_refused(gte):
-    with pytest.raises(
-        InvalidCall, match=r"has 32 dimensions, less than the requested 64.*SHRAG_ENCODER__DIMENSIONS"
-    ):
+    with pytest.raises(InvalidCall, match=r"32 .* 64.*SHRAG_ENCODER__DIMENSIONS"):
         LocalEncoder(settings_of(gte, dimensions=64))
 
 
 def test_more_tokens_than_the_model_has_places_for_are_refused(gte):
-    with pytest.raises(
-        InvalidCall, match=r"reads 128 tokens, less than the requested 256.*SHRAG_ENCODER__MAX_TOKENS"
-    ):
+    with pytest.raises(InvalidCall, match=r"128 .* 256.*SHRAG_ENCODER__MAX_TOKENS"):
         LocalEncoder(settings_of(gte, max_tokens=256))
 
 
@@ -167,7 +163,7 @@ def test_a_number_that_is_none_is_told_with_the_position_of_the_text(gte):
     embeddings = broken.model.transformers_model.get_input_embeddings()
     embeddings.weight.data[ids[-2]] = float("nan")
 
-    with pytest.raises(EncoderUnusable, match=r"'model': vector of text 2, counted from 0, .*NaN.*PRECISION"):
+    with pytest.raises(EncoderUnusable, match=r"'model': .*text 2.* NaN.*PRECISION"):
         broken.encode_passages(["a", "b", "7", "c"])
 
 
@@ -179,7 +175,7 @@ def test_a_folder_that_holds_no_model_is_said_so(tmp_path):
 
 
 def test_a_device_that_is_not_there_is_said_so(gte):
-    with pytest.raises(EncoderUnusable, match=r"device 'cuda:99' is not available.*auto or cpu"):
+    with pytest.raises(EncoderUnusable, match=r"'cuda:99'.*auto or cpu"):
         LocalEncoder(EncoderSettings(provider="local", model=str(gte), device="cuda:99"))
 
 
@@ -200,12 +196,9 @@ def connections():
 def test_a_model_that_is_not_here_is_not_asked_for_anywhere(connections, tmp_path):
     absent = EncoderSettings(provider="local", cache=tmp_path, revision="0123abc")
 
-    with pytest.raises(
-        EncoderUnusable, match=r"gte-multilingual-base' at revision '0123abc' is not on this"
-    ) as caught:
+    with pytest.raises(EncoderUnusable, match=r"'0123abc'.*SHRAG_ENCODER__DOWNLOAD=true"):
         LocalEncoder(absent)
 
-    assert "SHRAG_ENCODER__DOWNLOAD=true" in str(caught.value)
     assert connections == []
 
 

@@ -93,7 +93,7 @@ def test_an_empty_lexicon_has_no_terms():
 
 
 def test_a_number_beyond_the_lexicon_is_damage():
-    with pytest.raises(IndexDamaged, match="a lexicon of 8 terms has no number 9"):
+    with pytest.raises(IndexDamaged, match=r"8 terms .* 9"):
         lexicon_of(TERMS).terms([9])
 
 

@@ -85,7 +85,7 @@ def test_a_number_takes_two_words_from_49152_on():
 
 
 def test_more_terms_than_a_lexicon_holds_are_refused():
-    with pytest.raises(ValueError, match="a lexicon contains at most 536,870,911 terms"):
+    with pytest.raises(ValueError, match="536,870,911"):
         packed([LARGEST + 1])
 
 
@@ -175,7 +175,7 @@ DAMAGED = {
 
 @pytest.mark.parametrize("how", DAMAGED)
 def test_a_damaged_row_is_an_error(how):
-    with pytest.raises(ValueError, match="a row of a passage is damaged"):
+    with pytest.raises(ValueError, match="damaged"):
         PassageRows.of([packed([7]), DAMAGED[how]])
 
 

@@ -12,6 +12,7 @@ from indexer.glossary.loanwords import SpeltWord
 from indexer.glossary.pairs import Pair
 from indexer.glossary.storage import Glossary, Match, tokens_number, write_glossary
 from tests.counted_reads import CountedReads
+from tests.refusals import ANEW_OR_BACK, refusal
 
 GRAPH = Pair("그래프", "graph", ("그래프",), ("graph",), 9, ("bracket",))
 KNOWLEDGE_GRAPH = Pair(
@@ -187,7 +188,7 @@ def test_a_missing_file_is_no_empty_glossary(tmp_path):
 def test_a_closed_glossary_is_not_damaged(tmp_path):
     found = glossary(tmp_path, GRAPH)
     found.close()
-    with pytest.raises(IndexClosed, match=r"glossary\.sqlite is closed; open the index again"):
+    with pytest.raises(IndexClosed, match=r"glossary\.sqlite"):
         found.translations(["지식"])
 
 
@@ -211,7 +212,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path):
 
 def test_a_file_that_is_no_glossary_is_told(tmp_path):
     (tmp_path / "glossary.sqlite").write_text("not a database, but long enough to be one" * 100)
-    with pytest.raises(IndexDamaged, match="build it again, or roll back to the previous version"):
+    with refusal(IndexDamaged, "glossary.sqlite", remedies=ANEW_OR_BACK):
         Glossary.open(tmp_path / "glossary.sqlite")
 
 

@@ -54,7 +54,7 @@ def page(sequence):
 def test_a_page_that_comes_again_ends_the_reading():
     with cluster_that_says(itertools.chain(map(page, range(3)), itertools.repeat(page(2)))) as cluster:
         passages = passages_of_index(cluster, "papers@000001")
-        with pytest.raises(EngineRefused, match=r"repeats a page of .*papers@000001"):
+        with pytest.raises(EngineRefused, match="papers@000001"):
             list(itertools.islice(passages, 100))
 
 

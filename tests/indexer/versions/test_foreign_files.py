@@ -54,9 +54,7 @@ def test_a_folder_that_holds_what_is_not_ours_is_not_deleted(home, publish):
     put(stray)
     store = FolderStore(home, "papers")
 
-    with pytest.raises(
-        IndexNotWritten, match=r"'papers' is not deleted: .*notes.txt is not part of it; move"
-    ):
+    with pytest.raises(IndexNotWritten, match=r"'papers' .*notes\.txt"):
         store.delete()
     assert (store.versions(), stray.read_text()) == ([1], NOTES)
 
@@ -123,7 +121,7 @@ def test_an_index_whose_folder_is_a_link_is_searched_and_not_deleted(home, publi
     (home / "papers").symlink_to(tmp_path / "disk")
 
     assert index_names(IndexerSettings(home=home)) == ["papers"]
-    with pytest.raises(IndexNotWritten, match=f"{home}/papers is not part of it"):
+    with pytest.raises(IndexNotWritten, match=f"{home}/papers"):
         FolderStore(home, "papers").delete()
     assert FolderStore(tmp_path, "disk").versions() == [1]
 

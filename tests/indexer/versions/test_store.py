@@ -5,19 +5,20 @@ import os
 import subprocess
 import sys
 from errno import EIO
+from functools import partial
 from typing import Any
 
 import pytest
 
 from base.errors import InvalidCall, Remedy
 from base.files.durable import write_durably
-from base.remedies import describe_error
 from indexer.errors import IndexBusy, IndexDamaged, IndexMismatch, UnknownIndex
 from indexer.files.sums import FileSum, sum_of
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import FORMAT, Manifest
 from indexer.versions.store.folder import FolderStore, index_names
 from tests.indexer.made_corpora import ROOT, build, paper, write_jsonl
+from tests.refusals import ANEW_OR_BACK, refusal
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_rollback_goes_back_one_by_one(store):
         publish(store)
 
     assert [store.rollback(), answering(store), store.rollback(), answering(store)] == [2, 2, 1, 1]
-    with pytest.raises(InvalidCall, match="index 'papers' has no version before 1 to roll back to"):
+    with refusal(InvalidCall, "papers", "1"):
         store.rollback()
 
 
@@ -90,7 +91,7 @@ def test_a_pointer_that_is_a_link_to_itself_is_set_again(store):
     pointer = store.local.path / "CURRENT"
     pointer.unlink()
     pointer.symlink_to("CURRENT")
-    with pytest.raises(IndexDamaged, match="contains no version number"):
+    with refusal(IndexDamaged, remedies=(Remedy.POINT_TO, Remedy.DELETE)):
         store.require_current()
 
     assert (store.rollback(1), answering(store), pointer.is_symlink()) == (1, 1, False)
@@ -101,7 +102,8 @@ def test_a_lock_that_is_no_file_is_told_and_not_waited_for(store, make):
     publish(store)
     make(store.version_path(1) / "index.lock")
 
-    assert list(store.verify_files(1)) == ["index.lock is not a file"]
+    (found,) = store.verify_files(1)
+    assert found.startswith("index.lock ")
 
 
 def test_what_was_rolled_back_from_is_cleared_away_by_the_next_version(store):
@@ -209,17 +211,15 @@ def test_a_first_build_that_broke_off_can_be_deleted(store, tmp_path):
 
 
 def test_asking_for_what_is_not_there_makes_nothing(store, tmp_path):
-    with pytest.raises(UnknownIndex) as error:
+    with refusal(UnknownIndex, "papers", remedies=Remedy.CREATE):
         store.rollback()
-
-    assert describe_error(error.value).endswith("make it first (shrag index PATH --name papers)")
 
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", ".hidden", "-x", "a" * 65, "a b", "a\n"])
 def test_a_name_that_is_no_plain_word_is_refused(tmp_path, name):
-    with pytest.raises(InvalidCall, match="is not a valid index name"):
+    with pytest.raises(InvalidCall):
         FolderStore(tmp_path, name)
 
 
@@ -237,14 +237,8 @@ def test_a_changed_manifest_is_a_damaged_index_with_two_ways_out(store):
     publish(store)
     edit_manifest(store, lambda text: text.replace('"papers": 0', '"papers": 1'))
 
-    with pytest.raises(IndexDamaged) as error:
+    with refusal(IndexDamaged, "papers", "version 1", remedies=ANEW_OR_BACK):
         store.manifest()
-    assert error.value.remedies == (Remedy.REBUILD, Remedy.ROLL_BACK)
-    assert describe_error(error.value) == (
-        "the manifest of index 'papers', version 1 cannot be read (it is damaged); "
-        "build it again (shrag index PATH --name papers --rebuild), or roll back to the previous version "
-        "(shrag indexes rollback papers)"
-    )
 
 
 @pytest.mark.parametrize("stored", [1, 99])
@@ -252,7 +246,7 @@ def test_an_index_of_another_format_is_to_be_rebuilt(store, stored):
     publish(store)
     edit_manifest(store, lambda text: text.replace(f'"format": {FORMAT}', f'"format": {stored}'))
 
-    with pytest.raises(IndexMismatch, match=rf"has format {stored}; .* reads and writes {FORMAT}; build it"):
+    with refusal(IndexMismatch, f"format {stored}", str(FORMAT), remedies=Remedy.REBUILD):
         store.manifest()
     assert publish(store) == 2  # as a rebuild does
     assert store.manifest().version == 2
@@ -262,7 +256,7 @@ def test_an_index_from_before_formats_is_to_be_rebuilt(store):
     publish(store)
     edit_manifest(store, lambda _: json.dumps({"name": "papers", "version": 1}))
 
-    with pytest.raises(IndexMismatch, match="has format 1;"):
+    with refusal(IndexMismatch, "format 1", remedies=Remedy.REBUILD):
         store.manifest()
 
 
@@ -278,18 +272,18 @@ def test_a_manifest_holds_the_size_and_the_sum_of_each_file(store):
 @pytest.mark.parametrize(
     ("spoil", "found"),
     [
-        (lambda folder: (folder / "number").write_text("2"), "number has a wrong checksum"),
-        (lambda folder: (folder / "number").unlink(), "number is missing"),
+        (lambda folder: (folder / "number").write_text("2"), "number"),
+        (lambda folder: (folder / "number").unlink(), "number"),
         (
             lambda folder: ((folder / "number").unlink(), (folder / "number").symlink_to("number")),
-            "number cannot be read (Too many levels of symbolic links)",
+            "number",
         ),
-        (lambda folder: (folder / "more").touch(), "more was not written by the build"),
+        (lambda folder: (folder / "more").touch(), "more"),
         (
             lambda folder: (folder / "manifest.json").write_text(
                 (folder / "manifest.json").read_text() + " "
             ),
-            "manifest.json has a wrong checksum",
+            "manifest.json",
         ),
     ],
     ids=["changed", "missing", "unreadable", "added", "manifest"],
@@ -298,7 +292,8 @@ def test_verifying_finds_each_byte_that_differs(store, spoil, found):
     publish(store)
     spoil(store.version_path(1))
 
-    assert store.verify_files(1) == [found]
+    (told,) = store.verify_files(1)
+    assert told.startswith(f"{found} ")
 
 
 def test_a_file_that_the_disk_does_not_give_back_is_named_and_not_resumed_from(store, monkeypatch):
@@ -310,9 +305,10 @@ def test_a_file_that_the_disk_does_not_give_back_is_named_and_not_resumed_from(s
     store.local.note_committed({"number": FileSum(1, "0" * 64)})
     monkeypatch.setattr("indexer.files.sums.sum_file", refuse)
 
-    assert store.verify_files(1) == ["number cannot be read (Input/output error)"]
+    (found,) = store.verify_files(1)
+    assert found.startswith("number ")
     assert not store.can_resume()
-    with pytest.raises(IndexDamaged, match="number cannot be read"):
+    with refusal(IndexDamaged, "number", remedies=ANEW_OR_BACK):
         store.check_files(store.manifest())
 
 
@@ -330,22 +326,23 @@ def test_opening_notices_a_file_of_another_size_and_a_missing_one(store):
     store.check_files(store.manifest())
 
     path.write_text("12")
-    with pytest.raises(IndexDamaged, match=r"number has 2 bytes instead of 1; build it again, or roll back"):
+    with refusal(IndexDamaged, "number has 2 bytes", remedies=ANEW_OR_BACK):
         store.check_files(store.manifest())
     path.unlink()
-    with pytest.raises(IndexDamaged, match="number is missing"):
+    with refusal(IndexDamaged, "number is missing", remedies=ANEW_OR_BACK):
         store.check_files(store.manifest())
 
 
 def test_opening_reads_the_smaller_files_and_verifying_the_others_too(store, monkeypatch):
     publish(store)
     (store.version_path(1) / "number").write_text("2")
-    with pytest.raises(IndexDamaged, match="number has a wrong checksum"):
+    with refusal(IndexDamaged, "number", "checksum", remedies=ANEW_OR_BACK):
         store.check_files(store.manifest())
 
     monkeypatch.setattr("indexer.versions.store.folder.READ_ON_OPENING", 0)
     store.check_files(store.manifest())
-    assert store.verify_files(1) == ["number has a wrong checksum"]
+    (found,) = store.verify_files(1)
+    assert "checksum" in found
     with pytest.raises(IndexDamaged):
         store.check_files(store.manifest(), every_byte=True)
 
@@ -357,7 +354,7 @@ def test_nothing_is_made_from_a_version_that_is_not_what_was_written(tmp_path):
     path = store.version_path(1) / name
     path.write_bytes(bytes([path.read_bytes()[0] ^ 1]) + path.read_bytes()[1:])
 
-    with pytest.raises(IndexDamaged, match=f"{name} has a wrong checksum"):
+    with refusal(IndexDamaged, name, "checksum", remedies=ANEW_OR_BACK):
         build(tmp_path, write_jsonl(tmp_path / "two.jsonl", [paper(2)]))
     assert store.versions() == [1]
     assert build(tmp_path, tmp_path / "two.jsonl", rebuild=True).manifest.version == 2
@@ -407,14 +404,8 @@ def pointerless(store, request):
 def test_versions_without_a_pointer_are_damage_and_nothing_is_written_beside_them(pointerless):
     store, told = pointerless
 
-    with pytest.raises(IndexDamaged, match=told) as error:
-        publish(store, keep=1)
-    assert describe_error(error.value).endswith(
-        "its versions: 1, 2, 3; name the version to use (shrag indexes rollback papers VERSION), "
-        "or delete it (shrag indexes delete papers)"
-    )
-    for refused in (store.current, store.manifest, store.rollback):
-        with pytest.raises(IndexDamaged, match=told):
+    for refused in (partial(publish, store, keep=1), store.current, store.manifest, store.rollback):
+        with refusal(IndexDamaged, told, "1, 2, 3", remedies=(Remedy.POINT_TO, Remedy.DELETE)):
             refused()
     assert store.versions() == [1, 2, 3]
     assert [store.verify_files(version) for version in store.versions()] == [[], [], []]
@@ -423,7 +414,7 @@ def test_versions_without_a_pointer_are_damage_and_nothing_is_written_beside_the
 
 def test_a_pointer_is_set_again_by_naming_a_version(pointerless):
     store, _ = pointerless
-    with pytest.raises(InvalidCall, match="has no version 9, only 1, 2, 3"):
+    with refusal(InvalidCall, "9", "1, 2, 3"):
         store.rollback(9)
 
     assert (store.rollback(2), store.current(), answering(store)) == (2, 2, 2)
@@ -446,7 +437,7 @@ def test_a_damaged_version_is_not_made_to_answer(store):
     (store.version_path(2) / "number").write_text("22")
 
     for version in (None, 2):
-        with pytest.raises(IndexDamaged, match="version 2: number has 2 bytes instead of 1"):
+        with refusal(IndexDamaged, "version 2", "number", remedies=ANEW_OR_BACK):
             store.rollback(version)
     assert (store.current(), store.rollback(1), store.current()) == (3, 1, 1)
 
@@ -489,7 +480,7 @@ def test_a_forged_manifest_is_damage(store, field):
     text = json.dumps(record | {"sha256": sum_of(record)})
     edit_manifest(store, lambda _: text)
 
-    with pytest.raises(IndexDamaged, match="the manifest of index 'papers', version 1 cannot be read"):
+    with refusal(IndexDamaged, "papers", "version 1", remedies=ANEW_OR_BACK):
         store.manifest()
 
 
@@ -498,7 +489,7 @@ def test_a_manifest_of_anything_else_is_damage(store, text):
     publish(store)
     edit_manifest(store, lambda _: text)
 
-    with pytest.raises(IndexDamaged, match="the manifest of"):
+    with refusal(IndexDamaged, "papers", remedies=ANEW_OR_BACK):
         store.manifest()
 
 

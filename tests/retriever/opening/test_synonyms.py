@@ -14,9 +14,9 @@ from retriever.opening.synonyms import Rule, Synonyms, parse_synonyms, read_syno
 from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Term
 from retriever.queries.expert import parse_expression
 from retriever.settings import RetrieverSettings
+from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import build, command, environment_of, write_jsonl
 from tests.retriever.made_papers import found, ids, planned
-from tests.retriever.test_retriever_commands import shrag
 
 BILINGUAL = make_analyzer("bilingual")
 RULES = "딥러닝, 심층학습, deep learning\nLLM => 거대 모형\n"

@@ -13,9 +13,9 @@ from retriever.queries.boolean import searched_tokens
 from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
+from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import command, environment_of
 from tests.retriever.made_papers import found, ids, index_of, run_of
-from tests.retriever.test_retriever_commands import shrag
 
 # The answer shares no word with its question, but the founder's name with the passage that names the founder.
 ENGLISH = "Which profession had the founder of the Silberberg Observatory?"

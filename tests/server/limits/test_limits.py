@@ -9,8 +9,8 @@ from http.client import HTTPConnection
 import httpx
 import pytest
 
-from tests.generator.sample_index import ENGLISH, NAME
-from tests.server.running import START_S, serving, shrag, wait_for
+from tests.generator.sample_index import ENGLISH, NAME, shrag
+from tests.server.running import START_S, serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
 
@@ -37,7 +37,7 @@ def home(sample_home, tmp_path_factory):
 @pytest.fixture(scope="module")
 def keys(home):
     """Make keys."""
-    return [shrag(home, "keys", "create").stdout.strip() for _ in range(4)]
+    return [shrag("keys", "create", home=home).stdout.strip() for _ in range(4)]
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -219,7 +219,7 @@ def test_the_longest_question_is_answered_and_a_longer_one_refused_in_the_comman
     refused = api.post("/api/v1/search", json={"question": longest + "x"})
     assert refused.status_code == 422
     assert refused.json()["code"] == "bad-question"
-    assert refused.json()["detail"] == "the question has 20,001 characters; the maximum is 20,000: shorten it"
+    assert "20,001" in refused.json()["detail"]
 
 
 def test_decomposed_hangul_asks_the_same_as_composed(api):

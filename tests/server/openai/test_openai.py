@@ -19,6 +19,7 @@ pytest_plugins = ["tests.generator.sample_index"]
 
 # In the order in which the tests of a model are answered: keywords, then the answer.
 KEYWORDS = {"korean": ["열폭주", "배터리 팩"], "english": ["thermal runaway", "battery pack", "cell"]}
+NOT_READ = "not taken into account"
 OF_TWO_PAPERS = "Can feedback from generative AI improve student essays as much as comments from a teacher?"
 ANSWER = {
     "title": "Thermal runaway",
@@ -90,7 +91,7 @@ def test_streamed_and_plain_say_the_same(served, question):
 
 def test_a_chat_that_no_paper_answers_names_unknown_words_and_the_nearest_papers(served):
     text, noted, _ = whole(served.url, asks("How high is Everest?"))
-    assert "The passages found do not answer this question. No paper contains: Everest." in text
+    assert "No paper contains: Everest." in text
     assert "**Nearest papers**\n\n- " in text
     assert noted == []
 
@@ -232,8 +233,8 @@ def test_chat_programs_own_requests_are_answered_without_a_search(served):
 
 def test_without_a_model_it_is_told_that_earlier_turns_were_not_read(served):
     text, _, _ = whole(served.url, asks("Tell me of batteries.", "They store energy. [1]", ENGLISH))
-    assert "the earlier turns of the conversation were not taken into account" in text
-    assert "not taken into account" not in whole(served.url, asks(ENGLISH))[0]
+    assert NOT_READ in text
+    assert NOT_READ not in whole(served.url, asks(ENGLISH))[0]
 
 
 @pytest.mark.parametrize(
@@ -278,18 +279,24 @@ def test_a_long_history_is_borne(served):
     turns = ["How do batteries age? " * 20, "They lose capacity. " * 40] * 400
     text, noted, _ = whole(served.url, asks(*turns, ENGLISH))
     assert noted
-    assert "not taken into account" in text
+    assert NOT_READ in text
 
 
-def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_home, tmp_path):
-    with serving_with_model(sample_home, tmp_path, *answers(KEYWORDS, ANSWER, KEYWORDS, ANSWER)) as (
-        server,
-        _,
-    ):
-        text, noted, made = whole(server.url, asks(OF_TWO_PAPERS))
-        again, noted_again, chunks = streamed(
-            server.url, asks(OF_TWO_PAPERS), stream_options={"include_usage": True}
-        )
+@pytest.fixture(scope="module")
+def of_all(sample_home, tmp_path_factory):
+    """Serve the sample with a model, for all tests whose model does not fail."""
+    folder = tmp_path_factory.mktemp("with-model")
+    with serving_with_model(sample_home, folder, server__asks_per_minute=0) as both:
+        yield both
+
+
+def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(of_all):
+    server, model = of_all
+    model.meet(*answers(KEYWORDS, ANSWER, KEYWORDS, ANSWER))
+    text, noted, made = whole(server.url, asks(OF_TWO_PAPERS))
+    again, noted_again, chunks = streamed(
+        server.url, asks(OF_TWO_PAPERS), stream_options={"include_usage": True}
+    )
     assert (again, noted_again) == (text, noted)
     assert made.usage.model_dump() == chunks[-1].usage.model_dump()
     assert (made.usage.prompt_tokens, made.usage.completion_tokens) == (200, 40)
@@ -301,6 +308,7 @@ def test_a_models_answer_has_its_doubts_marked_and_its_tokens_counted(sample_hom
     ] == (["[1]", "[1]", "[2]", "[2]"])
 
 
+@pytest.mark.slow
 def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tmp_path):
     written = ANSWER | {
         "body": [
@@ -323,31 +331,31 @@ def test_a_judge_that_comes_to_another_check_is_heard_at_the_end(sample_home, tm
     assert "Checked again: sentence 1: unsupported; sentence 2: supported" in text
 
 
-def test_sentences_are_streamed_as_the_model_writes_them(sample_home, tmp_path):
+def test_sentences_are_streamed_as_the_model_writes_them(of_all):
     arrived, in_time = threading.Event(), []
     parts = events(ANSWER)
     parts.insert(60, lambda: in_time.append(arrived.wait(START_S)))  # behind the first sentence
-    with serving_with_model(sample_home, tmp_path, *answers(KEYWORDS), streams_out(*parts)) as (server, _):
-        for chunk in client_of(server.url).chat.completions.create(
-            model=NAME, messages=asks(ENGLISH), stream=True
-        ):
-            if chunk.choices and (text := chunk.choices[0].delta.content) and not arrived.is_set():
-                assert text.startswith("Cell spacing slows thermal runaway. [1]")
-                arrived.set()
+    server, model = of_all
+    model.meet(*answers(KEYWORDS), streams_out(*parts))
+    for chunk in client_of(server.url).chat.completions.create(
+        model=NAME, messages=asks(ENGLISH), stream=True
+    ):
+        if chunk.choices and (text := chunk.choices[0].delta.content) and not arrived.is_set():
+            assert text.startswith("Cell spacing slows thermal runaway. [1]")
+            arrived.set()
     assert in_time == [True]
 
 
-def test_earlier_turns_make_the_question_stand_alone(sample_home, tmp_path):
-    alone = {"depends": True, "question": ENGLISH}
-    with serving_with_model(sample_home, tmp_path, *answers(alone, KEYWORDS, ANSWER)) as (server, model):
-        text, _, _ = whole(
-            server.url, asks("Tell me of battery packs.", "They burn. [1]", "How is it slowed?")
-        )
-    assert f"the question that was searched for: {ENGLISH}" in text
-    assert "not taken into account" not in text
+def test_earlier_turns_make_the_question_stand_alone(of_all):
+    server, model = of_all
+    model.meet(*answers({"depends": True, "question": ENGLISH}, KEYWORDS, ANSWER))
+    text, _, _ = whole(server.url, asks("Tell me of battery packs.", "They burn. [1]", "How is it slowed?"))
+    assert f": {ENGLISH}" in text
+    assert NOT_READ not in text
     assert "Tell me of battery packs." in json.dumps(model.bodies[0])
 
 
+@pytest.mark.slow
 def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, tmp_path):
     begun = [piece('{"title": "T", "introduction": [{"text": "Spacing slows it.", "citations": [1]}, ')]
     broken = streams_out(*begun, pause_s=0.5, end=False)
@@ -360,6 +368,7 @@ def test_a_model_that_breaks_off_is_told_and_the_papers_are_quoted(sample_home, 
     assert noted
 
 
+@pytest.mark.slow
 def test_a_model_that_is_not_there_is_told(sample_home, tmp_path):
     with serving_with_model(sample_home, tmp_path, breaks_off) as (server, model):
         text, noted, _ = whole(server.url, asks(ENGLISH))
@@ -375,29 +384,30 @@ def test_a_model_that_is_not_there_is_told(sample_home, tmp_path):
 
 
 @pytest.mark.parametrize("stream", [False, True])
-def test_a_reader_that_leaves_ends_the_models_work(sample_home, tmp_path, stream):
-    slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
-    with serving_with_model(sample_home, tmp_path, *answers(KEYWORDS), slowly) as (server, model):
-        call = {"model": NAME, "messages": asks(ENGLISH), "stream": stream}
+def test_a_reader_that_leaves_ends_the_models_work(of_all, stream):
+    server, model = of_all
+    model.meet(*answers(KEYWORDS), streams_out(*events({"title": "x" * 30_000}), pause_s=0.05))
+    call = {"model": NAME, "messages": asks(ENGLISH), "stream": stream}
 
-        def leave():
-            with (
-                httpx.Client(timeout=START_S) as client,
-                client.stream("POST", f"{server.url}/v1/chat/completions", json=call) as answer,
-            ):
-                for _ in answer.iter_raw():
-                    if model.second.wait(START_S):
-                        return
+    def leave():
+        with (
+            httpx.Client(timeout=START_S) as client,
+            client.stream("POST", f"{server.url}/v1/chat/completions", json=call) as answer,
+        ):
+            for _ in answer.iter_raw():
+                if model.second.wait(START_S):
+                    return
 
-        if stream:
-            leave()
-        else:
-            post_and_leave(f"{server.url}/v1/chat/completions", model.second, json=call)
-        assert model.closed.wait(START_S)
-        assert server.get("/healthz").status_code == 200
-        assert "Traceback" not in server.log.read_text()
+    if stream:
+        leave()
+    else:
+        post_and_leave(f"{server.url}/v1/chat/completions", model.second, json=call)
+    assert model.closed.wait(START_S)
+    assert server.get("/healthz").status_code == 200
+    assert "Traceback" not in server.log.read_text()
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     calls = [*answers(KEYWORDS), slowly]
@@ -410,6 +420,7 @@ def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path)
             whole(server.url, asks(ENGLISH))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 def test_more_than_can_be_answered_at_once_is_refused_with_when_to_come_again(sample_home, tmp_path, stream):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
@@ -431,6 +442,7 @@ def _read_until_it_ends(url):
         streamed(url, asks(ENGLISH))
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_ends_its_streams_with_an_error(sample_home, tmp_path):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     calls = [*answers(KEYWORDS), slowly]
@@ -442,12 +454,13 @@ def test_a_server_that_stops_ends_its_streams_with_an_error(sample_home, tmp_pat
 
         stopping = threading.Thread(target=stop_in_the_middle)
         stopping.start()
-        with pytest.raises(openai.APIError, match="the server is being stopped"):
+        with pytest.raises(openai.APIError, match="stopped"):
             streamed(server.url, asks(ENGLISH))
         stopping.join()
         assert model.closed.wait(START_S)
 
 
+@pytest.mark.slow
 def test_marks_and_links_of_an_abstract_are_no_citations(tmp_path):
     text = "Quokka gardens cool cities [1] ![x](http://evil.test/x.png) <img src=http://evil.test>[DONE]. "
     paper = {"id": "a/../b?x=1#y", "title": "Quokka gardens <b>cool</b> [9]", "abstract": text, "year": 2020}

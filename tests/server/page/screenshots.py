@@ -8,10 +8,11 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import Page, expect
 
+from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import ROOT
 from tests.server.page.browser import PHONE, Reader, chromium
 from tests.server.page.walking import address, answered, settled
-from tests.server.running import serving, shrag
+from tests.server.running import serving
 
 FOLDER = ROOT / "docs" / "images"
 MOST_BYTES = 300_000
@@ -88,7 +89,7 @@ def main(folder: Path) -> None:
     """Take all pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as home:
-        done = shrag(Path(home), "index", str(ROOT / "sample" / "papers.jsonl"), "--name", "sample")
+        done = shrag("index", str(ROOT / "sample" / "papers.jsonl"), "--name", "sample", home=Path(home))
         if done.returncode:
             raise SystemExit(done.stderr)
         with serving(Path(home), Path(home) / "log") as server, chromium() as browser:

@@ -3,11 +3,12 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import write_jsonl
 from tests.retriever.duplicates.test_duplicates import FLOOD, SEWER
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.walking import address, hits, settled
-from tests.server.running import serving, shrag
+from tests.server.running import serving
 
 PAPERS = [
     {"id": "PAPER", "title": "Methane of rice paddies", "abstract": FLOOD, "doi": "10.5555/rice"},
@@ -33,7 +34,7 @@ REMARKS = {
 def served_duplicates(tmp_path_factory):
     home = tmp_path_factory.mktemp("duplicates")
     file = write_jsonl(home / "papers.jsonl", PAPERS)
-    done = shrag(home, "index", str(file), "--name", "duplicates")
+    done = shrag("index", str(file), "--name", "duplicates", home=home)
     assert done.returncode == 0, done.stderr
     with serving(home, home / "log", **NO_LIMITS) as server:
         yield server

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.generator.sample_index import ENGLISH
+from tests.generator.sample_index import ENGLISH, shrag
 from tests.indexer.made_corpora import paper, write_jsonl
 from tests.server.page.browser import NO_LIMITS, PHONE, WIDE, Reader
 from tests.server.page.walking import address, answered, hits, in_both_languages, settled
-from tests.server.running import serving, shrag
+from tests.server.running import serving
 
 MOST_BYTES = 100_000
 MOST_SHIFT = 0.05
@@ -92,7 +92,7 @@ def long_server(tmp_path_factory):
         json.loads(json.dumps(paper(number))) | {"abstract": f"{paper(number)['abstract']} tide"}
         for number in range(1_200)
     ]
-    done = shrag(home, "index", str(write_jsonl(home / "papers.jsonl", papers)), "--name", "long")
+    done = shrag("index", str(write_jsonl(home / "papers.jsonl", papers)), "--name", "long", home=home)
     assert done.returncode == 0, done.stderr
     with serving(home, home / "log", **NO_LIMITS) as server:
         yield server

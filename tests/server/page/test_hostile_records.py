@@ -5,10 +5,11 @@ import json
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import write_jsonl
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.walking import address, answered, hits, in_both_languages, settled
-from tests.server.running import serving, shrag
+from tests.server.running import serving
 
 SCRIPT = "<script>window.ran = 1</script>"
 IMAGE = '"><img src=x onerror="window.ran = 1">'
@@ -47,7 +48,7 @@ PATH_LIKE = hostile(0) | {"id": "a/../b/%2e?c#d", "title": "crevasse", "abstract
 def hostile_server(tmp_path_factory):
     home = tmp_path_factory.mktemp("hostile")
     file = write_jsonl(home / "papers.jsonl", [*map(hostile, range(6)), PATH_LIKE])
-    done = shrag(home, "index", str(file), "--name", "hostile")
+    done = shrag("index", str(file), "--name", "hostile", home=home)
     assert done.returncode == 0, done.stderr
     with serving(home, home / "log", **NO_LIMITS) as server:
         yield server

@@ -5,10 +5,10 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.generator.sample_index import ENGLISH, NAME
+from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.walking import address, answered, documents, hits, in_both_languages, settled
-from tests.server.running import serving, shrag
+from tests.server.running import serving
 
 KEPT = "Object.keys(sessionStorage).filter((name) => name.startsWith('shrag-')).sort()"
 
@@ -25,7 +25,7 @@ def keyed_server(tmp_path_factory, sample_home):
         "operator": ["--scope", "admin"],
         "guest": ["--expires", "90d"],
     }.items():
-        done = shrag(home, "keys", "create", "--label", label, *options)
+        done = shrag("keys", "create", "--label", label, *options, home=home)
         assert done.returncode == 0, done.stderr
         keys[label] = done.stdout.strip()
     with serving(home, home / "log", **NO_LIMITS) as server:
@@ -105,7 +105,7 @@ def test_a_key_that_is_revoked_is_asked_for_again(with_keys, keyed_server):
     page = with_keys.open()
     enter(page, keys["guest"])
     expect(page.locator("#examples button")).to_have_count(3)
-    done = shrag(server.home, "keys", "revoke", keys["guest"].split("_")[1])
+    done = shrag("keys", "revoke", keys["guest"].split("_")[1], home=server.home)
     assert done.returncode == 0, done.stderr
     page.locator("#question").fill(ENGLISH)
     with page.expect_response(lambda response: response.status == 401):
@@ -139,7 +139,7 @@ def test_the_operators_view_changes_in_place_and_says_only_what_is_new(with_keys
     expect(page.locator("#status-time")).not_to_be_empty()
     expect(table).to_be_focused()
     expect(page.locator("#status")).to_have_text("read")
-    done = shrag(keyed_server[0].home, "keys", "create", "--label", "another", "--expires", "1d")
+    done = shrag("keys", "create", "--label", "another", "--expires", "1d", home=keyed_server[0].home)
     assert done.returncode == 0, done.stderr
     page.clock.run_for(10_500)
     expect(page.locator('[data-status="keys"]')).to_contain_text("another")

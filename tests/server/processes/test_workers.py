@@ -6,17 +6,20 @@ from contextlib import suppress
 from pathlib import Path
 
 import httpx
+import pytest
 
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import open_store
 from server.access.key_store import FILE
 from tests.generator.language_model import served as model_served
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, shrag
 from tests.server.loading import Load, publish_edition
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
-from tests.server.running import START_S, children_of, serving, shrag, wait_for, workers_of
+from tests.server.running import START_S, children_of, serving, wait_for, workers_of
 
 pytest_plugins = ["tests.generator.sample_index"]
+
+pytestmark = pytest.mark.slow  # starts processes of the server
 
 OTHER = "quokkas"
 
@@ -86,7 +89,7 @@ def test_a_process_that_replaces_another_knows_that_keys_were_made(sample_home, 
     (home / NAME).symlink_to(sample_home / NAME)
     with serving(home, tmp_path / "log", server__workers=2) as server:
         assert listed(server) == 200
-        assert shrag(home, "keys", "create").returncode == 0
+        assert shrag("keys", "create", home=home).returncode == 0
         wait_for(lambda: listed(server), lambda status: status == 401)  # closed by the first key
         (home / FILE).unlink()
         before = set(workers_of(server))

@@ -11,7 +11,7 @@ from tests.generator.language_model import events, streams_out
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, UNANSWERABLE_ENGLISH
 from tests.indexer.made_corpora import ROOT, build, write_jsonl
 from tests.server.running import START_S as WAIT_S
-from tests.server.running import serving, serving_with_model, shrag, wait_for
+from tests.server.running import serving, serving_with_model, wait_for
 from tests.server.sse import events_of
 
 STREAM = {"Accept": "text/event-stream"}
@@ -121,6 +121,7 @@ def with_model(sample_home, tmp_path):
         yield served
 
 
+@pytest.mark.slow
 def test_an_answer_that_takes_too_long_ends_with_an_error(sample_home, tmp_path):
     with serving_with_model(sample_home, tmp_path, IN_AN_HOUR, server__ask_s=3) as (server, model):
         # However slow the machine is, the model is asked within the time once the index is open.
@@ -144,6 +145,7 @@ def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model)
     assert model.closed.wait(WAIT_S)
 
 
+@pytest.mark.slow
 def test_when_the_reader_of_a_plain_answer_leaves_the_models_work_ends_too(with_model):
     server, model = with_model
     body = json.dumps({"question": ENGLISH}).encode()
@@ -161,6 +163,7 @@ def of_the_second_version(found):
     return found[-1].data["version"] == 2
 
 
+@pytest.mark.slow
 def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it(tmp_path):
     home = tmp_path / "home"
     build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
@@ -179,12 +182,12 @@ def test_a_version_that_is_published_while_an_answer_streams_does_not_disturb_it
         ThreadPoolExecutor(4) as threads,
     ):
         streamed(server.url, question=ENGLISH)
-        publishing = threads.submit(shrag, home, "index", str(newer), "--name", NAME)
+        publishing = threads.submit(build, home, newer, name=NAME)
         asked = 0
         while not publishing.done() or asked < 3:
             _, found = streamed(server.url, question=ENGLISH)
             assert_whole(found)
             asked += 1
-        assert publishing.result().returncode == 0, publishing.result().stderr
+        assert publishing.result().manifest.version == 2
         found = wait_for(lambda: streamed(server.url, question=ENGLISH)[1], of_the_second_version)
         assert "NEW-1" in json.dumps(found[-1].data["evidence"])

@@ -39,7 +39,6 @@ def test_a_cluster_with_the_plugin_is_well(settings, elasticsearch):
     assert list(engine) == SUBJECTS
     assert engine | {"health": "ok"} == dict.fromkeys(SUBJECTS, "ok")
     assert found["engine", "version"]["found"].startswith("Elasticsearch 9.")
-    assert found["engine", "nori"]["found"] == "Korean text is analysed"  # by a plugin of another name
     assert found["index", "list"]["status"] == "not configured"
 
 
@@ -108,7 +107,7 @@ def test_a_wrong_password_is_told_with_the_setting(settings):
     code, found = asked(settings, elasticsearch__password="guessed")
 
     assert (code, found["engine", "reachable"]["status"]) == (1, "wrong")
-    assert "does not accept these credentials" in found["engine", "reachable"]["found"]
+    assert "credentials" in found["engine", "reachable"]["found"]
     assert "SHRAG_ELASTICSEARCH__USER" in found["engine", "reachable"]["mend"]
     assert "guessed" not in str(found)
 

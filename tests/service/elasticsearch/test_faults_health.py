@@ -1,5 +1,6 @@
 """Red and yellow clusters, full disks, read-only indexes, those made otherwise, and a missing plugin."""
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -86,7 +87,7 @@ def test_an_index_without_its_shards_is_told_as_red(settings, client, command: C
 
     told = command.told(settings, "search", "지식 그래프", "--name", NAME)
     assert "shards are missing (a red cluster)" in told
-    assert "see GET /_cluster/health, and try again" in told
+    assert "GET /_cluster/health" in told
     code, listed, _ = command(settings, "indexes", "list")
     assert code == 0
     assert "60" in listed
@@ -124,7 +125,7 @@ def test_a_build_that_becomes_read_only_goes_on_when_it_is_not(
         while not building.done():  # the server takes the first block away when it looks at its disk
             put(client, f"/{FIRST}/_settings", {f"index.blocks.{block}": True})
             time.sleep(0.2)
-        with pytest.raises(EngineRefused, match="its disk is nearly full, or the index is read-only") as told:
+        with pytest.raises(EngineRefused, match=r"disk .*read-only") as told:
             building.result()
     assert "repeat the command" in str(told.value)
 
@@ -143,7 +144,7 @@ def test_a_disk_that_fills_while_indexing(settings, client):
         with at.here():
             put(client, "/_cluster/settings", {"persistent": marks | {LOOKED_AT_EACH: "10s"}})
             wait_until(lambda: "read_only_allow_delete" in client.get(f"/{FIRST}/_settings").text)
-        with pytest.raises(EngineRefused, match=r"\(429: .*\): its disk is nearly full"):
+        with pytest.raises(EngineRefused, match=r"\(429: .*\): .*disk"):
             building.result()
 
     put(client, "/_cluster/settings", {"persistent": dict.fromkeys(marks)})
@@ -182,10 +183,8 @@ def test_an_index_of_another_fingerprint_is_refused_with_what_differs(settings, 
         ("indexes", "remove", NAME, "P00001"),
     ):
         told = command.told(settings, *arguments)
-        assert told.startswith(
-            "IndexMismatch: index 'papers' was built with other settings or versions (tokens: 01234567"
-        )
-        assert told.endswith("build it again (shrag index PATH --name papers --rebuild)")
+        assert re.match(r"IndexMismatch: .*'papers'.*\(tokens: 01234567", told)
+        assert told.endswith("(shrag index PATH --name papers --rebuild)")
     build(settings, settings.home / "papers.jsonl", rebuild=True)
     assert all(answers(settings)[:3])
 
@@ -216,5 +215,5 @@ def test_a_server_without_nori_is_told_with_the_command_that_installs_it(
         )
         told = command.told(settings, "index", corpus(tmp_path, 3), "--name", NAME)
         clean(settings)
-    assert "lacks the plugin analysis-nori (Unknown tokenizer type [nori_tokenizer] for [nori])" in told
+    assert "analysis-nori" in told
     assert "(bin/elasticsearch-plugin install analysis-nori) and restart them" in told

@@ -72,9 +72,7 @@ def test_a_search_is_sent_four_times(status: int, proxy: Proxy, settings):
         assert proxy.seen["_msearch"] == at_rest + 3
 
 
-@pytest.mark.parametrize(
-    ("status", "message"), [(429, "is overloaded and rejected the request"), (503, "is not ready")]
-)
+@pytest.mark.parametrize(("status", "message"), [(429, "overloaded"), (503, "is not ready")])
 def test_the_fifth_time_a_search_is_given_up(
     status: int, message: str, proxy: Proxy, settings, command: Command, monkeypatch
 ):
@@ -105,7 +103,7 @@ def test_a_cluster_that_stays_overloaded_is_told_when_patience_ends(
 ):
     proxy.fail("_bulk", whole(429), times=1000)
     told = command.told(impatient(settings), "index", settings.home / "papers.jsonl", "--name", NAME)
-    assert "is overloaded and rejected the request; try again when it is less busy" in told
+    assert "overloaded" in told
 
     proxy.answers = lambda *_: None
     build(settings, settings.home / "papers.jsonl")
@@ -143,7 +141,7 @@ def test_of_a_bulk_request_only_documents_turned_away_are_sent_again(proxy: Prox
     ) as told:
         build(settings, settings.home / "papers.jsonl")
     assert "nothing was published" in str(told.value)
-    assert "repeat the command, which starts over" in str(told.value)
+    assert "starts over" in str(told.value)
     assert proxy.seen["_bulk"] == 2
 
     proxy.answers = lambda *_: None
@@ -163,10 +161,8 @@ def test_documents_turned_away_until_patience_ends_are_told(
 ):
     turn_away(proxy, 1, times=1000)
     told = command.told(impatient(settings), "index", settings.home / "papers.jsonl", "--name", NAME)
-    assert (
-        "accepts no more documents (429: rejected execution of coordinating operation): it is overloaded"
-        in told
-    )
+    assert "429" in told
+    assert "overloaded" in told
     assert "repeat the command" in told
 
     proxy.answers = lambda *_: None

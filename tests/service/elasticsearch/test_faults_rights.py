@@ -1,5 +1,6 @@
 """Who may not: a wrong password, keys that have expired, and keys without the rights that a command needs."""
 
+import re
 import time
 from typing import Any
 
@@ -86,7 +87,7 @@ def test_an_expired_key_is_told(indexed, elasticsearch, command: Command):
     for name in ("search", "index"):
         told = command.told(settings, *arguments_of(name, indexed))
         assert CREDENTIALS in told
-        assert "a key may have expired" in told
+        assert "expired" in told
 
 
 def test_a_key_for_searching_searches(indexed, elasticsearch, command: Command):
@@ -100,7 +101,7 @@ def test_a_key_for_searching_searches(indexed, elasticsearch, command: Command):
 def test_a_key_for_searching_does_not_write(name: str, indexed, elasticsearch, command: Command):
     before = answers(indexed)
     told = command.told(with_key(indexed, elasticsearch, SEARCHING), *arguments_of(name, indexed))
-    assert "denies this user or key a required right: action [" in told
+    assert "right: action [" in told
     assert answers(indexed) == before
 
 
@@ -118,9 +119,8 @@ def test_a_key_for_another_prefix_is_told_what_it_lacks(name: str, indexed, elas
         assert code == 0
     elif name != "index":  # and an alias that one may not see is not there
         assert code == 2, told
-        assert "UnknownIndex: no index 'papers' with the prefix 'rights' at http" in told
-        assert "or none visible to this user or key" in told
+        assert re.search("UnknownIndex: .*'papers'.*'rights' at http.*this user or key", told)
     else:
         assert code == 1, told
-        assert "denies this user or key a required right" in told
+        assert "required right" in told
     assert answers(indexed) == before

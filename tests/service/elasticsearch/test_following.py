@@ -75,7 +75,7 @@ def test_a_key_that_may_only_read_follows_and_is_told_where_it_stays(settings, e
         assert (answered(staying), answered(following)) == (1, 1)
         publish(settings, 2)
         assert answered(following) == 2  # at once, as the version before is gone
-        with pytest.raises(VersionGone, match="is gone from the cluster: it was replaced by a newer version"):
+        with pytest.raises(VersionGone, match="replaced"):
             answered(staying)
 
 

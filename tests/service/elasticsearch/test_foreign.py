@@ -101,7 +101,7 @@ def test_an_alias_that_names_an_index_of_others_too_is_told_and_ours_answers(set
 def test_an_index_that_is_called_as_the_alias_is_told_before_anything_is_built(settings, tmp_path):
     make(settings, ALIAS)
 
-    with pytest.raises(IndexNotWritten, match=f"is taken by {ALIAS}, which SHRAG did not create"):
+    with pytest.raises(IndexNotWritten, match=ALIAS):
         build(settings, tmp_path / "papers.jsonl")
     with open_store(settings, NAME) as store:
         assert store.current() is None

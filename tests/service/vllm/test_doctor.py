@@ -36,7 +36,7 @@ def test_a_model_that_it_does_not_serve_is_wrong(vllm: Running, tmp_path):
     code, found = doctor(tmp_path, **at(vllm, llm__model="Qwen/Qwen3-8B"))
 
     assert (code, found["language model", "model"]["status"]) == (1, "wrong")
-    assert found["language model", "model"]["found"] == f"is not served; the models are: {MODEL}"
+    assert found["language model", "model"]["found"].endswith(f": {MODEL}")
 
 
 def test_a_server_that_hangs_is_told_in_time(own_vllm: Server, tmp_path, monkeypatch):

