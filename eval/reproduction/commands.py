@@ -51,15 +51,8 @@ def _command(name: str, found: Experiment) -> click.Command:
         show(outcome)
         echo(f"{out}: {', '.join(results)}", err=True)
 
-    command.help = _described(found)
+    command.help = f"{found.description}\n\nReproduces {found.source}."
     return command
-
-
-def _described(found: Experiment) -> str:
-    import sys
-
-    module = sys.modules[found.run.__module__]
-    return f"{(module.__doc__ or '').strip()}\n\nReproduces {found.source}."
 
 
 def run_experiment(name: str, call: ExperimentCall, out: Path) -> tuple[Outcome, dict[str, str]]:

@@ -1,5 +1,6 @@
 """An experiment: its call, its function, and the values that it returns."""
 
+import inspect
 import pkgutil
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -129,6 +130,11 @@ class Experiment:
     source: str
     call: type[ExperimentCall]
     run: Callable[[Any, Materials], Awaitable[Outcome]]
+
+    @property
+    def description(self) -> str:
+        """What is computed and how: the docstring of the experiment's module."""
+        return inspect.getdoc(import_module(self.run.__module__)) or ""
 
 
 @cache

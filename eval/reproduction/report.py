@@ -24,7 +24,7 @@ dd { margin: 0; }
 
 def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
     """Format the tables, the figures' files and the notes."""
-    parts = [f"# {experiment.title}", f"{experiment.source}."]
+    parts = [f"# {experiment.title}", f"Reproduces {experiment.source}.", experiment.description]
     for table in outcome.tables:
         rows = [
             table.columns,
@@ -62,7 +62,8 @@ def as_page(
     listed = [html(element("dt", None, name), element("dd", None, value)) for name, value in made.items()]
     body = html(
         element("h1", None, experiment.title),
-        element("p", None, f"{experiment.source}."),
+        element("p", None, f"Reproduces {experiment.source}."),
+        [element("p", None, paragraph) for paragraph in experiment.description.split("\n\n")],
         [_table(table) for table in outcome.tables],
         figures,
         element("h2", None, "Notes"),
