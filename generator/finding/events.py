@@ -15,7 +15,7 @@ from generator.finding.result import brief_record, query_record, shorten
 from generator.finding.state import FindingState, KnownPaper
 from generator.llm import LanguageModel
 from generator.request import Settings
-from generator.tracing.following import Progress, followed
+from generator.tracing.progress import Progress, followed
 from generator.tracing.steps import Listener, StepEvent
 
 FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from retriever.engines import Explanation
-from retriever.order.contributions import ConceptScore
+from retriever.order.bridges import Bridge
+from retriever.order.features import ConceptScore
 from retriever.order.scored import Part
-from retriever.order.second_search import Bridge
 from retriever.question.concepts import Word
 
 

@@ -7,9 +7,9 @@ from typing import Any
 from base.amounts import counted
 from indexer.files.schema import StoredPassage
 from retriever.constraints.parsing import Constraints
-from retriever.order.second_search import Bridge
+from retriever.order.bridges import Bridge
 from retriever.queries.keywords import Keyword
-from retriever.queries.names import progressive_number
+from retriever.query_plan import progressive_number
 from retriever.question.concepts import Concept
 from retriever.reference import web_address
 from retriever.stages.highlights import MarkedText, Span
@@ -178,7 +178,7 @@ class SearchResult:
     milliseconds: dict[str, float]
     token_weights: Mapping[str, float] = field(default_factory=dict)  # of the searched tokens
     applied: AppliedSearch | None = None
-    likelihood: float | None = None  # that the hits answer (method shrag; see confidence.py)
+    likelihood: float | None = None  # that the hits answer (method shrag; see answerability.py)
     notes: tuple[str, ...] = ()
     version: int | None = None  # of the index
     constraints: Constraints = field(default_factory=Constraints)

@@ -8,9 +8,9 @@ from fastapi.responses import Response
 
 from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
-from retriever.records.files import as_json, as_report
-from retriever.records.record import SearchRecord, search_record
-from retriever.records.rerun import compare
+from retriever.search_records.files import as_json, as_report
+from retriever.search_records.record import SearchRecord, search_record
+from retriever.search_records.rerun import compare
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Rerun
 from server.calls.asked_of import asked_of

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import AnalysedField, Filters, Query
+from retriever.queries.boolean import AnalysedField, Query
+from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, WrittenQuery, searched_everywhere
 from retriever.sources.web.client import WebRequest

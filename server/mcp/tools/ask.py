@@ -5,8 +5,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from generator.answers.citations import Check
 from generator.calls import AskCall
+from generator.checking.sentence_check import Check
 from generator.pipeline import answer_question
 from server.addresses import hit_address
 from server.cited_text import CitedText
