@@ -27,8 +27,8 @@ from eval.reproduction.experiment import (
     Table,
 )
 from eval.significance import compare
-from retriever.keywords.plan import NamedQuery, QueryPlan, progressive_queries
 from retriever.queries.boolean import And, Or, Query
+from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
 from retriever.requests.request import SearchRequest
 from retriever.search import open_search, run_stages
 from retriever.stages.stages import computed

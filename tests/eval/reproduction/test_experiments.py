@@ -16,8 +16,8 @@ from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.reproduction.experiments.query_success import wilson
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
-from retriever.keywords.plan import NamedQuery
 from retriever.queries.boolean import Or, Term, describe
+from retriever.query_plan import NamedQuery
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
