@@ -38,7 +38,7 @@ class Settings(WebSettings):
     """The Wikipedia to search."""
 
     language: Literal["ko", "en"] = Field(default="en", description="language of the Wikipedia")
-    url: Address = Field(default="", description="address of the API; default is that of the language")
+    url: Address = Field(default="", description="address of the API; default is the API of the language")
     requests_per_second: Rate = 5
     at_once: AtOnce = 2
 
