@@ -19,26 +19,13 @@ from retriever.options import COMPLETIONS
 FOLDER = PathParameter(exists=True, file_okay=False)
 
 
-class ExperimentGroup(click.Group):
-    """A group whose commands are the experiments, made when they are called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of experiments and of the other commands."""
-        return [*experiments(), *super().list_commands(ctx)]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command by its name."""
-        found = experiments().get(cmd_name)
-        return _command(cmd_name, found) if found else super().get_command(ctx, cmd_name)
-
-
-@click.group("experiment", cls=ExperimentGroup)
+@click.group("experiment")
 def experiment() -> None:
     """Make a table or figure of a paper on your own index and judgements."""
 
 
 def _command(name: str, found: Experiment) -> click.Command:
-    @click.command(name, cls=SectionedCommand, short_help=f"{found.title} ({found.source}).")
+    @click.command(name, cls=SectionedCommand)
     @call_options(found.call, COMPLETIONS)
     @option_section(
         Section.OUTPUT,
@@ -51,7 +38,9 @@ def _command(name: str, found: Experiment) -> click.Command:
         show(outcome)
         echo(f"{out}: {', '.join(results)}", err=True)
 
-    command.help = f"{found.description}\n\nReproduces {found.source}."
+    command.help = f"{found.title} ({found.source}).
+
+{found.description}"
     return command
 
 
@@ -120,3 +109,7 @@ def show(outcome: Outcome) -> None:
         echo_lines(table([each.columns, *([shown(cell) for cell in row] for row in each.rows)], words=1))
     for note in outcome.notes:
         echo(f"note: {note}", err=True)
+
+
+for each_name, each_experiment in experiments().items():
+    experiment.add_command(_command(each_name, each_experiment))
