@@ -38,9 +38,7 @@ def _command(name: str, found: Experiment) -> click.Command:
         show(outcome)
         echo(f"{out}: {', '.join(results)}", err=True)
 
-    command.help = f"{found.title} ({found.source}).
-
-{found.description}"
+    command.help = f"{found.title} ({found.source}).\n\n{found.description}"
     return command
 
 
