@@ -82,7 +82,8 @@ def _check_common(made: MadeRun, run: Run, qrels: Qrels, judged: Iterable[str]) 
     )
 
 
-def _paper(passage_id: str) -> str:
+def paper_of(passage_id: str) -> str:
+    """Return the paper or article of a passage, by the form of its id; other ids are unchanged."""
     found = RANKED_PASSAGE.fullmatch(passage_id)
     return found[1] if found else passage_id
 
@@ -90,7 +91,7 @@ def _paper(passage_id: str) -> str:
 def _grades_of_papers(grades: Mapping[str, int]) -> dict[str, int]:
     papers: dict[str, int] = {}
     for passage_id, grade in grades.items():
-        paper = _paper(passage_id)
+        paper = paper_of(passage_id)
         papers[paper] = max(grade, papers.get(paper, grade))
     return papers
 
@@ -98,5 +99,5 @@ def _grades_of_papers(grades: Mapping[str, int]) -> dict[str, int]:
 def _ranked_papers(ranking: Ranking) -> Ranking:
     papers: dict[str, float] = {}
     for passage_id, score in ranking:
-        papers.setdefault(_paper(passage_id), score)
+        papers.setdefault(paper_of(passage_id), score)
     return list(papers.items())

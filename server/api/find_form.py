@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from base.markup import Markup, element, html
 from generator.finding.agents import ADDITIONS, AGENTS
 from generator.finding.calls import FindCall
-from server.html.markup import Markup, element, html
 
 NUMBERS = ("papers", "rounds", "layers", "threshold")
 BUDGET = ("max_calls", "max_tokens", "max_seconds", "max_papers")  # each is optional

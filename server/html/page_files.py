@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from server.html.markup import Markup, html
+from base.markup import Markup, html
 
 Language: TypeAlias = Literal["ko", "en"]
 LANGUAGES: tuple[Language, ...] = get_args(Language)

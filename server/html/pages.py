@@ -8,7 +8,7 @@ from typing import Any
 from fastapi.responses import HTMLResponse
 from starlette.requests import Request
 
-from server.html.markup import Markup, element, html
+from base.markup import Markup, element, html
 from server.html.page_files import LANGUAGES, Language, page_files
 
 THEMES = ("auto", "light", "dark")

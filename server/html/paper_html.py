@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from base.markup import Markup, element, html
 from indexer.corpora.papers import language_of
 from retriever.exports import export_names
 from retriever.papers.embedded_metadata import WEB, citation_tags, coins
 from server.addresses import paper_address
-from server.html.markup import Markup, element, html
 
 Words = Mapping[str, str]
 Record = Mapping[str, Any]

@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from base.markup import Markup, element
 from server.api.find_form import find_form
-from server.html.markup import Markup, element
 from server.html.page_files import page_files
 from server.html.pages import CHECKED, Reader, failed_page, page_in
 from server.problems.call_errors import call_error

@@ -6,12 +6,12 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.exceptions import HTTPException
 
+from base.markup import Markup, element
 from indexer.errors import UnknownIndex
 from retriever.errors import BadFilter
 from retriever.exports import export_named, export_names
 from retriever.papers.page import paper_page
 from retriever.papers.records import records_of_papers
-from server.html.markup import Markup, element
 from server.html.page_files import page_files
 from server.html.pages import Reader, failed_page, page_in, script
 from server.html.paper_html import paper_body, paper_head

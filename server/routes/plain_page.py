@@ -6,13 +6,13 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
+from base.markup import Markup, element, html
 from retriever.calls import MOST_HITS, SearchCall
 from retriever.papers.embedded_metadata import coins
 from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import paper_address
 from server.calls.asked_of import AskedOf, asked_of
 from server.calls.searching import searched
-from server.html.markup import Markup, element, html
 from server.html.page_files import page_files
 from server.html.pages import Reader, page_in, script
 from server.html.paper_html import Words, byline, lang_of

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from server.html.markup import element, html
+from base.markup import element, html
 from server.html.page_files import page_files
 from server.html.paper_html import paper_body, paper_head
 

@@ -1,0 +1,62 @@
+"""What an experiment works on, read from the files and the index that its call names."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from base.errors import InvalidCall
+from eval.manifest import asked_with, file_record, index_record, software
+from eval.progress import question_bar
+from eval.qrels import read_qrels
+from eval.reproduction.experiment import ExperimentCall, Materials
+from eval.topics import read_topics
+from eval.units import MadeRun, in_one_unit
+from indexer.options import chosen_index
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from retriever.settings import RetrieverSettings
+
+
+@contextmanager
+def opened_materials(call: ExperimentCall) -> Iterator[Materials]:
+    """Open the index and read topics and qrels; close the index at the end.
+
+    Raises:
+        BadTopics, BadQrels: with file and line.
+        InvalidCall: no topic has a relevant judgement.
+        ResourceError: as `open_index`.
+    """
+    topics, qrels = read_topics(call.topics), read_qrels(call.qrels)
+    settings, places = RetrieverSettings(), IndexerSettings()
+    judged = {
+        query_id: question
+        for query_id, question in topics.items()
+        if any(grade > 0 for grade in qrels.get(query_id, {}).values())
+    }
+    if not judged:
+        raise InvalidCall(f"no topic of {call.topics} has a relevant judgement in {call.qrels}")
+    with (
+        open_index(places, chosen_index(call.index, places), settings.synonyms) as index,
+        question_bar() as progress,
+    ):
+        if index.manifest.unit == "paper":
+            qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
+        yield Materials(index, judged, qrels, len(topics) - len(judged), settings, progress)
+
+
+def made_with(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
+    """Return everything that the results depend on, for the manifest."""
+    encoder = IndexerSettings().encoder
+    values: Mapping[str, Any] = call.model_dump(mode="json")
+    return {
+        "experiment": name,
+        "call": {**values, "index": materials.index.manifest.name},
+        "inputs": {part: file_record(Path(values[part])) for part in ("topics", "qrels")},
+        "index": index_record(materials.index.manifest),
+        "settings": {
+            **materials.settings.model_dump(mode="json"),
+            "encoder": asked_with(encoder),
+        },
+        **software(models=encoder.provider != "none"),
+    }

@@ -1,0 +1,103 @@
+"""The results of an experiment for readers: Markdown, and one HTML page that needs no other file."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from base.markup import Markup, element, html
+from eval.reproduction.experiment import Cell, Experiment, Outcome, Table
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, "Noto Sans KR", sans-serif; max-width: 72rem; margin: 2rem auto; }
+body { padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; }
+caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
+th, td { padding: .3rem .8rem; border-bottom: 1px solid #8886; text-align: right; }
+td { font-variant-numeric: tabular-nums; }
+th:first-child, td:first-child { text-align: left; }
+figure { margin: 1.5rem 0; }
+figure svg { max-width: 100%; height: auto; background: #fff; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .2rem 1rem; }
+dd { margin: 0; }
+"""
+
+
+def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
+    """Format the tables, the figures' files and the notes."""
+    parts = [f"# {experiment.title}", f"Reproduces {experiment.source}.", experiment.description]
+    for table in outcome.tables:
+        rows = [
+            table.columns,
+            ["---"] * len(table.columns),
+            *([shown(cell) for cell in row] for row in table.rows),
+        ]
+        parts += [f"## {table.title}", "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+    parts += [f"![{figure.title}](figures/{figure.name}.png)" for figure in outcome.figures]
+    if outcome.notes:
+        parts.append("\n".join(f"- {note}" for note in outcome.notes))
+    return "\n\n".join(parts) + "\n"
+
+
+def as_page(
+    experiment: Experiment, outcome: Outcome, drawings: Mapping[str, bytes], manifest: Mapping[str, Any]
+) -> str:
+    """Return the page: tables, figures as inline SVG, notes, and what the results were made from."""
+    figures = [
+        element(
+            "figure",
+            None,
+            Markup(drawings[f"{figure.name}.svg"].decode().partition("?>")[2].partition(">")[2]),
+            element("figcaption", None, figure.title),
+        )
+        for figure in outcome.figures
+        if f"{figure.name}.svg" in drawings
+    ]
+    index, inputs = manifest["index"], manifest["inputs"]
+    made = {
+        "index": f"{index['name']}, {index['papers']:,} papers, {index['engine']}",
+        **{name: f"{each['path']} (SHA-256 {each['sha256'][:12]}…)" for name, each in inputs.items()},
+        "options": ", ".join(f"{name} {value}" for name, value in manifest["call"].items()),
+        "shrag": manifest["shrag"],
+    }
+    listed = [html(element("dt", None, name), element("dd", None, value)) for name, value in made.items()]
+    body = html(
+        element("h1", None, experiment.title),
+        element("p", None, f"Reproduces {experiment.source}."),
+        [element("p", None, paragraph) for paragraph in experiment.description.split("\n\n")],
+        [_table(table) for table in outcome.tables],
+        figures,
+        element("h2", None, "Notes"),
+        element("ul", None, [element("li", None, note) for note in outcome.notes]),
+        element("h2", None, "Made from"),
+        element("dl", None, listed),
+    )
+    head = html(
+        element("meta", {"charset": "utf-8"}),
+        element("meta", {"name": "viewport", "content": "width=device-width"}),
+        element("title", None, experiment.title),
+        element("style", None, Markup(STYLE)),
+    )
+    page = element("html", {"lang": "en"}, element("head", None, head), element("body", None, body))
+    return f"<!doctype html>\n{page}\n"
+
+
+def shown(cell: Cell) -> str:
+    """Format a cell: floats to two places, or four below 1, whole numbers with separators."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, float):
+        return f"{cell:,.4f}" if abs(cell) < 1 else f"{cell:,.2f}"
+    return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def _table(table: Table) -> Markup:
+    def row(tag: str, cells: Sequence[str]) -> Markup:
+        return element("tr", None, [element(tag, None, cell) for cell in cells])
+
+    return element(
+        "table",
+        None,
+        element("caption", None, table.title),
+        row("th", table.columns),
+        [row("td", list(map(shown, cells))) for cells in table.rows],
+    )

@@ -1,0 +1,197 @@
+"""Experiments of the papers on the project's own sample: results, run folders, repetition, and errors."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from base.errors import InvalidCall, OutputNotWritten
+from eval.errors import BadQrels, BadTopics
+from eval.reproduction.commands import experiment
+from eval.reproduction.experiment import experiments
+from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
+from eval.reproduction.experiments.query_success import wilson
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+from retriever.queries.boolean import Or, Term, describe
+from retriever.query_plan import NamedQuery
+
+SAMPLE = Path(__file__).resolve().parents[3] / "sample"
+TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
+CLOSER, LEFT_TO_RIGHT = READINGS
+
+pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
+
+
+@pytest.fixture(scope="module")
+def sample_home(tmp_path_factory):
+    home = tmp_path_factory.mktemp("sample-home")
+    request = IngestRequest(name="sample", paths=[str(SAMPLE / "papers.jsonl")])
+    build_index(request, IndexerSettings(home=home, workers=1))
+    return home
+
+
+@pytest.fixture
+def call(sample_home, monkeypatch):
+    monkeypatch.setenv("SHRAG_HOME", str(sample_home))
+
+    def called(*arguments):
+        return CliRunner().invoke(experiment, list(map(str, arguments)), catch_exceptions=False)
+
+    return called
+
+
+@pytest.fixture
+def failed(call):
+    def failure(error, *arguments):
+        with pytest.raises(error) as raised:
+            call(*arguments)
+        return raised.value
+
+    return failure
+
+
+def manifest_of(folder):
+    return json.loads((folder / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp_path, name):
+    assert call(name, TOPICS, QRELS, "--out", tmp_path / "made").exit_code == 0
+    folder = tmp_path / "made"
+    files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    results = manifest_of(folder)["results"]
+    assert files == {*results, "manifest.json", "times.json"}
+    for file, digest in results.items():
+        assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
+    page = (folder / "report.html").read_text()
+    assert "<table>" in page
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)  # it needs no other file
+
+
+@pytest.mark.parametrize("name", experiments())
+def test_a_repetition_has_the_same_results(call, tmp_path, name):
+    call(name, TOPICS, QRELS, "--out", tmp_path)
+    repeated = call("repeat", tmp_path)
+    assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
+
+
+def test_all_questions_of_the_sample_succeed(call, tmp_path):
+    call("query-success", TOPICS, QRELS, "--sample", 5, "--out", tmp_path)
+    topics = [json.loads(line) for line in (tmp_path / "topics.jsonl").read_text().splitlines()]
+    assert [topic["success"] for topic in topics] == [True] * 35
+    assert len((tmp_path / "runs" / "progressive.trec").read_text().splitlines()) == sum(
+        min(topic["union"], 15) for topic in topics
+    )
+
+
+def test_or_alone_finds_most_of_the_sample(call, tmp_path):
+    call("and-ablation", TOPICS, QRELS, "--out", tmp_path)
+    topics = [json.loads(line) for line in (tmp_path / "topics.jsonl").read_text().splitlines()]
+    found = [sum(topic[CLOSER]["found"][operators] for topic in topics) for operators in range(10)]
+    assert found[0] == max(found) > found[9]
+    assert all(topic[CLOSER]["found"][0] == topic[LEFT_TO_RIGHT]["found"][0] for topic in topics)
+
+
+def test_a_difference_names_its_cause(call, tmp_path):
+    for seed in (0, 1):
+        call("and-ablation", TOPICS, QRELS, "--seed", seed, "--out", tmp_path / str(seed))
+    told = call("diff", tmp_path / "0", tmp_path / "1")
+    assert told.exit_code == 1
+    assert told.output.splitlines()[0] == "call.seed: 0 ≠ 1"
+    assert not any(
+        line.startswith(("index", "settings", "results.topics")) for line in told.output.splitlines()
+    )
+
+
+@pytest.mark.parametrize(
+    ("operators", "reading", "words"),
+    [
+        (0, CLOSER, "a OR b OR c OR d"),
+        (1, CLOSER, "a OR b OR (c AND d)"),
+        (1, LEFT_TO_RIGHT, "(a OR b OR c) AND d"),
+        (2, CLOSER, "a OR (b AND c AND d)"),
+        (2, LEFT_TO_RIGHT, "(a OR b) AND c AND d"),
+        (3, CLOSER, "a AND b AND c AND d"),
+        (3, LEFT_TO_RIGHT, "a AND b AND c AND d"),
+        (9, CLOSER, "a AND b AND c AND d"),
+        (9, LEFT_TO_RIGHT, "a AND b AND c AND d"),
+    ],
+)
+def test_the_last_keywords_are_joined_by_and(operators, reading, words):
+    query = Or(tuple(Term(letter, (letter,)) for letter in "abcd"))
+    [joined] = joined_queries([NamedQuery("SQ4", query, 10)], operators, reading)
+    assert describe(joined.query) == words
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_a_query_of_one_keyword_stays(reading):
+    query = NamedQuery("SQ1", Or((Term("a", ("a",)),)), 10)
+    assert joined_queries([query], 5, reading) == (query,)
+
+
+@pytest.mark.parametrize(
+    ("successes", "total", "interval"),
+    [(88, 100, (0.8019, 0.9300)), (0, 10, (0.0, 0.2775)), (25, 25, (0.8668, 1.0))],
+)
+def test_the_interval_of_a_rate_is_wilsons(successes, total, interval):
+    assert wilson(successes, total) == pytest.approx(interval, abs=5e-5)
+
+
+def test_a_folder_with_other_files_is_left_alone(failed, tmp_path):
+    (tmp_path / "thesis.txt").write_text("all my work")
+    error = failed(InvalidCall, "query-success", TOPICS, QRELS, "--out", tmp_path)
+    assert "thesis.txt" in error.what
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(failed, tmp_path):
+    (tmp_path / "file").write_text("")
+    failed(OutputNotWritten, "query-success", TOPICS, QRELS, "--out", tmp_path / "file" / "made")
+
+
+def test_topics_without_relevant_judgements_are_left_out_and_counted(call, failed, tmp_path):
+    qrels, topics = tmp_path / "qrels", tmp_path / "topics"
+    topics.write_text("1\tthermal runaway\n2\tmethane of rice paddies\n3\tanything\n")
+    qrels.write_text("1 0 SAMPLE-BAT-001 1\n2 0 SAMPLE-AGR-001 0\n")
+    told = call("query-success", topics, qrels, "--out", tmp_path / "made")
+    assert "2 topics without a relevant judgement" in told.stderr
+    qrels.write_text("2 0 SAMPLE-AGR-001 0\n")
+    failed(InvalidCall, "query-success", topics, qrels, "--out", tmp_path / "other")
+
+
+@pytest.mark.parametrize(("lines", "error"), [("1 0 A 1 9 9\n", BadQrels), ("1 0 A much\n", BadQrels)])
+def test_invalid_judgements_are_named_by_file_and_line(failed, tmp_path, lines, error):
+    qrels = tmp_path / "qrels"
+    qrels.write_text(lines)
+    raised = failed(error, "and-ablation", TOPICS, qrels, "--out", tmp_path / "made")
+    assert f"{qrels}:1: " in raised.args[0]
+
+
+def test_invalid_topics_are_named_by_file_and_line(failed, tmp_path):
+    topics = tmp_path / "topics"
+    topics.write_text("1\tbattery\none column\n")
+    assert (
+        f"{topics}:2: "
+        in failed(BadTopics, "and-ablation", topics, QRELS, "--out", tmp_path / "made").args[0]
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"{}", b'{"format": 1}', b"\xff", b"[" * 100_000])
+def test_a_damaged_manifest_is_an_error(failed, tmp_path, content):
+    (tmp_path / "manifest.json").write_bytes(content)
+    assert "manifest.json" in failed(InvalidCall, "repeat", tmp_path).what
+
+
+def test_a_folder_of_another_version_is_an_error(call, failed, tmp_path):
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    record = manifest_of(tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps(record | {"format": 2}))
+    assert "format 2" in failed(InvalidCall, "repeat", tmp_path).what
+    (tmp_path / "manifest.json").write_text(json.dumps(record | {"experiment": "none"}))
+    assert call("repeat", tmp_path).exit_code == 2
+    (tmp_path / "manifest.json").write_text(json.dumps(record | {"call": {"k": 0}}))
+    failed(InvalidCall, "repeat", tmp_path)
