@@ -26,6 +26,7 @@ from eval.reproduction.experiment import (
     Panel,
     Table,
 )
+from eval.reproduction.retrieving import METHOD
 from eval.significance import compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
@@ -36,7 +37,6 @@ from retriever.stages.stages import computed
 Reading: TypeAlias = Literal["AND binds closer", "from left to right"]
 READINGS: tuple[Reading, ...] = ("AND binds closer", "from left to right")
 MOST_OPERATORS = 9
-METHOD = "paper"
 
 
 class AndAblation(ExperimentCall):

@@ -16,12 +16,10 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from eval.reproduction.experiment import Cell, Experiment, ExperimentCall, Materials, Outcome, Table
+from eval.reproduction.retrieving import retrieve
 from eval.runs import Run
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
-from retriever.requests.request import SearchRequest
-from retriever.search import open_search, run_stages
-from retriever.stages.stages import computed
 
 PUBLISHED: Mapping[str, float] = {"Korean": 88, "English": 100, "both": 94}
 LANGUAGES = {"Korean": ("ko",), "English": ("en",), "both": ("ko", "en", "other")}
@@ -47,8 +45,8 @@ async def run(call: QuerySuccess, materials: Materials) -> Outcome:
     ranked: Run = {}
     for done, (query_id, question) in enumerate(materials.topics.items()):
         materials.progress("topics", done, len(materials.topics))
-        ranked[query_id], union = await _documents(question, call.k, materials)
-        relevant = materials.relevant(query_id)
+        retrieved, relevant = await retrieve(question, call.k, materials), materials.relevant(query_id)
+        ranked[query_id] = retrieved.ranking
         found[query_id] = {
             "query_id": query_id,
             "language": language_of(question),
@@ -57,8 +55,8 @@ async def run(call: QuerySuccess, materials: Materials) -> Outcome:
             "success_by_article": bool(
                 articles(relevant).intersection(articles(each for each, _ in ranked[query_id]))
             ),
-            "success_of_union": bool(relevant & union),
-            "union": len(union),
+            "success_of_union": bool(relevant & retrieved.union),
+            "union": len(retrieved.union),
         }
     sampled = _sample(found, call.sample, call.seed)
     by_language = {
@@ -85,17 +83,6 @@ async def run(call: QuerySuccess, materials: Materials) -> Outcome:
         topics=tuple(found.values()),
         runs={"progressive": ranked},
     )
-
-
-async def _documents(
-    question: str, k: int, materials: Materials
-) -> tuple[list[tuple[str, float]], frozenset[str]]:
-    """Return the first k documents of a topic with their scores, and the union of all queries."""
-    request = SearchRequest(question, method="paper", k=k, collapse=materials.collapses)
-    stages = await run_stages(open_search(materials.index, request, materials.settings))
-    hits = computed(stages.ranking).cut(k).hits
-    union = (hit for of_query in computed(stages.pool).found.values() for hit in of_query)
-    return [(materials.id_of(hit), score) for hit, score in hits], frozenset(map(materials.id_of, union))
 
 
 def _sample(found: Mapping[str, Mapping[str, Any]], size: int, seed: int) -> frozenset[str]:
