@@ -12,8 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from typing_extensions import TypedDict
+
 from base.errors import InvalidCall
 from base.logs import request_id
+from base.records import Recordable
 from generator.answers.answer import Answer
 from generator.conversation import question_step
 from generator.hops.answering import answer_in_hops
@@ -28,15 +31,22 @@ from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.queries.boolean import Filters
 from retriever.search import SearchRequest, search
 from retriever.searching.confidence import THRESHOLD
-from retriever.stages.hits import Hit, SearchResult
+from retriever.stages.hits import Hit, HitRecord, SearchResult
 
 __all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]
 
 T = TypeVar("T")
 
 
+class AnswerWithEvidence(TypedDict):
+    """A search result with the answer and its evidence."""
+
+    answer: Answer
+    evidence: tuple[Hit, ...]
+
+
 @dataclass(frozen=True, slots=True)
-class AskResult:
+class AskResult(Recordable):
     """An answer, the search whose hits are its evidence, and the trace of its steps."""
 
     answer: Answer
@@ -50,10 +60,11 @@ class AskResult:
 
     def as_record(self) -> dict[str, Any]:
         """Return the JSON of `shrag ask --json`."""
-        return self.result.as_record() | {
-            "answer": self.answer.as_record(),
-            "evidence": [hit.as_record() for hit in self.evidence],
-        }
+        return self.result.as_record() | Recordable.as_record(self)
+
+    def record_fields(self) -> AnswerWithEvidence:
+        """Return the fields of the JSON besides those of the search."""
+        return {"answer": self.answer, "evidence": self.evidence}
 
 
 async def answer_question(
@@ -177,8 +188,15 @@ def _trace(
     )
 
 
+class EvidenceHit(HitRecord):
+    """A hit with the text of its passage and its paper's record."""
+
+    text: str
+    paper: dict[str, Any]
+
+
 def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
-    """Return the hits as JSON, each with the text of its passage and the record of its paper."""
+    """Return the hits as the JSON of `EvidenceHit`."""
     return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.evidence]
 
 

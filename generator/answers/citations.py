@@ -35,7 +35,7 @@ LONGEST_SENTENCE, LONGEST_PASSAGE = 2_000, 20_000  # characters that are compare
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A sign of a mismatch between sentence and passages, and the words concerned."""
+    """A sign of missing support for a sentence, and the words concerned."""
 
     sign: Sign
     words: str

@@ -65,10 +65,10 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """Source of a paper: a query, or the paper that it is cited by or cites; with its rank there."""
+    """How a paper was found: by a query, as a reference of a paper, or as citing a paper."""
 
     kind: FoundKind
-    of: str  # the query's text, or the paper's id
+    of: Annotated[str, Field(description="the query's text, or the paper's id")]
     rank: Annotated[int, Field(ge=1)]
 
 

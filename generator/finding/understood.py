@@ -14,9 +14,9 @@ Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """Intent, domain, time requirement, sources and queries of a question.
+    """The interpretation of a question: intent, domain, time requirement, sources and queries.
 
-    `first_year` and `last_year` limit the papers, None is open; `recent` requests new papers without naming
+    `first_year` and `last_year` limit the papers, null is open; `recent` requests new papers without naming
     years. `sources` are the names of the sources to search, all if empty.
     """
 
@@ -30,7 +30,7 @@ class Understanding:
     expands: bool = False
     expansion_reason: str = ""
     queries: tuple[str, ...] = ()
-    by: str = "rules"
+    by: Annotated[str, Field(description="model or rules")] = "rules"
     notes: tuple[str, ...] = ()
 
     @property

@@ -9,7 +9,7 @@ from generator.tracing.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Amounts spent by a loop: model calls with retries, tokens in and out, seconds, papers."""
+    """The cost of a search: model calls with retries and their tokens, seconds, judged papers."""
 
     calls: int = 0
     tokens: int = 0

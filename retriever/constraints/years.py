@@ -15,9 +15,10 @@ RECENT = 2000  # a range that ends earlier is mostly history
 
 @dataclass(frozen=True, slots=True)
 class YearRange:
-    """Years of publication, bounds included, None open; `start` and `end` are its place in the question.
+    """Years that the question requires, bounds included; null is open.
 
-    A range that runs backwards (between 2022 and 2019) has its first year after its last.
+    `start` and `end` are its position in the question. A range that runs backwards (between 2022 and 2019)
+    has its first year after its last.
     """
 
     first: int | None

@@ -7,10 +7,11 @@ that contain the name and leave a part of the question uncovered.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from base.records import INTERNAL
 from indexer.forward.rows import Numbers, PassageRows
 from retriever.engines import NumberedRows
 from retriever.engines.term_statistics import inverse_document_frequencies
@@ -51,12 +52,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A name in a source."""
+    """A name that one passage contains and that a second search used to find another."""
 
-    tokens: tuple[str, ...]
+    tokens: Annotated[tuple[str, ...], INTERNAL]
     passage_id: str
-    strength: float  # the source's
-    idf: Mapping[str, float]  # of its tokens
+    strength: Annotated[float, INTERNAL]  # the source's
+    idf: Annotated[Mapping[str, float], INTERNAL]  # of its tokens
     text: str = ""  # as the source writes it
 
 

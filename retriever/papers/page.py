@@ -9,18 +9,30 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from unicodedata import normalize
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from base.records import Recordable
 from base.untrusted import one_line
 from indexer.analysis.packing import GAP
+from indexer.corpora.papers import Language
 from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
 from retriever.engines.term_statistics import term_statistics
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
-from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
+from retriever.papers.linked import (
+    LinksRecord,
+    NamedPaper,
+    PaperLinks,
+    linked_papers,
+    named_paper,
+    named_papers,
+)
 from retriever.queries.boolean import Exact, Filters, Term, or_query
 
 PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
@@ -36,8 +48,40 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 SimilarBy = Literal["vectors", "terms"]
 
 
+class PassageRecord(TypedDict):
+    """An indexed passage."""
+
+    passage_id: str
+    part: Annotated[str, Field(description="abstract, abstract2, body or passage")]
+    lang: Language
+    title: str
+    text: str
+
+
+class PassageOfPaper(PassageRecord):
+    """A passage with its paper's record."""
+
+    doc_id: str
+    record: dict[str, Any]
+
+
+class PaperRecord(LinksRecord):
+    """A paper's record and passages, what it cites, what cites it, and similar papers.
+
+    Lists are limited; the counts beside them are complete.
+    """
+
+    doc_id: str
+    version: int
+    record: Annotated[dict[str, Any], Field(description="as indexed, including unknown keys")]
+    passages: list[PassageRecord]
+    passage_count: int
+    similar: tuple[NamedPaper, ...]
+    similar_by: SimilarBy
+
+
 @dataclass(frozen=True, slots=True)
-class PaperPage:
+class PaperPage(Recordable):
     """A paper with its related papers; each list has its requested length, and the total number."""
 
     doc_id: str
@@ -49,36 +93,41 @@ class PaperPage:
     similar_by: SimilarBy
     version: int
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the page as JSON."""
+    def record_fields(self) -> PaperRecord:
+        """Return the fields of the JSON."""
         return {
             "doc_id": self.doc_id,
             "version": self.version,
             "record": self.record,
-            "passages": [passage_record(passage) for passage in self.passages],
+            "passages": [_passage_record(passage) for passage in self.passages],
             "passage_count": self.passage_count,
-            **self.links.as_record(),
-            "similar": [paper.as_record() for paper in self.similar],
+            **self.links.record_fields(),
+            "similar": self.similar,
             "similar_by": self.similar_by,
         }
 
 
 @dataclass(frozen=True, slots=True)
-class PaperPassage:
+class PaperPassage(Recordable):
     """One passage and its paper's record."""
 
     passage: StoredPassage
     paper: NamedPaper
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the passage with its paper as JSON."""
-        return passage_record(self.passage) | {"doc_id": self.paper.doc_id, "record": self.paper.record}
+    def record_fields(self) -> PassageOfPaper:
+        """Return the fields of the JSON."""
+        paper = self.paper
+        return {**_passage_record(self.passage), "doc_id": paper.doc_id, "record": paper.record}
 
 
-def passage_record(passage: StoredPassage) -> dict[str, Any]:
-    """Return a passage as JSON: its id, part of the paper, language and texts."""
-    names = ("passage_id", "part", "lang", "title", "text")
-    return {name: getattr(passage, name) for name in names}
+def _passage_record(passage: StoredPassage) -> PassageRecord:
+    return {
+        "passage_id": passage.passage_id,
+        "part": passage.part,
+        "lang": passage.lang,
+        "title": passage.title,
+        "text": passage.text,
+    }
 
 
 async def paper_page(

@@ -3,16 +3,23 @@
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from typing_extensions import TypedDict
 
 from retriever.views.example_questions import example_questions
 from server.api.requests import IndexName
-from server.api.shapes import Shaped
-from server.api.shapes.indexes import Examples
+from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.services import Shared
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
+
+
+class Examples(TypedDict):
+    """Example questions for an index."""
+
+    index: str
+    questions: list[str]
 
 
 @router.get("/examples")

@@ -7,17 +7,16 @@ from pydantic import Field
 
 from retriever.index import OpenIndex
 from retriever.requests.request import SearchRequest
-from retriever.views.facets import facets
+from retriever.views.facets import Facets, facets
 from server.api.requests import QUESTION, IndexSearch, with_examples
-from server.api.shapes import Shaped
-from server.api.shapes.searches import Facets
+from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
-COUNTED = Annotated[dict[str, Any], Shaped(Facets)]
+COUNTED = Annotated[dict[str, Any], Shaped(OfIndex, Facets, name="FacetsOfIndex")]
 
 
 class CountedSearch(IndexSearch):

@@ -1,17 +1,35 @@
 """Liveness and readiness."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import APIRouter
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from server.api.shapes import Shaped
-from server.api.shapes.operation import Alive, Ready
+from server.api.schemas import Shaped
 from server.errors import NothingOpens, Starting, Stopping
 from server.problems.details import code_of
 from server.processes.stopping import STOPPING
 from server.services import Shared
 
 router = APIRouter(tags=["operation"])
+
+
+class Alive(TypedDict):
+    """The process is alive."""
+
+    status: Literal["ok"]
+    errors: NotRequired[
+        Annotated[list[str], Field(description="codes of errors that prevent checks of keys")]
+    ]
+
+
+class Ready(TypedDict):
+    """Questions can be answered."""
+
+    status: Literal["ok"]
+    indexes: Annotated[int, Field(description="number of indexes")]
+    errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
 
 
 @router.get("/healthz")

@@ -2,16 +2,19 @@
 
 import asyncio
 from dataclasses import asdict, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from fastapi import APIRouter, Path, Request, Response
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from generator.finding.finding import year_of
-from generator.finding.result import partial_result
+from generator.finding.result import FoundPapers, WithTree, partial_result
+from generator.model_calls.budgets import Spent
 from server.access.callers import visit_of
 from server.api.find_requests import FindCall
-from server.api.shapes import Shaped
-from server.api.shapes.finding import KeptSearch, KeptSearches
+from server.api.schemas import Shaped
+from server.calls.asked_of import AskedOf
 from server.kept_searches.file import SearchFile, in_order
 from server.kept_searches.head import SearchHead
 from server.limits.gate import Read, Search
@@ -21,6 +24,39 @@ from server.transport.attachments import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
 SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 16])]
+
+
+class KeptHead(TypedDict):
+    """A kept search without its papers; times are in UTC."""
+
+    id: str
+    index: str | None
+    sources: NotRequired[list[str]]
+    request: Annotated[dict[str, Any], Field(description="the fields of the call")]
+    created: str
+    updated: str
+    running: bool
+    known: int
+    relevant: int
+    spent: Spent
+    complete: bool
+    notes: list[str]
+
+
+class KeptSearches(TypedDict):
+    """The caller's searches, newest first."""
+
+    searches: list[KeptHead]
+
+
+class KeptSearch(TypedDict):
+    """A kept search and its papers, in their final order; ordered by rules if the search was interrupted."""
+
+    id: str
+    request: dict[str, Any]
+    created: str
+    updated: str
+    running: bool
 
 
 @router.get("/find-papers/kept")
@@ -36,7 +72,7 @@ async def kept_searches(
 @router.get("/find-papers/{search_id}")
 async def kept_search(
     search_id: SearchId, request: Request, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(KeptSearch)]:
+) -> Annotated[dict[str, Any], Shaped(AskedOf, FoundPapers, WithTree, KeptSearch)]:
     """Return the content of a kept search: its papers, in their final order, and its tree."""
     return await asyncio.to_thread(_search, search_id, request, services)
 

@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from starlette.testclient import TestClient
 
-from server.api.shapes.events import EVENTS, FINDING_EVENTS
+from server.api.events import EVENTS, FINDING_EVENTS
 from server.app import create_app
 from server.problems.details import CODES, PROBLEMS
 from server.settings import ServerSettings

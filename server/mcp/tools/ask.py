@@ -5,8 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from generator.answers.answer import Section
 from generator.answers.citations import Check
 from generator.pipeline import answer_question
+from indexer.corpora.papers import Language
 from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import hit_address
 from server.api.requests import AskCall
@@ -27,10 +29,10 @@ class CheckedSentence(BaseModel):
     """A sentence of an answer, its citations, and the result of its check."""
 
     text: str
-    section: str
+    section: Section
     references: Annotated[list[int], Field(description="numbers of `references`")]
     check: Annotated[
-        str,
+        Check,
         Field(
             description="supported, unsupported, not checkable or excluded; quoted: the words of a paper, "
             "which were not checked"
@@ -65,7 +67,7 @@ class CheckedAnswer(BaseModel):
     abstained: Annotated[bool, Field(description="the papers found do not answer the question")]
     likelihood: Annotated[float | None, Field(description="probability that the papers answer, 0 to 1")]
     unknown_words: Annotated[list[str], Field(description="words of the question that no paper contains")]
-    language: str
+    language: Language
     written_by: Annotated[str, Field(description="the model, or `extractive`: quoted from the papers")]
     sentences: list[CheckedSentence]
     references: list[CitedPassage]

@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from generator.finding.result import shorten
+from generator.finding.state import FoundBy
 from retriever.requests.request import MOST_CHARACTERS
 from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
@@ -32,17 +33,6 @@ class FindArguments(AmongPapers):
     ] = SECONDS
 
 
-class FoundBy(BaseModel):
-    """How a paper was found."""
-
-    kind: Annotated[
-        Literal["query", "reference", "citing"],
-        Field(description="by a query; as a reference of, or as citing, another paper"),
-    ]
-    of: Annotated[str, Field(description="the query, or the other paper's id")]
-    rank: int
-
-
 class JudgedPaper(NamedPaper):
     """A paper, and its relevance."""
 
@@ -58,7 +48,7 @@ class RelevantPaper(JudgedPaper):
     found_by: list[FoundBy]
 
 
-class FoundPapers(BaseModel):
+class ReadingList(BaseModel):
     """The papers found, best first."""
 
     papers: list[RelevantPaper]
@@ -89,7 +79,7 @@ async def _run(arguments: FindArguments, desk: Desk) -> Given:
                 words = "{known} papers found, {papers} judged, {relevant} of them relevant".format_map(found)
                 await desk.progress(reported_s, arguments.seconds, words)
     return Given(
-        FoundPapers(
+        ReadingList(
             papers=[_paper(record, of, desk.public) for record in found["papers"]],
             near=[JudgedPaper(**_named(record, of, desk.public)) for record in found["near"]],
             known=found["known"],
@@ -139,7 +129,7 @@ TOOL = Tool(
         'surveys, related work and "what is there on …".'
     ),
     arguments=FindArguments,
-    output=FoundPapers,
+    output=ReadingList,
     work="ask",
     run=_run,
     ends_by_itself=True,

@@ -1,6 +1,6 @@
 """The tool `search`, in the form that chat products expect: returns id, title and url of papers."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
@@ -14,6 +14,9 @@ from server.mcp.tool import Desk, Given, Tool
 
 # Fields of the search result that are returned next to its papers.
 BESIDE_THE_RESULTS = ("likelihood", "unknown_words", "notes")
+
+
+OTHERS = ("folded", "folded_ids", "same_doi", "other_figures", "other_figures_ids", "title_only")
 
 
 class SearchArguments(AmongPapers):
@@ -49,18 +52,23 @@ async def _run(arguments: SearchArguments, desk: Desk) -> Given:
     of = await desk.asked_of(arguments.index, arguments.sources or ())
     call = SearchCall(question=arguments.query, k=arguments.k, **arguments.filters())
     found = await search(of.opened, call.request(settings), settings)
+    shown = found.as_record()
     results = [
         FoundPaper(
             id=paper_id(of, hit.doc_id),
             title=hit.passage.title,
-            url=hit_address(hit.as_record(), of.index, desk.public),
+            url=hit_address(record, of.index, desk.public),
             text=hit.snippet,
-            metadata=metadata_of(hit.paper | listed_authors(hit.paper)) | hit.others(),
+            metadata=metadata_of(hit.paper | listed_authors(hit.paper)) | _others(record),
         )
-        for hit in found.listed
+        for hit, record in zip(found.listed, shown["hits"], strict=True)
     ]
-    record = found.as_record()
-    return Given(SearchResults(results=results, **{name: record[name] for name in BESIDE_THE_RESULTS}))
+    return Given(SearchResults(results=results, **{name: shown[name] for name in BESIDE_THE_RESULTS}))
+
+
+def _others(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the duplicates of a hit, other hits with its DOI or text, and whether it is title-only."""
+    return {name: record[name] for name in OTHERS if name in record}
 
 
 TOOL = Tool(
