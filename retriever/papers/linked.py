@@ -9,7 +9,6 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.records import IF_KNOWN, Recordable
-from indexer.citation_graph.graph import CitationCounts
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.papers.citations import citation_counts, cited_by, named_references
@@ -62,8 +61,13 @@ class NamedPaper(Recordable):
         }
 
 
-class LinksRecord(TypedDict):
-    """The linked papers of a paper. Lists are limited; the counts beside them are complete."""
+@dataclass(frozen=True, slots=True)
+class PaperLinks(Recordable):
+    """The papers of an index that a paper cites or that cite it.
+
+    Lists are limited; the counts beside them are complete. `cites` and `unknown` are in the record's order,
+    `cited_by` in order of id.
+    """
 
     cites: tuple[NamedPaper, ...]
     cites_count: int
@@ -73,31 +77,6 @@ class LinksRecord(TypedDict):
     reference_count: Annotated[int, Field(description="all references of the record")]
     cited_by: tuple[NamedPaper, ...]
     citing_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class PaperLinks(Recordable):
-    """The papers of an index that a paper cites or that cite it, up to a limit, and their total numbers.
-
-    `unknown` are the references to papers outside of the index, as in the record. `cites` and `unknown` are
-    in the record's order, `cited_by` in order of id.
-    """
-
-    cites: tuple[NamedPaper, ...]
-    unknown: tuple[str, ...]
-    cited_by: tuple[NamedPaper, ...]
-    counts: CitationCounts
-
-    def record_fields(self) -> LinksRecord:
-        """Return the fields of the JSON."""
-        return {
-            "cites": self.cites,
-            "cites_count": self.counts.cites,
-            "unknown": self.unknown,
-            "reference_count": self.counts.references,
-            "cited_by": self.cited_by,
-            "citing_count": self.counts.cited_by,
-        }
 
 
 async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperLinks:
@@ -110,11 +89,14 @@ async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> 
     )
     cited = [reference.doc_id for reference in named if reference.doc_id][:most]
     found = {paper.doc_id: paper for paper in await named_papers(index, [*cited, *citing[doc_id]])}
+    of_paper = counts[doc_id]
     return PaperLinks(
         cites=tuple(found[name] for name in cited if name in found),
+        cites_count=of_paper.cites,
         unknown=tuple(reference.label for reference in named if not reference.doc_id)[:most],
+        reference_count=of_paper.references,
         cited_by=tuple(found[name] for name in citing[doc_id] if name in found),
-        counts=counts[doc_id],
+        citing_count=of_paper.cited_by,
     )
 
 

@@ -7,12 +7,12 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
 
-from pydantic import Field
+from pydantic import Field, PlainSerializer
 from typing_extensions import TypedDict
 
 from base.records import Recordable
@@ -26,7 +26,6 @@ from retriever.engines.term_statistics import term_statistics
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
 from retriever.papers.linked import (
-    LinksRecord,
     NamedPaper,
     PaperLinks,
     linked_papers,
@@ -65,46 +64,33 @@ class PassageOfPaper(PassageRecord):
     record: dict[str, Any]
 
 
-class PaperRecord(LinksRecord):
+def _passage_record(passage: StoredPassage) -> PassageRecord:
+    return {
+        "passage_id": passage.passage_id,
+        "part": passage.part,
+        "lang": passage.lang,
+        "title": passage.title,
+        "text": passage.text,
+    }
+
+
+ShownPassage = Annotated[StoredPassage, PlainSerializer(_passage_record)]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPage(PaperLinks):
     """A paper's record and passages, what it cites, what cites it, and similar papers.
 
     Lists are limited; the counts beside them are complete.
     """
 
     doc_id: str
-    version: int
     record: Annotated[dict[str, Any], Field(description="as indexed, including unknown keys")]
-    passages: list[PassageRecord]
+    passages: tuple[ShownPassage, ...]
     passage_count: int
-    similar: tuple[NamedPaper, ...]
-    similar_by: SimilarBy
-
-
-@dataclass(frozen=True, slots=True)
-class PaperPage(Recordable):
-    """A paper with its related papers; each list has its requested length, and the total number."""
-
-    doc_id: str
-    record: dict[str, Any]
-    passages: tuple[StoredPassage, ...]
-    passage_count: int
-    links: PaperLinks
     similar: tuple[NamedPaper, ...]
     similar_by: SimilarBy
     version: int
-
-    def record_fields(self) -> PaperRecord:
-        """Return the fields of the JSON."""
-        return {
-            "doc_id": self.doc_id,
-            "version": self.version,
-            "record": self.record,
-            "passages": [_passage_record(passage) for passage in self.passages],
-            "passage_count": self.passage_count,
-            **self.links.record_fields(),
-            "similar": self.similar,
-            "similar_by": self.similar_by,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +104,6 @@ class PaperPassage(Recordable):
         """Return the fields of the JSON."""
         paper = self.paper
         return {**_passage_record(self.passage), "doc_id": paper.doc_id, "record": paper.record}
-
-
-def _passage_record(passage: StoredPassage) -> PassageRecord:
-    return {
-        "passage_id": passage.passage_id,
-        "part": passage.part,
-        "lang": passage.lang,
-        "title": passage.title,
-        "text": passage.text,
-    }
 
 
 async def paper_page(
@@ -161,11 +137,11 @@ async def paper_page(
         shown = ids[:passages]
         stored = await version.engine.passages(shown)
         return PaperPage(
-            doc_id,
-            named_paper(first).record,
-            tuple(stored[passage_id] for passage_id in shown),
-            passage_count,
-            links,
+            **{field.name: getattr(links, field.name) for field in fields(links)},
+            doc_id=doc_id,
+            record=named_paper(first).record,
+            passages=tuple(stored[passage_id] for passage_id in shown),
+            passage_count=passage_count,
             similar=alike,
             similar_by=by,
             version=version.manifest.version,

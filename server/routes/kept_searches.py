@@ -1,16 +1,14 @@
 """Kept searches for papers: the caller's list, the content of each, and the state for resuming."""
 
 import asyncio
-from dataclasses import asdict, replace
-from typing import Annotated, Any, NotRequired
+from dataclasses import asdict, fields, replace
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
-from pydantic import Field
 from typing_extensions import TypedDict
 
 from generator.finding.finding import year_of
 from generator.finding.result import FoundPapers, WithTree, partial_result
-from generator.model_calls.budgets import Spent
 from server.access.callers import visit_of
 from server.api.find_requests import FindCall
 from server.api.schemas import Shaped
@@ -23,40 +21,32 @@ from server.services import Services, Shared
 from server.transport.attachments import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
+HEAD_FIELDS = tuple(field.name for field in fields(SearchHead) if field.name != "format")
 SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 16])]
 
 
-class KeptHead(TypedDict):
+class Running(TypedDict):
     """A kept search without its papers; times are in UTC."""
 
-    id: str
-    index: str | None
-    sources: NotRequired[list[str]]
-    request: Annotated[dict[str, Any], Field(description="the fields of the call")]
-    created: str
-    updated: str
     running: bool
-    known: int
-    relevant: int
-    spent: Spent
-    complete: bool
-    notes: list[str]
 
 
 class KeptSearches(TypedDict):
     """The caller's searches, newest first."""
 
-    searches: list[KeptHead]
+    searches: list[
+        Annotated[dict[str, Any], Shaped(AskedOf, (SearchHead, HEAD_FIELDS), Running, name="KeptHead")]
+    ]
 
 
-class KeptSearch(TypedDict):
+class KeptSearch(Running):
     """A kept search and its papers, in their final order; ordered by rules if the search was interrupted."""
 
-    id: str
-    request: dict[str, Any]
-    created: str
-    updated: str
-    running: bool
+
+KEPT_SEARCH = Annotated[
+    dict[str, Any],
+    Shaped(AskedOf, FoundPapers, WithTree, (SearchHead, ("id", "request", "created", "updated")), KeptSearch),
+]
 
 
 @router.get("/find-papers/kept")
@@ -70,9 +60,7 @@ async def kept_searches(
 
 
 @router.get("/find-papers/{search_id}")
-async def kept_search(
-    search_id: SearchId, request: Request, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(AskedOf, FoundPapers, WithTree, KeptSearch)]:
+async def kept_search(search_id: SearchId, request: Request, services: Shared, _: Search) -> KEPT_SEARCH:
     """Return the content of a kept search: its papers, in their final order, and its tree."""
     return await asyncio.to_thread(_search, search_id, request, services)
 
@@ -113,7 +101,6 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
 
 
 def _described(head: SearchHead) -> dict[str, Any]:
-    described = {name: value for name, value in asdict(head).items() if name != "format"}
     asked = {"index": head.request.get("index")}
     asked |= {"sources": sources} if (sources := head.request.get("sources")) else {}
-    return {**asked, **described}
+    return asked | {name: value for name, value in asdict(head).items() if name in HEAD_FIELDS}
