@@ -32,7 +32,7 @@ class Recordable:
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """Serialize the fields of the record, if the class has any, else those of the value."""
+        """Serialize the fields that `record_fields` returns, by default the fields of the value."""
         fields = getattr(cls, "record_fields", None)
         if fields is None:
             return handler(source)

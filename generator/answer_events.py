@@ -72,7 +72,7 @@ class QueriesEvent(TypedDict):
 class EvidenceEvent(TypedDict):
     """The papers that the answer is based on, and some fields of the search result."""
 
-    hits: Annotated[list[EvidenceHit], Field(description="those of a later event replace them")]
+    hits: Annotated[list[EvidenceHit], Field(description="a later event replaces them")]
     notes: list[str]
 
 

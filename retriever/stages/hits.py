@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, PlainSerializer, computed_field, field_serializer
+from pydantic import ConfigDict, Field, PlainSerializer, computed_field, field_serializer, with_config
 from typing_extensions import TypedDict
 
 from base.amounts import counted
@@ -212,6 +212,7 @@ class AppliedSearch(Recordable):
         return {name: value for name, value in record.items() if value}
 
 
+@with_config(ConfigDict(extra="allow"))
 class Filtered(TypedDict, total=False):
     """Numbers of removed hits."""
 

@@ -72,7 +72,7 @@ class OfIndex(TypedDict):
 
 
 class RecordSchema(GenerateJsonSchema):
-    """Schemas of records: all fields are required except those that a record omits; these are never null."""
+    """Schemas of records: fields are required and may be null, or optional and never null."""
 
     def field_is_required(self, field: Field, total: bool) -> bool:  # noqa: D102 - of the base class
         if field.get("serialization_exclude_if") is not None:
@@ -139,7 +139,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def with_references(schema: Any) -> Any:
-    """Replace the names of shapes by references, and the names of types by those of their schemas.
+    """Replace names of shapes by references, and remove the suffix of types from references.
 
     Omit `readOnly`, which is true of all parts of a response.
     """
