@@ -3,6 +3,7 @@
 Responses are dictionaries that are sent unchanged; a route names the types whose fields its response has:
 
     FOUND = Annotated[dict[str, Any], Shaped(AskedOf, SearchResult)]
+    SESSION = Annotated[Session, Shaped(Session)]
 
 Fields may be added in later versions.
 """
@@ -10,7 +11,7 @@ Fields may be added in later versions.
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
-from pydantic import GetJsonSchemaHandler, TypeAdapter
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
@@ -37,6 +38,10 @@ class Shaped:
         self.parts = [part if isinstance(part, tuple) else (part, None) for part in parts]
         self.name: str = name or self.parts[-1][0].__name__
         SHAPES[self.name] = self
+
+    def __get_pydantic_core_schema__(self, _: Any, __: GetCoreSchemaHandler) -> CoreSchema:
+        """Send the dictionary unchanged."""
+        return core_schema.any_schema()
 
     def __get_pydantic_json_schema__(self, _: CoreSchema, __: GetJsonSchemaHandler) -> Schema:
         """Name the shape; `with_references` replaces it by a reference."""

@@ -1,6 +1,6 @@
 """Example questions for an index, made from its own papers."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
 from typing_extensions import TypedDict
@@ -29,7 +29,7 @@ async def examples(
     _: Read,
     index: Annotated[IndexName, Query()] = None,
     lang: Annotated[Literal["ko", "en"], Query(description="of the questions", examples=["ko"])] = "en",
-) -> Annotated[dict[str, Any], Shaped(Examples)]:
+) -> Annotated[Examples, Shaped(Examples)]:
     """Return three questions, always the same ones for a version of the index."""
     name = await services.indexes.chosen(index)
     finding = example_questions(await services.indexes.get(name), lang)

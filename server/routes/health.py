@@ -1,6 +1,6 @@
 """Liveness and readiness."""
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from fastapi import APIRouter
 from pydantic import Field
@@ -33,14 +33,14 @@ class Ready(TypedDict):
 
 
 @router.get("/healthz")
-async def healthz(services: Shared) -> Annotated[dict[str, Any], Shaped(Alive)]:
+async def healthz(services: Shared) -> Annotated[Alive, Shaped(Alive)]:
     """Report that the process is alive, and the code of an error that prevents checks of keys."""
     trouble = await services.keys.trouble()
-    return {"status": "ok", **({"errors": [code_of(trouble)]} if trouble else {})}
+    return {"status": "ok", "errors": [code_of(trouble)]} if trouble else {"status": "ok"}
 
 
 @router.get("/readyz")
-async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
+async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
     """Report that questions can be answered, and the errors of indexes that cannot be opened; runs no query.
 
     Names and messages need a key: `/api/v1/indexes`.
@@ -55,4 +55,5 @@ async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
     errors = [code_of(error) for error in indexes.failures.values()]
     if indexes.opens_none:
         raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")
-    return {"status": "ok", "indexes": indexes.count, **({"errors": errors} if errors else {})}
+    ready: Ready = {"status": "ok", "indexes": indexes.count}
+    return {**ready, "errors": errors} if errors else ready

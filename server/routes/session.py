@@ -1,7 +1,7 @@
 """The page's session: a reader enters the key once, and the browser keeps a cookie hidden from scripts."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
@@ -42,7 +42,7 @@ class Session(TypedDict):
     expires: str | None
 
 
-SESSION = Annotated[dict[str, Any], Shaped(Session)]
+SESSION = Annotated[Session, Shaped(Session)]
 
 
 @router.get("/session")
@@ -89,7 +89,7 @@ async def sign_out(request: Request, services: Shared) -> Response:
     return response
 
 
-async def _described(services: Services, caller: Caller) -> dict[str, Any]:
+async def _described(services: Services, caller: Caller) -> Session:
     return {
         "keys_needed": await services.keys.are_needed() and not services.server.open,
         "signed_in": caller.by_cookie,
@@ -98,5 +98,5 @@ async def _described(services: Services, caller: Caller) -> dict[str, Any]:
         "scopes": list(caller.scopes),
         "indexes": list(caller.indexes) if caller.is_limited else None,
         "sources": list(caller.sources) if caller.is_limited else None,
-        "expires": caller.expires and caller.expires.isoformat(timespec="seconds"),
+        "expires": caller.expires.isoformat(timespec="seconds") if caller.expires else None,
     }

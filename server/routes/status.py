@@ -78,7 +78,7 @@ class Status(TypedDict):
 
 
 @router.get("/status")
-async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped(Status)]:
+async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)]:
     """Return the status of the server for the operator."""
     settings, server = services.settings.indexer, services.server
     indexes, kept, times, work = await asyncio.gather(
@@ -108,9 +108,8 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
         "indexes": indexes,
         "work": {
             name: {
-                "running": 0,
-                "waiting": 0,
-                **work.get(name, {}),
+                "running": work.get(name, {}).get("running", 0),
+                "waiting": work.get(name, {}).get("waiting", 0),
                 "places": places.at_once * server.processes,
             }
             for name, places in services.gate.places.items()

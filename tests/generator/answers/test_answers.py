@@ -44,7 +44,7 @@ QUOTING = quoting_answer(
 
 def test_the_record_has_the_contract_s_keys_and_sections_as_text():
     record = ENGLISH.as_record()
-    assert list(record) == [
+    assert record.keys() == {
         "title",
         "introduction",
         "body",
@@ -53,7 +53,7 @@ def test_the_record_has_the_contract_s_keys_and_sections_as_text():
         "written_by",
         "abstained",
         "sentences",
-    ]
+    }
     assert record["introduction"] == "Aerogel slows the spread."
     assert record["body"] == "It took 14 minutes. It took 99 minutes. 확산이 느려졌다."
     assert record["conclusion"] == "Nobody knows more."
