@@ -152,7 +152,7 @@ async def _by_layers(asked: Sequence[tuple[str, frozenset[str]]], settings: Sett
 async def _find(
     opened: OpenedSources, request: FindRequest, question: str, settings: Settings
 ) -> FoundPapers:
-    return await find_in_sources(opened, replace(request, question=question), settings)
+    return await find_in_sources(opened, request.changed(question=question), settings)
 
 
 def _quality(part: str, found: Sequence[FoundPapers], relevant: Sequence[frozenset[str]]) -> list[Figure]:

@@ -11,8 +11,8 @@ from eval.asked_of import AskedOf
 from eval.finding import find_for_topic
 from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopic, rank_topic, without_hits
-from generator.finding.bounds import DEFAULTS
-from generator.finding.options import find_request
+from generator.calls import MOST_EVIDENCE
+from generator.finding.calls import FindCall
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings
@@ -24,7 +24,7 @@ from retriever.hops.rounds import second_round_where_asked_for, with_second_roun
 from retriever.methods import method_named
 from retriever.search import SearchRequest
 
-HITS, MOST_EVIDENCE = 100, 100
+HITS = 100
 ROUNDS = {"never": None, "auto": second_round_where_asked_for, "always": with_second_round}
 
 Rank: TypeAlias = Callable[[str, LanguageModel | None], Awaitable[RankedTopic]]
@@ -114,11 +114,11 @@ def find_kind(
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
         )
-    request = find_request("?", k or DEFAULTS["papers"], given)
+    request = FindCall(**{"question": "?", **given, **({"papers": k} if k else {})}).request()
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         try:
-            asked = replace(request, question=question)
+            asked = request.changed(question=question)
         except BadQuestion as error:
             return without_hits(error)
         return await find_for_topic(of.sources(), asked, _with(model, settings), model=model)

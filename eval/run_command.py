@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from base.terminal.option_sections import SectionedCommand, option_section
+from base.calls import Section
+from base.terminal.call_options import field_options, given_options
 from base.terminal.output import echo, echo_json
-from base.terminal.path_parameter import PathParameter
-from generator.finding.options import BUDGET_OPTIONS, STEP_OPTIONS
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from generator.finding.calls import FindCall, FindOptions
 from indexer.options import json_option
-from retriever.methods import method_names
-from retriever.options import chosen_place, place_options, synonyms_option
+from retriever.calls import SearchCall
+from retriever.options import COMPLETIONS, chosen_place, synonyms_option
 
 if TYPE_CHECKING:
     from eval.asked_of import AskedOf
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from generator.settings import HopsMode
     from indexer.corpora.papers import Unit
 
-# Options of all kinds of runs, and options of searches and answers.
-OF_ALL = frozenset("topics name sources k unit keywords find out restart as_json".split())
+# Options of runs by `find-papers`, and options of searches and answers.
+STEPS = (*(name for name in FindOptions.model_fields if name != "papers"), "pure")
+BUDGETS = tuple(name for name in FindCall.model_fields if name.startswith("max_"))
 OF_SEARCHES = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
 SHOWN_IDS = 5
 PARTIAL = 1  # exit code if a question failed
@@ -35,16 +37,10 @@ a_file = PathParameter(exists=True, dir_okay=False)
 
 @click.command("run", cls=SectionedCommand)
 @click.argument("topics", type=a_file, metavar="TOPICS")
-@place_options
+@option_section(Section.PLACE, *field_options(SearchCall, ("index", "sources"), COMPLETIONS))
 @option_section(
     "What is ranked",
-    click.option(
-        "--method",
-        type=click.Choice(method_names()),
-        default="shrag",
-        show_default=True,
-        help="Queries and order of the run, as in `search`.",
-    ),
+    *field_options(SearchCall, ("method",)),
     click.option(
         "--hops",
         type=click.Choice(["auto", "always", "never"]),
@@ -78,8 +74,8 @@ a_file = PathParameter(exists=True, dir_okay=False)
     ),
     synonyms_option,
 )
-@option_section("With --find", *STEP_OPTIONS)
-@option_section("Budgets per question, with --find", *BUDGET_OPTIONS)
+@option_section("With --find", *field_options(FindCall, STEPS))
+@option_section("Budgets per question, with --find", *field_options(FindCall, BUDGETS))
 @option_section(
     "Output",
     click.option(
@@ -95,7 +91,7 @@ a_file = PathParameter(exists=True, dir_okay=False)
 )
 def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     topics: Path,
-    name: str | None,
+    index: str | None,
     sources: tuple[str, ...],
     method: str,
     k: int | None,
@@ -134,7 +130,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     answers = bool(way) or (hops != "never" and keywords == "model")
     _refuse_unused_options(find=find, answers=answers)
     settings, piped = Settings.from_environment(), is_stream(out)
-    places, name = settings.indexer, chosen_place(name, sources, settings.indexer)
+    places, name = settings.indexer, chosen_place(index, sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
     settings = replace(settings, retriever=settings.retriever.model_copy(update={"synonyms": synonyms}))
     asked = [settings.generator] if keywords == "model" else []
@@ -174,13 +170,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
 def _refuse_unused_options(*, find: bool, answers: bool) -> None:
     """Refuse given options that have no effect in this kind of run."""
-    context = click.get_current_context()
-    given = {
-        name
-        for name in context.params
-        if context.get_parameter_source(name) == click.core.ParameterSource.COMMANDLINE
-    }
-    of_finding = {option.name for option in context.command.params} - OF_ALL - OF_SEARCHES
+    of_finding, given = {*STEPS, *BUDGETS}, given_options(click.get_current_context())
     unused = (OF_SEARCHES if find else of_finding | ({"title_weight"} if answers else set())) & given
     if unused:
         shown = "--" + min(unused).replace("_", "-")

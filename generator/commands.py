@@ -2,77 +2,25 @@
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Literal
 
 import click
 
-from base.terminal.completion import completing
-from base.terminal.option_sections import SectionedCommand, option_section
+from base.calls import Section
+from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_json, echo_lines
-from base.terminal.path_parameter import PathParameter
-from generator.ways import make_request
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from generator.calls import AskCall
+from generator.ways import way_names
 from indexer.options import INTERRUPTED, json_option
 from retriever.commands import show_trace
-from retriever.methods import method_names
-from retriever.options import (
-    LIMITS,
-    OUTPUT,
-    SEARCHING,
-    chosen_place,
-    constraint_options,
-    filter_options,
-    place_options,
-    plan_options,
-)
-
-
-def _way_names() -> list[str]:
-    from generator.ways import way_names
-
-    return way_names()
+from retriever.options import COMPLETIONS, chosen_place, synonyms_option
 
 
 @click.command(cls=SectionedCommand)
-@click.argument("question")
-@place_options
+@call_options(AskCall, COMPLETIONS | {"way": way_names})
+@option_section(Section.SEARCHING, synonyms_option)
 @option_section(
-    "How to answer",
-    click.option(
-        "--evidence",
-        type=click.IntRange(1, 100),
-        help="Papers used as evidence for the answer; default SHRAG_EVIDENCE, else 5.",
-    ),
-    click.option(
-        "--hops",
-        type=click.Choice(["auto", "always", "never"]),
-        help="Answer in several steps: auto = if the form of the question needs it; default SHRAG_ASK_HOPS, "
-        "else never.",
-    ),
-    click.option(
-        "--way",
-        metavar="WAY",
-        shell_complete=completing(_way_names),
-        help="Texts and steps of the answer: shrag (papers), or paper-qa-1 to -8 (passages); default "
-        "SHRAG_ASK_WAY, else shrag.",
-    ),
-    click.option(
-        "--topic",
-        metavar="PAPER",
-        help="Answer from this paper's passages: its id or exact title (ways paper-qa-…).",
-    ),
-)
-@option_section(
-    SEARCHING,
-    click.option(
-        "--method",
-        type=click.Choice(method_names()),
-        help="Search method for the evidence, as in `search`; default SHRAG_ASK_METHOD, else shrag.",
-    ),
-    *plan_options,
-)
-@option_section(LIMITS, *filter_options, *constraint_options)
-@option_section(
-    OUTPUT,
+    Section.OUTPUT,
     json_option,
     click.option(
         "--trace",
@@ -82,27 +30,7 @@ def _way_names() -> list[str]:
         help="Save all steps as JSON, for `shrag trace show FILE`.",
     ),
 )
-def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
-    question: str,
-    name: str | None,
-    sources: tuple[str, ...],
-    year: str | None,
-    lang: str | None,
-    journal: str | None,
-    exclude: tuple[str, ...],
-    strict_time: bool,
-    no_constraints: bool,
-    keywords: tuple[str, ...],
-    skip: tuple[str, ...],
-    synonyms: Path | None,
-    method: str | None,
-    evidence: int | None,
-    way: str | None,
-    topic: str | None,
-    hops: Literal["auto", "always", "never"] | None,
-    trace_file: Path | None,
-    as_json: bool,
-) -> None:
+def ask(call: AskCall, *, synonyms: Path | None, trace_file: Path | None, as_json: bool) -> None:
     """Answer QUESTION from the best papers found; every sentence is cited and checked.
 
     A language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) writes keywords and answer. Without a model,
@@ -112,38 +40,20 @@ def ask(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_from_sources, answer_question, run
     from indexer.settings import named_paths
-    from retriever.constraints.parsing import chosen_constraints
     from retriever.index import open_index
-    from retriever.queries.filters import make_filters
 
     settings = Settings.from_environment()
-    name = chosen_place(name, sources, settings.indexer)
+    name = chosen_place(call.index, call.sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
     if trace_file:
         named = named_paths(settings.indexer, settings.retriever, settings.generator)
         check_output(trace_file, (synonyms, settings.indexer.home / name, *named))
-    filters = make_filters(year, lang, journal)
-    constraints = chosen_constraints(
-        question, settings.retriever, exclude=exclude, strict_time=strict_time, found=not no_constraints
-    )
-    request = make_request(
-        settings,
-        question,
-        filters,
-        way=way,
-        method=method,
-        evidence=evidence,
-        constraints=constraints,
-        keywords=keywords or None,
-        skip=skip,
-        topic=topic,
-        hops=hops,
-    )
+    request = call.request(settings)
     try:
         with ExitStack() as opened:
-            if sources:
+            if call.sources:
                 listener = opened.enter_context(live_progress())
-                asking = answer_from_sources(sources, request, settings, synonyms, listener=listener)
+                asking = answer_from_sources(call.sources, request, settings, synonyms, listener=listener)
             else:
                 index = opened.enter_context(open_index(settings.indexer, name, synonyms, follow=True))
                 listener = opened.enter_context(live_progress())

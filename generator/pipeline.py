@@ -18,15 +18,16 @@ from base.errors import InvalidCall
 from base.logs import request_id
 from base.records import Recordable
 from generator.answers.answer import Answer
+from generator.calls import AskCall
 from generator.conversation import question_step
 from generator.hops.answering import answer_in_hops
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Resources, Settings
-from generator.settings import HopsMode
 from generator.tracing.steps import Listener, Step
 from generator.tracing.trace import TRACE_VERSION, Trace
-from generator.ways import check_options, find_way, make_request
+from generator.ways import check_options, find_way
 from indexer.settings import IndexerSettings
+from retriever.calls import SearchCall
 from retriever.index import OpenIndex, SearchIndex, open_index
 from retriever.queries.boolean import Filters
 from retriever.search import SearchRequest, search
@@ -200,31 +201,26 @@ def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
     return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.evidence]
 
 
-def ask(  # noqa: PLR0913 - the options of `shrag ask`
+def ask(
     question: str,
     name: str = "",
     *,
     sources: Sequence[str] = (),
     home: Path | None = None,
     filters: Filters | None = None,
-    way: str | None = None,
-    method: str | None = None,
-    evidence: int | None = None,
-    topic: str | None = None,
-    hops: HopsMode | None = None,
+    **options: Any,
 ) -> AskResult:
     """Answer a question from a named index or from sources; for scripts and notebooks.
 
-    Options that are not given come from the settings.
+    `options` are fields of `AskCall`, such as `way`, `evidence` or `year`; the settings supply the others.
 
     Raises:
-        InvalidCall: both a name and sources are given.
+        InvalidCall: an unknown option, an invalid value, or both a name and sources.
     """
     check_places(name, sources)
     settings = Settings.from_environment()
-    request = make_request(
-        settings, question, filters, way=way, method=method, evidence=evidence, topic=topic, hops=hops
-    )
+    request = AskCall.of(question=question, **options).request(settings)
+    request = replace(request, filters=filters or request.filters)
     if sources:
         settings = replace(settings, indexer=_at(home, settings))
         return run(answer_from_sources(sources, request, settings, settings.retriever.synonyms))
@@ -237,15 +233,18 @@ def find(
     name: str = "",
     *,
     sources: Sequence[str] = (),
-    method: str = "shrag",
-    k: int = 10,
     home: Path | None = None,
     filters: Filters | None = None,
+    **options: Any,
 ) -> SearchResult:
-    """Search a named index or sources; for scripts and notebooks. Raises like `ask`."""
+    """Search a named index or sources; for scripts and notebooks.
+
+    `options` are fields of `SearchCall`, such as `method`, `k` or `exclude`. Raises like `ask`.
+    """
     check_places(name, sources)
     settings = Settings.from_environment()
-    request = SearchRequest(question, method=method, k=k, filters=filters or Filters())
+    request = SearchCall.of(question=question, **options).request(settings.retriever)
+    request = replace(request, filters=filters or request.filters)
     if sources:
         return run(_find_in_sources(sources, request, settings, _at(home, settings)))
     with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:

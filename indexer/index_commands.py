@@ -13,7 +13,7 @@ from base.errors import Remedy
 from base.remedies import describe_error
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines, escaped_json
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter
 from indexer.backup_commands import backup, backups, restore
 from indexer.console import (
     as_record,

@@ -9,9 +9,8 @@ import click
 
 from base.errors import InvalidCall, Remedy, first_names
 from base.remedies import INDEX_CALLED_FOR
-from base.terminal.completion import completing
 from base.terminal.output import echo
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter, completing
 from indexer.analysis import ANALYZERS, DECOMPOUND_MODES, UserDictionary
 from indexer.analysis.user_dictionary import read_user_dictionary
 from indexer.errors import UnknownIndex
@@ -38,27 +37,28 @@ def _keep_index(context: click.Context, name: str) -> str:
     return name
 
 
-def _index_names() -> list[str]:
+def index_names() -> list[str]:
+    """Return the names of all indexes, for the shell to complete."""
     from indexer.settings import IndexerSettings
-    from indexer.versions.store.engines import index_names
+    from indexer.versions.store.engines import index_names as names_of
 
     settings = IndexerSettings()
     hurried = settings.elasticsearch.model_copy(update={"timeout_s": COMPLETION_S})
-    return index_names(settings.model_copy(update={"elasticsearch": hurried}))
+    return names_of(settings.model_copy(update={"elasticsearch": hurried}))
 
 
 name_option = click.option(
     "--name",
     metavar="NAME",
     callback=_keep,
-    shell_complete=completing(_index_names),
+    shell_complete=completing(index_names),
     help="The index; optional if there is only one, or if SHRAG_NAME is set.",
 )
 
-name_argument = click.argument("name", callback=_keep, shell_complete=completing(_index_names))
+name_argument = click.argument("name", callback=_keep, shell_complete=completing(index_names))
 
 optional_name_argument = click.argument(
-    "name", required=False, callback=_keep, shell_complete=completing(_index_names)
+    "name", required=False, callback=_keep, shell_complete=completing(index_names)
 )
 
 
@@ -72,14 +72,13 @@ def chosen_index(name: str | None, settings: "IndexerSettings") -> str:
     """
     if name is None:
         name = settings.name or _only_index(settings)
-        _keep_index(click.get_current_context(), name)
-    return name
+    return _keep_index(click.get_current_context(), name)
 
 
 def _only_index(settings: "IndexerSettings") -> str:
-    from indexer.versions.store.engines import index_names
+    from indexer.versions.store.engines import index_names as names_of
 
-    names = index_names(settings)
+    names = names_of(settings)
     if not names:
         raise UnknownIndex("there is no index yet", remedy=Remedy.CREATE)
     if len(names) > 1:

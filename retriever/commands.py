@@ -8,28 +8,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from base.amounts import counted
+from base.calls import Section
 from base.files.output_files import check_output, is_same_file
+from base.terminal.call_options import call_options
 from base.terminal.columns import display_width, line_width, table, wrap, wrapped_table
-from base.terminal.option_sections import SectionedCommand, option_section
 from base.terminal.output import echo, echo_json, echo_lines, shortened, styled, visible
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from indexer.corpora.papers import language_of
-from indexer.options import chosen_index, json_option, name_option
+from indexer.options import chosen_index, json_option
 from indexer.settings import IndexerSettings, named_paths
+from retriever.calls import ExplainedSearch, SearchCall
 from retriever.export_files import check_export, write_export
-from retriever.options import (
-    LIMITS,
-    OUTPUT,
-    SEARCHING,
-    chosen_place,
-    constraint_options,
-    export_options,
-    filter_options,
-    method_option,
-    place_options,
-    plan_options,
-    synonyms_option,
-)
+from retriever.options import COMPLETIONS, chosen_place, export_options, synonyms_option
 from retriever.queries.names import EXPRESSION, NOTHING_TO_SEARCH
 from retriever.question.unknown_words import unknown_words_note
 from retriever.stages.hits import SearchResult
@@ -48,17 +38,10 @@ Result = TypeVar("Result")
 
 
 @click.command(cls=SectionedCommand)
-@click.argument("question")
-@place_options
+@call_options(SearchCall, COMPLETIONS)
+@option_section(Section.SEARCHING, synonyms_option)
 @option_section(
-    SEARCHING,
-    method_option,
-    click.option("-k", type=click.IntRange(1, 1000), default=10, show_default=True, help="Papers to find."),
-    *plan_options,
-)
-@option_section(LIMITS, *filter_options, *constraint_options)
-@option_section(
-    OUTPUT,
+    Section.OUTPUT,
     json_option,
     *export_options,
     click.option(
@@ -69,20 +52,9 @@ Result = TypeVar("Result")
         help="Save a record to report or repeat the search: FILE.json or FILE.md.",
     ),
 )
-def search(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    question: str,
-    name: str | None,
-    sources: tuple[str, ...],
-    method: str,
-    k: int,
-    year: str | None,
-    lang: str | None,
-    journal: str | None,
-    exclude: tuple[str, ...],
-    strict_time: bool,
-    no_constraints: bool,
-    keywords: tuple[str, ...],
-    skip: tuple[str, ...],
+def search(
+    call: SearchCall,
+    *,
     synonyms: Path | None,
     as_json: bool,
     export: str | None,
@@ -95,19 +67,16 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter for each option
     제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
     """
     from indexer.versions.manifest import Manifest
-    from retriever.constraints.parsing import chosen_constraints
     from retriever.index import SearchIndex, open_index
-    from retriever.queries.filters import make_filters
-    from retriever.search import SearchRequest
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
 
     check_export(export, out, as_json=as_json)
-    if sources and record_file:
+    if call.sources and record_file:
         raise click.UsageError("--source excludes --record: sources change, so the search cannot be repeated")
     settings, places = RetrieverSettings(), IndexerSettings()
-    filters, synonyms = make_filters(year, lang, journal), synonyms or settings.synonyms
-    name = chosen_place(name, sources, places)
+    request, synonyms = call.request(settings), synonyms or settings.synonyms
+    name = chosen_place(call.index, call.sources, places)
     read = (synonyms, places.home / name, *named_paths(places, settings))
     if out:
         check_output(out, read)
@@ -118,12 +87,6 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter for each option
         check_output(record_file, read)
         if out and is_same_file(out, record_file):
             raise click.UsageError("--out and --record name the same file")
-    constraints = chosen_constraints(
-        question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
-    )
-    request = SearchRequest(
-        question, method, k, filters, constraints=constraints, keywords=keywords or None, skip=skip
-    )
 
     async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]], Manifest]:
         result = await run(version, request, settings)
@@ -133,8 +96,8 @@ def search(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
         return result, await records_of_hits(version, result.listed), version.manifest
 
-    if sources:
-        result, records, manifest = _of_sources(sources, places, synonyms, of_version)
+    if call.sources:
+        result, records, manifest = _of_sources(call.sources, places, synonyms, of_version)
     else:
         with open_index(places, name, synonyms, follow=True) as index:
             result, records, manifest = asyncio.run(index.ask(of_version))
@@ -206,40 +169,20 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
 
 
 @click.command(cls=SectionedCommand)
-@click.argument("question")
-@click.argument("passage_id")
-@name_option
-@method_option
-@option_section(LIMITS, *constraint_options)
-@synonyms_option
-@option_section(OUTPUT, json_option)
-def explain(  # noqa: PLR0913, PLR0917 - one parameter for each option
-    question: str,
-    passage_id: str,
-    name: str | None,
-    method: str,
-    exclude: tuple[str, ...],
-    strict_time: bool,
-    no_constraints: bool,
-    synonyms: Path | None,
-    as_json: bool,
-) -> None:
+@call_options(ExplainedSearch, COMPLETIONS, without={"k"})
+@option_section(Section.SEARCHING, synonyms_option)
+@option_section(Section.OUTPUT, json_option)
+def explain(call: ExplainedSearch, *, synonyms: Path | None, as_json: bool) -> None:
     """Explain the score of PASSAGE_ID for QUESTION, part by part and term by term."""
-    from retriever.constraints.parsing import chosen_constraints
     from retriever.explaining.passages import explain as run
     from retriever.explaining.text import explanation_lines
     from retriever.index import open_index
-    from retriever.search import SearchRequest
     from retriever.settings import RetrieverSettings
 
     settings, places = RetrieverSettings(), IndexerSettings()
-    synonyms = synonyms or settings.synonyms
-    constraints = chosen_constraints(
-        question, settings, exclude=exclude, strict_time=strict_time, found=not no_constraints
-    )
-    request = SearchRequest(question, method, constraints=constraints)
-    with open_index(places, chosen_index(name, places), synonyms, follow=True) as index:
-        account = asyncio.run(run(index, request, passage_id, settings))
+    request, synonyms = call.request(settings), synonyms or settings.synonyms
+    with open_index(places, chosen_index(call.index, places), synonyms, follow=True) as index:
+        account = asyncio.run(run(index, request, call.passage_id, settings))
     if as_json:
         echo_json(account.as_record())
         return

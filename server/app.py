@@ -18,7 +18,7 @@ from server.processes.stopping import stop_event_on_signal
 from server.services import Services, open_services
 from server.settings import ServerSettings, listed
 from server.transport.entrance import Entrance
-from server.transport.head_requests import AnswersHead
+from server.transport.headers import AnswersHead
 
 
 class State(TypedDict):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from base.terminal.output import echo, echo_json, echo_lines
-from base.terminal.path_parameter import PathParameter
+from base.terminal.parameters import PathParameter
 from indexer.options import json_option
 
 if TYPE_CHECKING:

@@ -519,7 +519,7 @@ def test_a_decomposed_name_names_the_same_index(call, index, tmp_path):
 def test_the_file_of_dead_letters_is_bounded_and_says_how_many_more_there_were(
     index, call, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("indexer.corpora.dead_letters.MOST_BYTES", 2_000)
+    monkeypatch.setattr("indexer.building.records.MOST_BYTES", 2_000)
     corpus = write_jsonl(tmp_path / "c.jsonl", [GOOD, *["{}"] * 100])
 
     assert index(corpus)["counts"]["dead_letters"] == 100

@@ -4,7 +4,7 @@
 
 Asks every question of tydi dev twice, with its relevant passage in the index and without it. Reported: how
 well the likelihood separates the two (AUROC), how many questions are declined, and how many extractive
-answers contain the answer string, of those whose five passages contain it. `eval.experiments.confidence` fits
+answers contain the answer string, of those whose five passages contain it. `eval.development.confidence` fits
 the likelihood.
 likelihood.
 """

@@ -4,13 +4,14 @@ import asyncio
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import get_args
 
 from eval.experiments.collections import COLLECTIONS, Collection, write_combined
 from eval.ranking import rank_topics
 from eval.runs import Run
 from indexer.errors import IndexMismatch, UnknownIndex
 from indexer.ingest import IngestRequest, Progress, build_index
-from indexer.settings import IndexerSettings
+from indexer.settings import EngineName, IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
@@ -19,6 +20,8 @@ COMBINED = "combined"
 METHODS = ("or", "paper", "shrag")
 BASELINE, TUNED = "or", "shrag"
 DEPTH = 100
+PREFIX = "engines"  # of the indexes in a cluster
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 
 
 class Bench:
@@ -60,3 +63,15 @@ class Bench:
         settings = settings or RetrieverSettings()
         request = SearchRequest(question="", method=method, k=DEPTH, collapse=index.manifest.unit == "paper")
         return asyncio.run(rank_topics(index, topics, request, settings, progress=self._progress))
+
+
+def settings_of(home: Path, engine: EngineName, prefix: str = PREFIX) -> IndexerSettings:
+    """Return the settings of an experiment's indexes in one engine; the rest is from the environment."""
+    given = IndexerSettings()
+    cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
+    return given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster})
+
+
+def benches(home: Path, data: Path, progress: Progress, prefix: str = PREFIX) -> dict[EngineName, Bench]:
+    """Return a bench for each engine."""
+    return {engine: Bench(home, data, progress, settings_of(home, engine, prefix)) for engine in ENGINES}

@@ -4,7 +4,7 @@
 
 Each collection is indexed alone, and both methods rank all its questions. The gain is relative: the
 difference of the mean nDCG@10, divided by the mean of `or`. Constants are chosen on these collections; the
-leave-one-set-out gain of `eval.experiments.tuning` estimates the gain on others.
+leave-one-set-out gain of `eval.development.tuning` estimates the gain on others.
 """
 
 from collections.abc import Sequence

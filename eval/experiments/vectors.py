@@ -17,9 +17,8 @@ import click
 
 from base.errors import ResourceError
 from base.terminal.output import echo
-from eval.experiments.bench import Bench
+from eval.experiments.bench import ENGINES, Bench, settings_of
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
-from eval.experiments.engines import ENGINES, settings_of
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, echo_rows
 from eval.measures import evaluate

@@ -3,23 +3,18 @@
 from contextlib import AbstractAsyncContextManager
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from base.terminal.option_sections import SectionedCommand, option_section
+from base.calls import Section
+from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_json, json_text
-from base.terminal.path_parameter import PathParameter
-from generator.finding.options import (
-    BUDGET_OPTIONS,
-    STEP_OPTIONS,
-    find_request,
-    number_option,
-    resumed_request,
-)
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from generator.finding.calls import FindCall
 from indexer.options import INTERRUPTED, json_option
 from retriever.export_files import check_export, write_export
-from retriever.options import LIMITS, OUTPUT, chosen_place, export_options, filter_options, place_options
+from retriever.options import COMPLETIONS, chosen_place, export_options
 
 if TYPE_CHECKING:
     from generator.finding.finding import OpenedSources
@@ -28,22 +23,13 @@ if TYPE_CHECKING:
     from generator.finding.state import FindingState
     from generator.request import Settings
 
-COMMANDLINE = click.core.ParameterSource.COMMANDLINE
 FILE = PathParameter(dir_okay=False)
 
 
 @click.command("find-papers", cls=SectionedCommand)
-@click.argument("question", required=False, default="")
-@place_options
+@call_options(FindCall, COMPLETIONS)
 @option_section(
-    "How papers are found",
-    number_option("papers", "Papers to find; the search ends when this many are relevant.", "-k"),
-    *STEP_OPTIONS,
-)
-@option_section(LIMITS, *filter_options)
-@option_section("Budgets, none unless given", *BUDGET_OPTIONS)
-@option_section(
-    OUTPUT,
+    Section.OUTPUT,
     json_option,
     *export_options,
     click.option(
@@ -62,21 +48,15 @@ FILE = PathParameter(dir_okay=False)
         help="Save all steps as JSON, for `shrag trace show FILE`.",
     ),
 )
-def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options give
-    question: str,
-    name: str | None,
-    sources: tuple[str, ...],
-    year: str | None,
-    lang: str | None,
-    journal: str | None,
-    papers: int,
+def find_papers(
+    call: FindCall,
+    *,
     export: str | None,
     out: Path | None,
     save_file: Path | None,
     resume_file: Path | None,
     trace_file: Path | None,
     as_json: bool,
-    **finding: Any,
 ) -> None:
     """Find papers for QUESTION: a list with scores, reasons, and how each paper was found.
 
@@ -92,7 +72,6 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     from generator.finding.state import FindingState
     from generator.pipeline import Settings
     from indexer.settings import named_paths
-    from retriever.queries.filters import make_filters
 
     check_export(export, out, as_json=as_json)
     written = {"--out": out, "--save": save_file, "--trace": trace_file}
@@ -101,15 +80,11 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
         if is_same_file(file, another):
             raise click.UsageError(f"{option} and {other} name the same file")
     state = FindingState.load(resume_file) if resume_file else None
-    request = find_request(
-        question or (state.question if state else ""), papers, finding, make_filters(year, lang, journal)
-    )
-    if state and state.request:
-        context = click.get_current_context()
-        named = [part for part in context.params if context.get_parameter_source(part) == COMMANDLINE]
-        request = resumed_request(request, state.request, named)
+    if state and not call.question:
+        call = call.changed(question=state.question)
+    request = call.resumed(state.request) if state and state.request else call.request()
     settings = Settings.from_environment()
-    name = chosen_place(name, sources, settings.indexer)
+    name = chosen_place(call.index, call.sources, settings.indexer)
     read = (
         settings.indexer.home / name,
         *named_paths(settings.indexer, settings.retriever, settings.generator),
@@ -117,7 +92,10 @@ def find_papers(  # noqa: PLR0913, PLR0917 - a command takes what its options gi
     for option, file in files:
         check_output(file, read if option == "--save" else (*read, resume_file))
 
-    opening = open_declared_sources(sources, settings) if sources else open_index_as_source(name, settings)
+    if call.sources:
+        opening = open_declared_sources(call.sources, settings)
+    else:
+        opening = open_index_as_source(name, settings)
     found, ended = _search(opening, request, settings, state, save_file)
     try:
         if as_json:

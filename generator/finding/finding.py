@@ -9,12 +9,13 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from base.errors import InvalidCall
 from base.logs import request_id
 from base.untrusted import one_line
 from generator.finding.agents.asking import agent_prompts
+from generator.finding.calls import FindCall
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
@@ -104,7 +105,7 @@ async def find_in_sources(
             remedy="name them too",
         )
     step = Step("find-papers", request.as_record(), listener)
-    before = replace(state or FindingState(request.question), request=replace(request, budget=Budget()))
+    before = replace(state or FindingState(request.question), request=request.changed(budget=Budget()))
     async with AsyncExitStack() as stack:
         relevance = await stack.enter_async_context(_relevance(opened, settings))
         if model is None and settings.generator.llm.configured:
@@ -168,16 +169,20 @@ def find_papers(
     *,
     sources: Sequence[str] = (),
     state: FindingState | None = None,
+    **options: Any,
 ) -> FoundPapers:
     """Find papers for a question or a request, in an index or in sources; for scripts and notebooks.
 
+    `options` are fields of `FindCall`, such as `papers` or `max_seconds`; a request has them already.
+
     Raises:
-        InvalidCall: both a name and sources are given; or as in `find_in_sources`.
+        InvalidCall: an unknown option, an invalid value, or both a name and sources; or as in
+            `find_in_sources`.
     """
     from generator.pipeline import check_places, run
 
     check_places(name, sources)
-    request = FindRequest(question) if isinstance(question, str) else question
+    request = FindCall.of(question=question, **options).request() if isinstance(question, str) else question
 
     async def find() -> FoundPapers:
         settings = Settings.from_environment()

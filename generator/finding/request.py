@@ -1,14 +1,13 @@
 """Requests of paper finding, and its resources."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from pydantic import PlainSerializer
+from pydantic import Field, ValidationError
 
-from base.errors import InvalidCall
-from generator.finding.agents import ADDITIONS, AGENTS
-from generator.finding.bounds import BOUNDS, DEFAULTS, Wording
+from base.calls import invalid_call
+from generator.finding.calls import FindOptions
 from generator.llm import LanguageModel
 from generator.model_calls.allowance import Allowance
 from generator.model_calls.budgets import Budget
@@ -21,38 +20,21 @@ from retriever.requests.request import check_question
 from retriever.sources.merging import LimitedSource
 
 
-@dataclass(frozen=True, slots=True)
-class FindRequest:
-    """A question and the options of a search for papers.
-
-    `papers` is the size of the paper cache (SPAR's K), `rounds` the number of rounds of evolved queries,
-    `layers` the number of layers of references (SPAR: 1), `threshold` the least judgement of a relevant paper
-    (a model's score, or a probability as a share of the best list's expected F: `FindingState.is_relevant`).
-    """
+class FindRequest(FindOptions):
+    """A question and the options of a search for papers."""
 
     question: str
-    papers: int = DEFAULTS["papers"]
-    rounds: int = DEFAULTS["rounds"]
-    layers: int = DEFAULTS["layers"]
-    threshold: float = DEFAULTS["threshold"]
-    judge: Wording = DEFAULTS["judge"]
-    per_query: int = DEFAULTS["per_query"]  # papers per query and source
-    evolved: int = DEFAULTS["evolved"]  # evolved queries sampled for a round
-    seed: int = DEFAULTS["seed"]
-    # Agents and additions that are switched off.
-    without: Annotated[frozenset[str], PlainSerializer(sorted)] = frozenset()
-    filters: Filters = field(default_factory=Filters)
-    budget: Budget = field(default_factory=Budget)
+    evolved: Annotated[int, Field(ge=0, le=100)] = 5  # evolved queries sampled for a round
+    filters: Filters = Filters()
+    budget: Budget = Budget()
 
-    def __post_init__(self) -> None:
-        """Check the question, the numbers and the names; raises BadQuestion, InvalidCall."""
-        check_question(self.question)
-        for what, (least, most) in BOUNDS.items():
-            if not least <= getattr(self, what) <= most:
-                raise InvalidCall(f"{what} is {getattr(self, what)}, but must be from {least} to {most:,}")
-        known = (*AGENTS, *ADDITIONS)
-        if unknown := sorted(self.without.difference(known)):
-            raise InvalidCall(f"there is no agent {unknown[0]!r}; there are {', '.join(known)}")
+    def __init__(self, question: str, **options: Any) -> None:
+        """Check the question and the options; raises BadQuestion, InvalidCall."""
+        check_question(question)
+        try:
+            super().__init__(**{"question": question, **options})
+        except ValidationError as error:
+            raise invalid_call(error) from None
 
     def does(self, name: str) -> bool:
         """Check whether an agent or an addition is on."""
@@ -65,7 +47,12 @@ class FindRequest:
 
     def as_record(self) -> dict[str, Any]:
         """Return the request as JSON, for a trace."""
-        return asdict(self) | {"without": sorted(self.without), "filters": self.filters.as_record()}
+        options = {name: getattr(self, name) for name in type(self).model_fields}
+        return options | {
+            "without": sorted(self.without),
+            "filters": self.filters.as_record(),
+            "budget": asdict(self.budget),
+        }
 
 
 @dataclass(frozen=True, slots=True)

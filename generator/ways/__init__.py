@@ -13,14 +13,12 @@ from dataclasses import fields
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 from generator.answers.answer import WayResult
 from generator.errors import UnknownWay
-from generator.request import METHOD, AskRequest, Resources, Settings, Turn
-from generator.settings import HopsMode
+from generator.request import METHOD, AskRequest, Resources, Settings
 from generator.tracing.steps import Step
-from retriever.constraints.parsing import Constraints
 from retriever.errors import BadFilter
 from retriever.queries.boolean import Filters
 
@@ -71,43 +69,21 @@ def check_options(request: AskRequest) -> None:
             )
 
 
-def make_request(  # noqa: PLR0913 - the parts of a request
-    settings: Settings,
-    question: str,
-    filters: Filters | None = None,
-    *,
-    way: str | None = None,
-    method: str | None = None,
-    evidence: int | None = None,
-    constraints: Constraints | None = None,
-    keywords: tuple[str, ...] | None = None,
-    skip: tuple[str, ...] = (),
-    topic: str | None = None,
-    hops: HopsMode | None = None,
-    turns: tuple[Turn, ...] = (),
+def make_request(
+    settings: Settings, question: str, filters: Filters | None = None, **given: Any
 ) -> AskRequest:
-    """Make a request; the settings supply omitted options.
+    """Make a request of fields of `AskRequest`; the settings supply those that are None.
 
     Raises:
         UnknownWay: no way has that name.
         BadFilter: the way does not use a given option.
     """
-    defaults = settings.generator
-    way, hops = way or defaults.ask_way, hops or defaults.ask_hops
-    by_settings = defaults.ask_method if hops != "never" or takes(way, "method") else METHOD
-    request = AskRequest(
-        question,
-        way=way,
-        method=method or by_settings,
-        evidence=defaults.evidence if evidence is None else evidence,
-        filters=filters or Filters(),
-        constraints=constraints,
-        keywords=keywords,
-        skip=skip,
-        topic=topic,
-        hops=hops,
-        turns=turns,
-    )
+    defaults, given = settings.generator, {name: value for name, value in given.items() if value is not None}
+    way, hops = given.get("way") or defaults.ask_way, given.get("hops", defaults.ask_hops)
+    method = defaults.ask_method if hops != "never" or takes(way, "method") else METHOD
+    values: dict[str, Any] = {"evidence": defaults.evidence, "method": method}
+    values |= given | {"way": way, "hops": hops}
+    request = AskRequest(question, filters=filters or Filters(), **values)
     check_options(request)
     return request
 

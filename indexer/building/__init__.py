@@ -29,6 +29,7 @@ from indexer.building.passages import (
 )
 from indexer.building.plan import BuildPlan, begin, resume
 from indexer.building.records import (
+    DeadLetterFile,
     Tally,
     counted_records,
     prepare_passages,
@@ -37,7 +38,6 @@ from indexer.building.records import (
 )
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.building.vector_stage import VectorStage
-from indexer.corpora.dead_letters import DeadLetterFile
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.folders import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal

@@ -13,16 +13,65 @@ from base.amounts import plain
 from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from base.untrusted import message_in, one_line
 from indexer.encoders import Progress, VectorFingerprint
-from indexer.encoders.answers import embeddings_body, vectors_of
 from indexer.encoders.arrays import Vectors
-from indexer.encoders.batching import cut_into_batches
-from indexer.encoders.lengths import of_unit_length
-from indexer.encoders.texts import without_surrogates
+from indexer.encoders.batching import cut_into_batches, without_surrogates
+from indexer.encoders.rounding import of_unit_length
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 
 if TYPE_CHECKING:
     import httpx
+import base64
+from typing import Any
+
+from base.untrusted import read_json
+
+
+def embeddings_body(settings: EncoderSettings, texts: Sequence[str]) -> dict[str, Any]:
+    """Return the request body for the vectors of texts.
+
+    vLLM truncates long texts on request with `truncate_prompt_tokens`; its default side is the wrong one. TEI
+    truncates by its own option, and ignores unknown ones.
+    """
+    body: dict[str, Any] = {
+        "model": settings.model,
+        "input": list(texts),
+        "encoding_format": settings.encoding_format,
+    }
+    if settings.dimensions is not None:
+        body["dimensions"] = settings.dimensions
+    if settings.truncate:
+        body |= {"truncate_prompt_tokens": settings.max_tokens or -1, "truncation_side": "right"}
+    return body
+
+
+def vectors_of(content: bytes, count: int) -> Vectors:
+    """Parse the vectors of a response, in the order of the texts.
+
+    Raises:
+        ValueError: the response is malformed or has another number of vectors, as the message says.
+    """
+    try:
+        rows = read_json(content)["data"]
+        vectors = {row.get("index", place): _numbers(row["embedding"]) for place, row in enumerate(rows)}
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        raise ValueError("the response is not in the format of /v1/embeddings") from error
+    if len(rows) != count or vectors.keys() != set(range(count)):
+        raise ValueError(f"{count} texts were sent, but {len(vectors)} vectors were returned")
+    widths = {len(vector) for vector in vectors.values()}
+    if len(widths) != 1:
+        raise ValueError(f"the vectors have different dimensions: {sorted(widths)}")
+    return np.stack([vectors[place] for place in range(count)])
+
+
+def _numbers(embedding: Any) -> Vectors:
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4").astype(np.float32)
+    numbers = np.asarray(embedding, np.float32)
+    if numbers.ndim != 1:
+        raise ValueError("not a list of numbers")
+    return numbers
+
 
 MOST_TEXTS = 32  # per request, TEI's default limit
 BYTES_A_TOKEN = 4  # roughly; affects only the size of requests

@@ -8,9 +8,9 @@ import numpy as np
 from base.errors import InvalidCall
 from indexer.encoders import Progress, VectorFingerprint
 from indexer.encoders.arrays import Vectors
-from indexer.encoders.lengths import of_unit_length
 from indexer.encoders.loading import libraries, load, token_limit
 from indexer.encoders.origin import name_and_revision
+from indexer.encoders.rounding import of_unit_length
 from indexer.encoders.running import Runner
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings

@@ -1,4 +1,4 @@
-"""Storage formats of vectors; rounding is done here once, so that both engines store the same numbers.
+"""Vectors as they are stored: unit length, and a storage format that is the same in both engines.
 
 float32   the unit vector, unchanged
 int8      the unit vector × 127, rounded half to even: a quarter of the size; cosines change by about .003
@@ -7,8 +7,29 @@ int8      the unit vector × 127, rounded half to even: a quarter of the size; c
 import numpy as np
 from numpy.typing import NDArray
 
-from indexer.encoders.arrays import Stored
+from indexer.encoders.arrays import Stored, Vectors
 from indexer.settings import StorageType
+
+
+def of_unit_length(rows: Vectors, before: int = 0) -> Vectors:
+    """Divide each row by its length.
+
+    Args:
+        rows: one vector per text.
+        before: number of texts before the first one, for the message.
+
+    Raises:
+        ValueError: a row contains NaN or infinity, or only zeros; the message says which row.
+    """
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+    bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
+    if len(bad):
+        others = f" and {len(bad) - 1:,} more" if len(bad) > 1 else ""
+        what = "only zeros" if lengths[bad[0]] == 0 else "NaN or infinity"
+        raise ValueError(f"vector of text {before + int(bad[0])}{others}, counted from 0, contains {what}")
+    unit: Vectors = (rows / lengths[:, np.newaxis]).astype(np.float32)
+    return unit
+
 
 HIGHEST = 127
 EXACT = 1 << 24  # float32 represents all integers up to here

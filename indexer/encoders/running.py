@@ -14,8 +14,14 @@ from numpy.typing import NDArray
 
 from indexer.encoders import Progress
 from indexer.encoders.arrays import Vectors
-from indexer.encoders.batching import BatchQueue, OutOfMemory, Started, TextTooLarge
-from indexer.encoders.texts import beginning, without_surrogates
+from indexer.encoders.batching import (
+    BatchQueue,
+    OutOfMemory,
+    Started,
+    TextTooLarge,
+    beginning,
+    without_surrogates,
+)
 from indexer.errors import EncoderUnusable
 
 if TYPE_CHECKING:

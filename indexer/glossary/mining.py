@@ -9,8 +9,7 @@ from indexer.glossary.merging import merged_pairs
 from indexer.glossary.pairs import HANGUL, Pair, term_language
 from indexer.glossary.patterns.brackets import Mention, PassageMentions, PassageTexts, passage_mentions
 from indexer.glossary.patterns.english_terms import is_english_term
-from indexer.glossary.patterns.keywords import keyword_pairs
-from indexer.glossary.patterns.titles import TitlePair
+from indexer.glossary.patterns.titles import TitlePair, keyword_pairs
 from indexer.glossary.sightings import Sighting, Sightings
 from indexer.glossary.vocabulary import Frequencies, WordCounts
 

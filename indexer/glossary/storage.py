@@ -1,4 +1,4 @@
-"""Glossary files: SQLite, with lookup by the tokens of either side."""
+"""Glossary files: SQLite with compact columns of tokens, and lookup by the tokens of either side."""
 
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -6,15 +6,40 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
+from zlib import crc32
 
 from indexer.files.damage import map_damage_errors
 from indexer.files.sqlite_files import SQLiteFile, writing_sqlite
-from indexer.glossary.columns import SEPARATOR, packed_tokens, tokens_number, unpacked_tokens
 from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import SpeltWord, loanword
 from indexer.glossary.pairs import Pair, Target, Tokens
 from indexer.glossary.patterns.abbreviations import LONGEST_TOKENS as LONGEST_FORM
 from indexer.glossary.patterns.abbreviations import Abbreviation
+
+SEPARATOR = "\x1f"
+LEAST_INTEGER = 2**31  # SQLite stores -2^31 to 2^31 - 1 in four bytes, and no larger number
+
+
+def tokens_number(tokens: Tokens) -> int:
+    """Return the lookup number of tokens, a hash with possible collisions."""
+    return crc32(SEPARATOR.join(tokens).encode()) - LEAST_INTEGER
+
+
+def packed_tokens(term: str, tokens: Tokens) -> int | str:
+    """Return n if the tokens are the term's first n letters in lower case, otherwise the tokens."""
+    joined = SEPARATOR.join(tokens)
+    return len(joined) if _spelt_out(term).startswith(joined) else joined
+
+
+def unpacked_tokens(term: str, packed: int | str) -> Tokens:
+    """Unpack tokens packed by `packed_tokens`."""
+    joined = _spelt_out(term)[:packed] if isinstance(packed, int) else packed
+    return tuple(joined.split(SEPARATOR))
+
+
+def _spelt_out(term: str) -> str:
+    return term.lower().replace(" ", SEPARATOR)
+
 
 Unit = tuple[int, int]  # the span of the tokens of one term
 TARGETS: tuple[Target, Target] = ("en", "ko")

@@ -1,7 +1,7 @@
 """Weights of the parts of a score, chosen on training questions only.
 
-The lexical weights: `python -m eval.experiments.tuning`. The weights with a cosine: `python -m
-eval.experiments.semantic_tuning`, on tydi's English training questions.
+The lexical weights: `python -m eval.development.tuning`. The weights with a cosine: `python -m
+eval.development.semantic_tuning`, on tydi's English training questions.
 """
 
 from collections.abc import Mapping

@@ -2,7 +2,7 @@
 
 It is measured by the cross-encoder, if one is configured; else by the cosine of the vectors, if the index has
 them; else by the words that question and passage share. The latter two are logistic regressions fitted on
-training questions (`python -m eval.experiments.relevance --home DIR --fit --step 12`; the cosine's on English
+training questions (`python -m eval.development.relevance --home DIR --fit --step 12`; the cosine's on English
 with a small encoder): the likelihood that a candidate is relevant if half of the candidates are.
 """
 

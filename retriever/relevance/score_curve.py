@@ -1,6 +1,6 @@
 """The probability that a paper is relevant, by its score in the ranking `shrag` and the decline of scores.
 
-A logistic regression, fitted on training collections (`python -m eval.experiments.paper_relevance --fit`).
+A logistic regression, fitted on training collections (`python -m eval.development.paper_relevance --fit`).
 Its features are comparable between collections: shares of the question's best score, and the number of the
 question's concepts.
 """

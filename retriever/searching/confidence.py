@@ -2,7 +2,7 @@
 
 A logistic regression over a question and the best passages. It was fitted on training questions, each once
 with its relevant passages in the index and once without, and on questions outside the scope of their corpus
-(`python -m eval.experiments.confidence`).
+(`python -m eval.development.confidence`).
 """
 
 import math
@@ -26,7 +26,7 @@ EVIDENCE = 5  # passages of an answer's evidence; the weights were fitted with f
 LEAST_BASE = 0.1  # added to the base before its logarithm is taken
 
 # Answers decline below this likelihood. It answers 94 % of the plain questions for tuning that are in scope,
-# and declines 94 % of the others (`eval/experiments/confidence.py`).
+# and declines 94 % of the others (`eval/development/confidence.py`).
 THRESHOLD = 0.25
 
 WEIGHTS: Mapping[str, float] = {

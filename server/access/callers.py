@@ -10,6 +10,7 @@ from datetime import datetime
 from starlette.requests import HTTPConnection
 from starlette.types import Scope as AsgiScope
 
+from base.calls import Call, observer
 from base.net.networks import network_of
 from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits, Scope
 from server.errors import Forbidden, Unauthorized
@@ -97,6 +98,12 @@ def enter(scope: AsgiScope, visit: Visit) -> None:
     """Make a visit available to its task and the tasks that this one starts."""
     scope.setdefault("state", {})["visit"] = visit
     _VISIT.set(visit)
+    observer.set(lambda call: _note_question(visit, call))
+
+
+def _note_question(visit: Visit, call: Call) -> None:
+    """Note the first question of a visit, as the caller wrote it."""
+    visit.question = visit.question or getattr(call, "question", None) or ""
 
 
 def visit_of(connection: HTTPConnection) -> Visit:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from base.calls import SOME_TEXT
 from generator.request import METHOD
 from generator.ways import OPTIONS, takes, way_names
 from retriever.methods import method_named, method_names
-from server.api.requests import SOME_TEXT
 
 NAME = {"type": "string", "minLength": 1}
 TEXT = {"type": "string", "pattern": SOME_TEXT}

@@ -25,7 +25,7 @@ from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
 from server.calls.asked_of import AskedOf
 from server.problems.details import Problem
-from server.transport.negotiation import EVENT_STREAM
+from server.transport.headers import EVENT_STREAM
 
 
 class SearchEvent(TypedDict):

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from generator.finding.agents import ADDITIONS, AGENTS
-from server.api.find_requests import FindCall
+from generator.finding.calls import FindCall
 from server.html.markup import Markup, element, html
 
 NUMBERS = ("papers", "rounds", "layers", "threshold")

@@ -18,8 +18,7 @@ from server.access.callers import Caller
 from server.calls.asked_of import AskedOf
 from server.errors import Stopping, TooSlow
 from server.finding.opening import opened_sources
-from server.kept_searches.file import SearchFile
-from server.kept_searches.head import SearchHead, now
+from server.kept_searches.file import SearchFile, SearchHead, now
 from server.kept_searches.keeping import Keeping
 from server.kept_searches.store import KeptSearches, LockedSearch
 from server.model_address import without_address

@@ -24,8 +24,7 @@ from base.files.regular_files import open_regular, read_regular
 from base.logs import get_logger
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, UnknownSearch
-from server.kept_searches.file import SearchFile, search_file_of
-from server.kept_searches.head import SearchHead, head_of
+from server.kept_searches.file import SearchFile, SearchHead, head_of, search_file_of
 from server.settings import ServerSettings
 
 FOLDER = ".find-papers"  # a name that no index can have

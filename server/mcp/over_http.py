@@ -14,8 +14,8 @@ from server.mcp.malformed import message_refused
 from server.mcp.protocol import Context, make_server
 from server.mcp.tool import Desk
 from server.transport.bodies import replayed
+from server.transport.headers import EVENT_STREAM
 from server.transport.leaving import while_connected
-from server.transport.negotiation import EVENT_STREAM
 
 
 async def answer(scope: Scope, receive: Receive, send: Send) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from server.calls.asked_of import AskedOf
-from server.mcp.tool import Arguments
+from server.mcp.tool import Argument
 from server.source_names import as_index
 
 MOST_RESULTS = 100  # a model reads them all
@@ -16,23 +16,8 @@ KEPT = (
 )
 
 
-class AmongPapers(Arguments):
-    """The papers that a call covers."""
-
-    index: Annotated[str | None, Field(description="name of the index; an error lists the names")] = None
-    sources: Annotated[
-        tuple[str, ...] | None,
-        Field(description="names of sources to search instead of an index; an error lists them"),
-    ] = None
-    year: Annotated[str | None, Field(description="of publication: 2019, 2019..2024, ..2024 or 2019..")] = (
-        None
-    )
-    lang: Annotated[str | None, Field(description="language of the passage: ko, en or other")] = None
-    journal: Annotated[str | None, Field(description="exact name of the journal")] = None
-
-    def filters(self) -> dict[str, Any]:
-        """Return the filters, as calls of the API name them."""
-        return {name: getattr(self, name) or None for name in ("year", "lang", "journal")}
+# The papers that a call covers.
+AMONG_PAPERS = {name: Argument(name) for name in ("index", "sources", "year", "lang", "journal")}
 
 
 class NamedPaper(BaseModel):

@@ -21,8 +21,9 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types import Tool as ListedTool
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from base.calls import Call, refusal
 from server.mcp import tools
 from server.mcp.tool import AnyTool, Desk, Given
 from server.problems.details import problem
@@ -74,9 +75,9 @@ def make_server(
                 f"unknown tool {called.name[:LONGEST_SHOWN]!r}; the tools are: {', '.join(tools_by_name())}",
             )
         try:
-            arguments = tool.arguments.model_validate(called.arguments or {})
+            call = tool.call_of(called.arguments or {})
             desk = replace(desk_of(context), progress=context.session.report_progress)
-            work = _work(tool, arguments, desk)
+            work = _work(tool, call, desk)
             given = await (work if tool.ends_by_itself else unless_stopping(desk.services, work))
         except Exception as error:  # noqa: BLE001 - reported to the caller as text
             return CallToolResult(content=[TextContent(text=_described(error))], is_error=True)
@@ -95,9 +96,9 @@ def make_server(
     )
 
 
-async def _work(tool: AnyTool, arguments: BaseModel, desk: Desk) -> Given:
+async def _work(tool: AnyTool, call: Call, desk: Desk) -> Given:
     async with desk.admitted(tool.work, ends_by_itself=tool.ends_by_itself):
-        return await tool.run(arguments, desk)
+        return await tool.run(call, desk)
 
 
 def _listed(tool: AnyTool) -> ListedTool:
@@ -105,7 +106,7 @@ def _listed(tool: AnyTool) -> ListedTool:
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=tool.arguments.model_json_schema(),
+        input_schema=tool.input_schema(),
         output_schema=tool.output.model_json_schema(mode="serialization"),
         annotations=READS_ONLY,
     )
@@ -114,6 +115,6 @@ def _listed(tool: AnyTool) -> ListedTool:
 def _described(error: Exception) -> str:
     """Return the message of an error, as in problem details."""
     if isinstance(error, ValidationError):
-        first = error.errors(include_url=False)[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'arguments'}: {first['msg']}"
+        place, words = refusal(error.errors(include_url=False)[0])
+        return f"{place or 'arguments'}: {words}"
     return str(problem(error)["detail"])

@@ -1,35 +1,27 @@
 """A tool: its arguments, its result, and its function."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from functools import cache
+from typing import Annotated, Any, Generic, TypeAlias, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict
+from annotated_types import Le
+from pydantic import BaseModel, Field, create_model
 from starlette.requests import HTTPConnection
 
+from base.calls import Call, Flag
 from server.addresses import public_address
 from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Work
 from server.services import Backends, Services
 
-A = TypeVar("A", bound=BaseModel)
+A = TypeVar("A", bound=Call)
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
 
 
 async def _no_progress(*_: object) -> None:
     """Ignore progress."""
-
-
-def _needed_first(schema: dict[str, Any]) -> None:
-    needed = schema.get("required", ())
-    schema["properties"] = dict(sorted(schema["properties"].items(), key=lambda each: each[0] not in needed))
-
-
-class Arguments(BaseModel):
-    """The arguments of a tool; models write "" and null for absent values, so both count as absent."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=_needed_first)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +70,19 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a tool: the field of its call, where it differs from the call's.
+
+    A `default` replaces that of the field, and `most` its upper bound.
+    """
+
+    field: str
+    required: bool = False
+    default: Any = None
+    most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
     """A tool of the protocol; models choose it by its `description`.
 
@@ -87,11 +92,49 @@ class Tool(Generic[A]):
     name: str
     title: str
     description: str
-    arguments: type[A]
+    call: type[A]
+    arguments: Mapping[str, Argument]
     output: type[BaseModel]
     work: Work
     run: Callable[[A, Desk], Awaitable[Given]]
     ends_by_itself: bool = False
 
+    def call_of(self, values: Mapping[str, Any]) -> A:
+        """Return the call of the arguments; raise ValidationError if they are invalid.
+
+        Models write "" and null for absent values, so both count as absent.
+        """
+        given = dict(self._model().model_validate(values))
+        present = {
+            argument.field: given[name]
+            for name, argument in self.arguments.items()
+            if argument.required or given[name] not in {None, ""}
+        }
+        return self.call(**present)
+
+    def input_schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments, the required ones first."""
+        return self._model().model_json_schema()
+
+    def _model(self) -> type[BaseModel]:
+        return _arguments_model(self.call, tuple(self.arguments.items()))
+
 
 AnyTool = Tool[Any]
+
+
+@cache
+def _arguments_model(call: type[Call], arguments: tuple[tuple[str, Argument], ...]) -> type[BaseModel]:
+    """Make the model of a tool's arguments of the fields of its call."""
+    made: dict[str, Any] = {}
+    for name, argument in sorted(arguments, key=lambda each: not each[1].required):
+        field = call.model_fields[argument.field]
+        parts = [part for part in field.metadata if not isinstance(part, Flag)]
+        if argument.most is not None:
+            parts = [*(part for part in parts if not isinstance(part, Le)), Le(argument.most)]
+        annotation: Any = field.annotation
+        kind: Any = Annotated[annotation, *parts, Field(description=field.description)]
+        default = field.default if argument.default is None else argument.default
+        optional = kind if type(None) in get_args(annotation) else kind | None
+        made[name] = kind if argument.required else (optional, default)
+    return create_model(f"{call.__name__}Arguments", __base__=Call, **made)

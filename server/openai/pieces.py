@@ -11,12 +11,12 @@ from typing import TypeAlias
 from starlette.requests import Request
 
 from generator.answer_events import stream_answer
+from generator.calls import AskCall
 from generator.housekeeping import Housekeeping, answer_housekeeping
 from generator.llm import LanguageModel
 from generator.tracing.steps import StepEvent
 from retriever.requests.request import check_question
 from server.addresses import hit_address, public_address
-from server.api.requests import AskCall
 from server.calls.asked_of import asked_of
 from server.cited_text import Citation, CitedText
 from server.model_address import without_address

@@ -6,8 +6,7 @@ from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from server.html.pages import failed_page
-from server.html.reader import Reader
+from server.html.pages import Reader, failed_page
 from server.problems.call_errors import call_error, unreadable_body
 from server.problems.details import CODES, MEDIA_TYPE, PROBLEMS, described, problem_response
 from server.problems.openai_errors import CallRefused, error_response

@@ -6,8 +6,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import Scope
 
-from server.html.pages import failed_page
-from server.html.reader import Reader
+from server.html.pages import Reader, failed_page
 from server.problems.details import problem, problem_response
 from server.problems.openai_errors import error_response
 

@@ -9,16 +9,16 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from generator.answer_events import AnswerEvent, stream_answer
+from generator.calls import AskCall
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
 from server.api.events import ANSWER_RESULT, EVENTS, stream_responses
-from server.api.requests import AskCall
 from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
+from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
-from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events, until
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)

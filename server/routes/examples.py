@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from typing_extensions import TypedDict
 
+from retriever.calls import IndexName
 from retriever.views.example_questions import example_questions
-from server.api.requests import IndexName
 from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.services import Shared

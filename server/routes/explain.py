@@ -6,11 +6,10 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from retriever.calls import ExplainedSearch
 from retriever.explaining.accounts import Account
 from retriever.explaining.passages import explain
 from retriever.explaining.text import explanation_lines
-from retriever.explaining.words import ExplanationLanguage
-from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Search
 from server.services import Services, Shared
@@ -26,17 +25,6 @@ class WithLines(TypedDict):
 
 
 EXPLAINED = Annotated[dict[str, Any], Shaped(OfIndex, Account, WithLines, name="Explanation")]
-
-
-class ExplainedSearch(IndexSearch):
-    """A search, and the passage to explain."""
-
-    model_config = with_examples({"question": QUESTION, "passage_id": "SAMPLE-BAT-011"})
-
-    words: Annotated[ExplanationLanguage, Field(description="language of `lines`", examples=["ko"])] = "en"
-    passage_id: Annotated[
-        str, Field(max_length=1_024, description="the passage_id of a hit", examples=["SAMPLE-BAT-011"])
-    ]
 
 
 @router.get("/explain")

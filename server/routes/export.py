@@ -7,17 +7,18 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import Field
 
+from base.calls import described, with_examples
 from base.errors import InvalidCall
+from retriever.calls import QUESTION, SearchCall
 from retriever.errors import UnknownPaper
 from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.search import search
-from server.api.requests import QUESTION, SearchCall, described, with_examples
 from server.calls.asked_of import asked_of
 from server.limits.gate import Search
 from server.services import Services, Shared
-from server.transport.attachments import saved_as
+from server.transport.headers import saved_as
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["papers"])

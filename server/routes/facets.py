@@ -3,12 +3,11 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from pydantic import Field
 
+from retriever.calls import CountedSearch
 from retriever.index import OpenIndex
 from retriever.requests.request import SearchRequest
 from retriever.views.facets import Facets, facets
-from server.api.requests import QUESTION, IndexSearch, with_examples
 from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Search
 from server.services import Services, Shared
@@ -17,16 +16,6 @@ from server.transport.leaving import while_connected
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
 COUNTED = Annotated[dict[str, Any], Shaped(OfIndex, Facets, name="FacetsOfIndex")]
-
-
-class CountedSearch(IndexSearch):
-    """A search whose papers are counted; without a question all papers of the index are counted."""
-
-    model_config = with_examples({"question": QUESTION}, {})
-
-    question: Annotated[
-        str, Field(description="may be empty: all papers are counted", examples=[QUESTION])
-    ] = ""
 
 
 @router.get("/facets")

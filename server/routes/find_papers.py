@@ -8,15 +8,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
+from generator.finding.calls import FindCall
 from server.access.callers import visit_of
 from server.api.events import FINDING_EVENTS, FOUND_PAPERS, stream_responses
-from server.api.find_requests import FindCall
 from server.calls.asked_of import asked_of
 from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
+from server.kept_searches.calls import fields_of, resuming_call
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
+from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
-from server.transport.negotiation import StreamRoute
 from server.transport.streams import numbered_events
 
 streamed = APIRouter(prefix="/api/v1", route_class=StreamRoute, include_in_schema=False)
@@ -43,10 +44,10 @@ async def _events(
         kept = await asyncio.to_thread(services.searches.resume, visit.caller, call.resume)
     try:
         if kept:
-            call = call.resuming(kept[1].head.request)
+            call = resuming_call(call, kept[1].head.request)
         asked = call.request()
         place = await asked_of(services, call.index, call.sources)
-        named = call.named() | {name: value for name, value in place.as_record().items() if value}
+        named = fields_of(call) | {name: value for name, value in place.as_record().items() if value}
         prepared = PreparedSearch(place, asked, ToKeep(services.searches, visit.caller, named, kept))
         async with aclosing(finding_events(prepared, services)) as events:
             yield events

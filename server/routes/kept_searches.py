@@ -10,15 +10,14 @@ from typing_extensions import TypedDict
 from generator.finding.finding import year_of
 from generator.finding.result import FoundPapers, WithTree, partial_result
 from server.access.callers import visit_of
-from server.api.find_requests import FindCall
 from server.api.schemas import Shaped
 from server.calls.asked_of import AskedOf
-from server.kept_searches.file import SearchFile, in_order
-from server.kept_searches.head import SearchHead
+from server.kept_searches.calls import kept_call
+from server.kept_searches.file import SearchFile, SearchHead, in_order
 from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared
-from server.transport.attachments import saved_as
+from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
 HEAD_FIELDS = tuple(field.name for field in fields(SearchHead) if field.name != "format")
@@ -91,7 +90,7 @@ def _read(search_id: str, request: Request, services: Services) -> SearchFile:
 def _search(search_id: str, request: Request, services: Services) -> dict[str, Any]:
     kept = _read(search_id, request, services)
     head = kept.head
-    asked = FindCall.of_kept(head.request).request()
+    asked = kept_call(head.request).request()
     found = partial_result(kept.state, asked, year_of(services.settings), notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
     record["papers"] = in_order(record["papers"], kept.order)

@@ -12,8 +12,8 @@ from server.openai.models import model, models, require_model
 from server.openai.pieces import pieces_of
 from server.problems.openai_errors import ErrorBody, OpenAIRoute
 from server.services import Shared
+from server.transport.headers import EVENT_STREAM
 from server.transport.leaving import while_connected
-from server.transport.negotiation import EVENT_STREAM
 
 router = APIRouter(
     prefix="/v1",

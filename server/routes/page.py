@@ -12,8 +12,7 @@ from starlette.exceptions import HTTPException
 from server.api.find_form import find_form
 from server.html.markup import Markup, element
 from server.html.page_files import page_files
-from server.html.pages import CHECKED, failed_page, page_in
-from server.html.reader import Reader
+from server.html.pages import CHECKED, Reader, failed_page, page_in
 from server.problems.call_errors import call_error
 from server.problems.details import PROBLEMS, problem
 

@@ -13,9 +13,8 @@ from retriever.papers.page import paper_page
 from retriever.papers.records import records_of_papers
 from server.html.markup import Markup, element
 from server.html.page_files import page_files
-from server.html.pages import failed_page, page_in, script
+from server.html.pages import Reader, failed_page, page_in, script
 from server.html.paper_html import paper_body, paper_head
-from server.html.reader import Reader
 from server.limits.gate import Read
 from server.problems.details import PROBLEMS, problem
 from server.services import Services, Shared

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 
+from retriever.calls import IndexName
 from retriever.papers.page import PaperPage, PaperPassage, paper_page
 from retriever.papers.page import passage as passage_with_paper
-from server.api.requests import IndexName
 from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Read
 from server.services import Shared

@@ -6,17 +6,16 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
 from pydantic import BaseModel, Field
 
+from retriever.calls import MOST_HITS, SearchCall
 from retriever.papers.embedded_metadata import coins
 from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import paper_address
-from server.api.requests import MOST_HITS, SearchCall
 from server.calls.asked_of import AskedOf, asked_of
 from server.calls.searching import searched
 from server.html.markup import Markup, element, html
 from server.html.page_files import page_files
-from server.html.pages import page_in, script
+from server.html.pages import Reader, page_in, script
 from server.html.paper_html import Words, byline, lang_of
-from server.html.reader import Reader
 from server.limits.gate import Search
 from server.routes.page import PageRoute
 from server.services import Shared

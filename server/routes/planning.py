@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 
+from retriever.calls import SearchCall
 from retriever.stages.stages import Stage
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
-from server.api.requests import SearchCall
 from server.api.schemas import Shaped
 from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Search

@@ -7,18 +7,18 @@ from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 from typing_extensions import TypedDict
 
+from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
 from retriever.records.files import as_json, as_report
 from retriever.records.record import SearchRecord, search_record
 from retriever.records.rerun import Comparison, compare
-from server.api.requests import MOST_HITS, QUESTION, IndexSearch
 from server.api.schemas import Shaped
 from server.calls.asked_of import asked_of
 from server.calls.searching import searched
 from server.limits.gate import Search
 from server.routes.search import SEARCH_RESULT, found
 from server.services import Shared
-from server.transport.attachments import saved_as
+from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from base.logs import get_logger
 from indexer.versions.manifest import Manifest
+from retriever.calls import SearchCall
 from retriever.index import OpenIndex
 from retriever.papers.embedded_metadata import coins
 from retriever.requests.request import SearchRequest
@@ -16,7 +17,6 @@ from retriever.stages.hits import HitRecord, SearchResult
 from retriever.views.facets import Facets
 from retriever.views.nothing_found import NothingFound, nothing_found
 from server.access.callers import visit_of
-from server.api.requests import SearchCall
 from server.api.schemas import Shaped
 from server.calls.asked_of import AskedOf, asked_of
 from server.calls.searching import searched

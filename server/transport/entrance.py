@@ -34,8 +34,8 @@ from server.problems.refusals import refusal
 from server.services import Services
 from server.settings import ServerSettings
 from server.transport.bodies import Reading, is_cheap_to_skip, read_body, replayed
+from server.transport.headers import default_headers, with_defaults
 from server.transport.holding import hold, is_to_be_held
-from server.transport.response_headers import default_headers, with_defaults
 
 # Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(

@@ -18,7 +18,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from server.monitoring import metrics
 from server.problems.details import MEDIA_TYPE, described
-from server.transport.response_headers import ALWAYS
+from server.transport.headers import ALWAYS
 
 MOST_HEAD_BYTES = 32_768
 MOST_HEADERS = 100

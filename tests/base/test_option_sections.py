@@ -3,7 +3,7 @@
 import click
 from click.testing import CliRunner
 
-from base.terminal.option_sections import SectionedCommand, option_section
+from base.terminal.parameters import SectionedCommand, option_section
 
 
 @click.command(cls=SectionedCommand)

@@ -2,7 +2,7 @@ import json
 
 from click.testing import CliRunner
 
-from eval.experiments.components import PARTS, main
+from eval.development.components import PARTS, main
 
 
 def test_a_part_of_the_order_is_laid_beside_the_whole_by_kind_of_question(tmp_path):

@@ -1,7 +1,7 @@
 import pytest
 from click.testing import CliRunner
 
-from eval.experiments.engines import main, side_by_side
+from eval.development.engines import main, side_by_side
 
 
 def test_two_runs_are_measured_side_by_side():

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from eval.experiments.glossary import (
+from eval.development.glossary import (
     Judged,
     Mined,
     around,

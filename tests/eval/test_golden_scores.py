@@ -1,6 +1,6 @@
 """Methods and answers score what is recorded in tests/golden/scores.jsonl.
 
-After a change that is meant to change them: python -m eval.experiments.golden --home DIR --renew
+After a change that is meant to change them: python -m eval.development.golden --home DIR --renew
 """
 
 import json
@@ -10,11 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from base.progress import no_progress
-from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS, TRAINING
-from eval.experiments.components import EVERY as EVERY_COMPONENT
-from eval.experiments.components import component_rows
-from eval.experiments.golden import (
+from eval.development.components import EVERY as EVERY_COMPONENT
+from eval.development.components import component_rows
+from eval.development.golden import (
     EVERY,
     RECORDED,
     answer_rows,
@@ -25,6 +23,8 @@ from eval.experiments.golden import (
     read_rows,
     training_golden_row,
 )
+from eval.experiments.bench import Bench
+from eval.experiments.collections import COLLECTIONS, TRAINING
 from eval.experiments.held_out import figures_by_kind
 from eval.experiments.rows import Row
 from tests.conftest import SHARED

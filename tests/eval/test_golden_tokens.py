@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from eval.experiments.tokens import compare_with_recorded
+from eval.development.tokens import compare_with_recorded
 from indexer.analysis import make_analyzer
 
 NAMES = [

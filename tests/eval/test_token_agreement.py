@@ -3,7 +3,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from eval.experiments.tokens import compare_texts, main
+from eval.development.tokens import compare_texts, main
 
 
 class Fixed:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from base.progress import no_progress
-from eval.experiments import semantic_tuning, tuning
+from eval.development import semantic_tuning, tuning
+from eval.development.weight_grid import candidates_of, grid, ndcg
 from eval.experiments.bench import Bench
 from eval.experiments.collections import questions
 from eval.experiments.sample import SAMPLE_COLLECTION
-from eval.experiments.weight_grid import candidates_of, grid, ndcg
 from eval.measures import evaluate
 from retriever.engines import EngineHit
 from retriever.order.scored import ScoredCandidates

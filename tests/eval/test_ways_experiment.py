@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from eval.experiments.relevance import Judged, fit_to, report
+from eval.development.relevance import Judged, fit_to, report
 from eval.experiments.sample import SAMPLE, read_lines
 from eval.experiments.ways import Outcome, figures, outcome, run_experiment
 from eval.qrels import read_qrels

@@ -124,7 +124,7 @@ def _fields(name: str, schema: Schema) -> Iterator[str]:
                     _default({"schema": each}),
                     in_one_line(each.get("description", "")),
                 ]
-                for field, each in properties.items()
+                for field, each in sorted(properties.items(), key=lambda each: each[0] not in required)
             ],
         )
         yield ""

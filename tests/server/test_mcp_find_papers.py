@@ -74,8 +74,8 @@ def test_what_it_finds_is_fetched_by_its_id(served):
         ({"question": "battery", "index": "nope"}, "no index 'nope'"),
         ({"question": "battery", "sources": ["nope"]}, "no source 'nope'"),
         ({"question": "battery", "year": "soon"}, "'soon' is no year or range of years"),
-        ({"question": "battery", "k": 101}, "k: Input should be less than or equal to 100"),
-        ({"question": "battery", "seconds": 0}, "seconds: Input should be greater than 0"),
+        ({"question": "battery", "k": 101}, "k: must be at most 100"),
+        ({"question": "battery", "seconds": 0}, "seconds: must be more than 0"),
     ],
 )
 def test_a_wrong_call_is_told(served, arguments, words):

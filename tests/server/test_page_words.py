@@ -6,7 +6,7 @@ import re
 import pytest
 
 from server.html.page_files import FOLDER, LANGUAGES, page_files
-from server.html.reader import accepted_language
+from server.html.pages import accepted_language
 from server.problems.details import CODES, PROBLEMS, UNEXPECTED
 
 SAID = re.compile(r'\bt\("([^"]+)"')

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel
 
 from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
-from generator.finding.bounds import Wording
+from generator.finding.calls import Wording
 from generator.finding.request import FindRequest, FindResources
 from generator.llm import OnText
 from generator.model_calls.allowance import BudgetSpent

@@ -6,7 +6,7 @@ from typing import Any
 
 from indexer.corpora.cleaning import is_reference_heading, kind_by_words
 from indexer.corpora.full_text.abstracts import abstract_lines, headless_abstract, keyword_lines, text_begins
-from indexer.corpora.full_text.heading_numbers import name_of, number_of
+from indexer.corpora.full_text.heading_sequence import name_of, number_of
 from indexer.corpora.full_text.heading_words import (
     KEYWORDS,
     is_abstract_heading,

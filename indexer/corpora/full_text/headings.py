@@ -11,8 +11,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from indexer.corpora.cleaning import APPENDIX_WORDS, is_reference_heading, kind_by_words
-from indexer.corpora.full_text.heading_numbers import DEEPER, LETTERED, NUMERAL, name_of, number_of
-from indexer.corpora.full_text.heading_sequence import LEAST_WEIGHT, Candidate, main_sequence
+from indexer.corpora.full_text.heading_sequence import (
+    DEEPER,
+    LEAST_WEIGHT,
+    LETTERED,
+    NUMERAL,
+    Candidate,
+    main_sequence,
+    name_of,
+    number_of,
+)
 from indexer.corpora.full_text.heading_words import CONTENTS, KEYWORDS, is_abstract_heading
 from indexer.corpora.full_text.lines.layout import Line
 from indexer.corpora.full_text.lines.placed import (

@@ -30,7 +30,6 @@ from indexer.files.stored import key_of
 from indexer.forward.building import BaseForward, ForwardWriter
 from indexer.vectors.store import VectorStore
 from indexer.versions.cluster import vectors
-from indexer.versions.cluster.bulk import send_in_bulk
 from indexer.versions.cluster.connection import (
     BAD_REQUEST,
     FORBIDDEN,
@@ -45,6 +44,7 @@ from indexer.versions.cluster.connection import (
 from indexer.versions.cluster.documents import document_id, to_document
 from indexer.versions.cluster.loading import merge
 from indexer.versions.cluster.reading import PAGE, count, page_of, passages_of_index, refresh
+from indexer.versions.cluster.vectors import send_in_bulk
 from indexer.versions.store.build_folder import PARTS, PLAN
 
 COMMITTED = "committed.json"

@@ -7,22 +7,16 @@ from pydantic import BaseModel, Field
 
 from generator.answers.answer import Section
 from generator.answers.citations import Check
+from generator.calls import AskCall
 from generator.pipeline import answer_question
 from indexer.corpora.papers import Language
-from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import hit_address
-from server.api.requests import AskCall
 from server.cited_text import CitedText
-from server.mcp.papers import AmongPapers, paper_id
-from server.mcp.tool import Desk, Given, Tool
+from server.mcp.papers import AMONG_PAPERS, paper_id
+from server.mcp.tool import Argument, Desk, Given, Tool
 from server.model_address import without_address
 
-
-class AskArguments(AmongPapers):
-    """A question, and the papers that may answer it."""
-
-    question: Annotated[str, Field(max_length=MOST_CHARACTERS, description="one question, Korean or English")]
-    k: Annotated[int | None, Field(ge=1, le=20, description="number of papers as evidence; default 5")] = None
+MOST_EVIDENCE = 20  # a model reads the answer
 
 
 class CheckedSentence(BaseModel):
@@ -75,10 +69,9 @@ class CheckedAnswer(BaseModel):
     notes: Annotated[list[str], Field(description="notes for a reader of the answer")] = []
 
 
-async def _run(arguments: AskArguments, desk: Desk) -> Given:
+async def _run(call: AskCall, desk: Desk) -> Given:
     services = desk.services
-    of = await desk.asked_of(arguments.index, arguments.sources or ())
-    call = AskCall(question=arguments.question, evidence=arguments.k, **arguments.filters())
+    of = await desk.asked_of(call.index, call.sources)
     request = call.request(services.settings)
     asked = await answer_question(of.opened, request, services.settings, model=services.model)
     record = asked.as_record()
@@ -88,7 +81,7 @@ async def _run(arguments: AskArguments, desk: Desk) -> Given:
     def address(hit: Mapping[str, Any]) -> str:
         return hit_address(hit, of.index, desk.public)
 
-    text = CitedText(arguments.question, address)
+    text = CitedText(call.question, address)
     text.evidence([hit.as_record() | {"paper": hit.paper} for hit in asked.evidence], record["likelihood"])
     sentences = "".join(map(text.sentence, answer["sentences"]))
     written = sentences + text.end(answer, notes, unknown)
@@ -146,7 +139,12 @@ TOOL = Tool(
         "than `search`; use it for a question that papers can answer, and `search` and `fetch` to read for "
         "yourself."
     ),
-    arguments=AskArguments,
+    call=AskCall,
+    arguments={
+        "question": Argument("question", required=True),
+        "k": Argument("evidence", most=MOST_EVIDENCE),
+        **AMONG_PAPERS,
+    },
     output=CheckedAnswer,
     work="ask",
     run=_run,

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from base.calls import Call
 from base.untrusted import one_line
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex
@@ -11,16 +12,16 @@ from retriever.papers.page import PaperPage, paper_page, passage
 from retriever.reference import web_address
 from server.addresses import paper_address
 from server.mcp.papers import NamedPaper, metadata_of
-from server.mcp.tool import Arguments, Desk, Given, Tool
+from server.mcp.tool import Argument, Desk, Given, Tool
 from server.source_names import PREFIX
 
 MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no more
 
 
-class FetchArguments(Arguments):
+class FetchCall(Call):
     """The id of a paper."""
 
-    id: Annotated[str, Field(max_length=1_000, description="an id returned by another tool")]
+    id: Annotated[str, Field(max_length=1_000, description="An id returned by another tool.")]
 
 
 class FetchedPaper(NamedPaper):
@@ -29,10 +30,10 @@ class FetchedPaper(NamedPaper):
     text: str
 
 
-async def _run(arguments: FetchArguments, desk: Desk) -> Given:
-    if source := _source_of(arguments.id, desk):
-        return await _of_source(arguments.id, *source, desk)
-    name, doc_id = await _meant(arguments.id, desk)
+async def _run(call: FetchCall, desk: Desk) -> Given:
+    if source := _source_of(call.id, desk):
+        return await _of_source(call.id, *source, desk)
+    name, doc_id = await _meant(call.id, desk)
     page = await _page(await desk.services.indexes.get(name), doc_id)
     texts = [passage.text for passage in page.passages]
     text = "\n\n".join(texts)
@@ -101,7 +102,8 @@ TOOL = Tool(
         "Read a paper that another tool has found: its title, its text as far as it is in the index, its "
         "address, and authors, year and journal as metadata."
     ),
-    arguments=FetchArguments,
+    call=FetchCall,
+    arguments={"id": Argument("id", required=True)},
     output=FetchedPaper,
     work="read",
     run=_run,

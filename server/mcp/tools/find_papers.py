@@ -6,31 +6,18 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from generator.finding.calls import FindCall
 from generator.finding.result import shorten
 from generator.finding.state import FoundBy
-from retriever.requests.request import MOST_CHARACTERS
 from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
-from server.api.find_requests import FindCall
 from server.calls.asked_of import AskedOf
 from server.finding.running import PreparedSearch, finding_events
-from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id
-from server.mcp.tool import Desk, Given, Tool
+from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
+from server.mcp.tool import Argument, Desk, Given, Tool
 
 SECONDS = 50  # many clients time out after a minute
 MOST_WAYS = 3  # reported per paper
-
-
-class FindArguments(AmongPapers):
-    """The topic of the papers to find, and the time limit."""
-
-    question: Annotated[
-        str, Field(max_length=MOST_CHARACTERS, description="the topic of the papers, or a question")
-    ]
-    k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="most papers to find")] = 20
-    seconds: Annotated[
-        float, Field(gt=0, le=86_400, description="time limit; the papers found by then are returned")
-    ] = SECONDS
 
 
 class JudgedPaper(NamedPaper):
@@ -61,14 +48,8 @@ class ReadingList(BaseModel):
     notes: Annotated[list[str], Field(description="notes for a reader of the list")] = []
 
 
-async def _run(arguments: FindArguments, desk: Desk) -> Given:
-    of = await desk.asked_of(arguments.index, arguments.sources or ())
-    call = FindCall(
-        question=arguments.question,
-        papers=arguments.k,
-        max_seconds=arguments.seconds,
-        **arguments.filters(),
-    )
+async def _run(call: FindCall, desk: Desk) -> Given:
+    of = await desk.asked_of(call.index, call.sources)
     found: Mapping[str, Any] = {}
     reported_s = 0.0  # reported progress must increase
     async with aclosing(finding_events(PreparedSearch(of, call.request()), desk.services)) as events:
@@ -77,7 +58,7 @@ async def _run(arguments: FindArguments, desk: Desk) -> Given:
             if event.kind == "spent" and found["seconds"] > reported_s:
                 reported_s = found["seconds"]
                 words = "{known} papers found, {papers} judged, {relevant} of them relevant".format_map(found)
-                await desk.progress(reported_s, arguments.seconds, words)
+                await desk.progress(reported_s, call.max_seconds, words)
     return Given(
         ReadingList(
             papers=[_paper(record, of, desk.public) for record in found["papers"]],
@@ -128,7 +109,13 @@ TOOL = Tool(
         "score, a reason, and how it was found. Slower than `search`, which is one query; use it for "
         'surveys, related work and "what is there on …".'
     ),
-    arguments=FindArguments,
+    call=FindCall,
+    arguments={
+        "question": Argument("question", required=True),
+        "k": Argument("papers", most=MOST_RESULTS),
+        "seconds": Argument("max_seconds", default=SECONDS, most=86_400),
+        **AMONG_PAPERS,
+    },
     output=ReadingList,
     work="ask",
     run=_run,

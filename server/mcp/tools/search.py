@@ -4,28 +4,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from retriever.requests.request import MOST_CHARACTERS
+from retriever.calls import SearchCall
 from retriever.search import search
 from retriever.stages.hits import listed_authors
 from server.addresses import hit_address
-from server.api.requests import SearchCall
-from server.mcp.papers import MOST_RESULTS, AmongPapers, NamedPaper, metadata_of, paper_id
-from server.mcp.tool import Desk, Given, Tool
+from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
+from server.mcp.tool import Argument, Desk, Given, Tool
 
 # Fields of the search result that are returned next to its papers.
 BESIDE_THE_RESULTS = ("likelihood", "unknown_words", "notes")
-
-
+# Fields of a hit that are returned with its metadata.
 OTHERS = ("folded", "folded_ids", "same_doi", "other_figures", "other_figures_ids", "title_only")
-
-
-class SearchArguments(AmongPapers):
-    """A query, and the papers to search."""
-
-    query: Annotated[
-        str, Field(max_length=MOST_CHARACTERS, description="a question or keywords, Korean or English")
-    ]
-    k: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="papers to find")] = 10
 
 
 class FoundPaper(NamedPaper):
@@ -47,10 +36,9 @@ class SearchResults(BaseModel):
     notes: Annotated[list[str], Field(description="notes for a reader of the results")] = []
 
 
-async def _run(arguments: SearchArguments, desk: Desk) -> Given:
+async def _run(call: SearchCall, desk: Desk) -> Given:
     settings = desk.services.settings.retriever
-    of = await desk.asked_of(arguments.index, arguments.sources or ())
-    call = SearchCall(question=arguments.query, k=arguments.k, **arguments.filters())
+    of = await desk.asked_of(call.index, call.sources)
     found = await search(of.opened, call.request(settings), settings)
     shown = found.as_record()
     results = [
@@ -79,7 +67,12 @@ TOOL = Tool(
         "either language, and finds papers in both. Returns papers, best first, each with an id for `fetch`, "
         "its title, its address and the passage found. Ask one thing a call; narrow by year, lang or journal."
     ),
-    arguments=SearchArguments,
+    call=SearchCall,
+    arguments={
+        "query": Argument("question", required=True),
+        "k": Argument("k", most=MOST_RESULTS),
+        **AMONG_PAPERS,
+    },
     output=SearchResults,
     work="search",
     run=_run,

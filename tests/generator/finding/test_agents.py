@@ -55,7 +55,7 @@ def understood(**changed):
     ids=["of the model", "of the question first", "the model's contradict", "the question's contradict"],
 )
 def test_the_years_that_a_model_reads_bound_the_papers(sample_home, question, answer, years):
-    request = replace(QUICK, question=question)
+    request = QUICK.changed(question=question)
     found = find(sample_home, request, model=understood(**answer))
     assert found.state.understanding.years == years
     known = [each.paper.year for each in found.state.papers.values()]
@@ -91,7 +91,7 @@ def test_a_model_chooses_among_sources_and_writes_for_each_kind_its_own_terms(sa
                 ]
                 async with given.language_model(model.transport) as asked:
                     opened = OpenedSources(sources)
-                    request = replace(QUICK, without=frozenset({"refchain"}))
+                    request = QUICK.changed(without=frozenset({"refchain"}))
                     return await find_in_sources(opened, request, given, model=asked)
 
         found = asyncio.run(run())
@@ -160,7 +160,7 @@ def test_the_complex_wording_asks_for_parts_and_the_rules_make_the_score(sample_
         return rest | shared | parts | {"misleading": misleads}
 
     model = FindingModel({"judgement": judged})
-    found = find(sample_home, replace(QUICK, judge="complex", threshold=0.8), model=model)
+    found = find(sample_home, QUICK.changed(judge="complex", threshold=0.8), model=model)
     assert len(prompts_of(model, "judgement_complex")) == model.calls["judgement"] > 1
     assert ids(found) == [RUNAWAY]
     assert {known.score for known in found.state.papers.values()} == {0.9, 0.7}
@@ -177,7 +177,7 @@ def test_the_complex_wording_asks_for_parts_and_the_rules_make_the_score(sample_
 )
 def test_re_ranking_has_a_wording_for_questions_that_ask_for_a_time(sample_home, question, wording, other):
     model = FindingModel({"understanding": lambda _: "no JSON"})  # so the rules read the question
-    find(sample_home, replace(QUICK, question=question), model=model)
+    find(sample_home, QUICK.changed(question=question), model=model)
     assert len(prompts_of(model, wording)) == 1
     assert not prompts_of(model, other)
 
@@ -204,7 +204,7 @@ def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(samp
         return {"method": ENGLISH, "application": " ".join(reversed(ENGLISH.split())), "limitation": title}
 
     model = FindingModel({"evolver": evolved})
-    found = find(sample_home, replace(QUICK, rounds=1, evolved=100), model=model)
+    found = find(sample_home, QUICK.changed(rounds=1, evolved=100), model=model)
     texts = [query.text for query in found.state.queries if query.paper]
     assert texts
     assert not {ENGLISH, " ".join(reversed(ENGLISH.split()))} & set(texts)
@@ -213,7 +213,7 @@ def test_evolved_queries_that_were_sent_or_hold_the_same_words_are_left_out(samp
 
 def test_the_evolver_is_shown_the_paper_its_field_and_the_queries_before(sample_home):
     model = FindingModel()
-    found = find(sample_home, replace(QUICK, rounds=1), model=model)
+    found = find(sample_home, QUICK.changed(rounds=1), model=model)
     [prompt] = [each for each in prompts_of(model, "evolver") if "Silica aerogel sheets" in each]
     paper = found.state.papers[RUNAWAY].paper
     assert value_of("title", prompt) == paper.title
@@ -241,7 +241,7 @@ class Unreachable(FindingModel):
 
 def test_calls_that_were_never_sent_are_not_spent_and_papers_are_judged_without_the_model(sample_home):
     model = Unreachable()
-    found = find(sample_home, replace(QUICK, threshold=0.1, budget=Budget(calls=40)), model=model)
+    found = find(sample_home, QUICK.changed(threshold=0.1, budget=Budget(calls=40)), model=model)
     assert len(found.state.papers) > 10
     assert all(known.judgement for known in found.state.papers.values())
     assert RUNAWAY in ids(found)

@@ -580,7 +580,7 @@ def test_where_the_search_terms_of_a_model_match_nothing_the_querys_own_words_ar
     assert RUNAWAY in ids(found)
     assert "own-words" in names_of_steps(found)
     assert any("for 3 of 3 queries; their own words" in note for note in found.notes)
-    pure = find(sample_home, replace(request, without=PURE), model=FindingModel({"query-writing": nowhere}))
+    pure = find(sample_home, request.changed(without=PURE), model=FindingModel({"query-writing": nowhere}))
     assert not pure.state.papers
     assert all(query.found == () for query in pure.state.queries)
 

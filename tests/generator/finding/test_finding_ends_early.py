@@ -7,7 +7,6 @@ import subprocess
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import replace
 
 import httpx
 import pytest
@@ -69,7 +68,7 @@ def test_what_a_model_has_judged_is_not_judged_again(sample_home):
 
 
 def test_a_whole_search_goes_on_with_more_layers_and_rounds(sample_home):
-    short = find(sample_home, replace(REVIEW, rounds=0, layers=0))
+    short = find(sample_home, REVIEW.changed(rounds=0, layers=0))
     assert short.complete
     resumed = find(sample_home, REVIEW, state=short.state)
     whole = find(sample_home, REVIEW)
@@ -79,7 +78,7 @@ def test_a_whole_search_goes_on_with_more_layers_and_rounds(sample_home):
 
 
 def test_queries_are_evolved_of_papers_that_a_lower_threshold_makes_relevant(sample_home):
-    none = find(sample_home, replace(REVIEW, threshold=1))
+    none = find(sample_home, REVIEW.changed(threshold=1))
     assert not ids(none)
     resumed = find(sample_home, REVIEW, state=none.state)
     assert any(query.paper for query in resumed.state.queries)
@@ -89,9 +88,9 @@ def test_a_round_for_which_no_call_was_left_is_gone_through_later(sample_home):
     one_round = FindRequest(ENGLISH, rounds=0)
     calls = find(sample_home, one_round, model=FindingModel()).state.spent.calls
     budget = Budget(calls=calls - 1)  # but for the last, which orders
-    ended = find(sample_home, replace(one_round, rounds=1, budget=budget), model=FindingModel())
+    ended = find(sample_home, one_round.changed(rounds=1, budget=budget), model=FindingModel())
     assert not any(query.paper for query in ended.state.queries)
-    resumed = find(sample_home, replace(one_round, rounds=1), model=FindingModel(), state=ended.state)
+    resumed = find(sample_home, one_round.changed(rounds=1), model=FindingModel(), state=ended.state)
     assert any(query.paper for query in resumed.state.queries)
 
 

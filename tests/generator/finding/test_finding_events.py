@@ -4,7 +4,6 @@ import asyncio
 import json
 import threading
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -62,7 +61,7 @@ def added_up(events):
 @pytest.mark.parametrize("question", [ENGLISH, KOREAN, REVIEW.question, "🙂"])
 @pytest.mark.parametrize("model", [None, FindingModel()], ids=["rules", "model"])
 def test_what_is_told_adds_up_to_the_result(sample_home, question, model):
-    events = stream(sample_home, replace(REVIEW, question=question), model=model)
+    events = stream(sample_home, REVIEW.changed(question=question), model=model)
     assert [event.kind for event in events if event.kind == "done"] == [events[-1].kind]
     done = events[-1].data
     json.dumps([event.data for event in events])
@@ -105,7 +104,7 @@ def test_each_step_is_named_when_it_begins(sample_home):
 
 
 def test_of_a_search_that_goes_on_all_that_was_known_is_told_too(sample_home):
-    state = find(sample_home, replace(REVIEW, budget=Budget(papers=5))).state
+    state = find(sample_home, REVIEW.changed(budget=Budget(papers=5))).state
     resumed = stream(sample_home, REVIEW, state=state)
     queries, papers = added_up(resumed)
     assert list(queries.values()) == resumed[-1].data["queries"]

@@ -166,7 +166,7 @@ def test_a_paper_without_a_word_of_the_question_is_relevant_by_links_from_severa
     build(tmp_path, write_jsonl(tmp_path / "papers.jsonl", papers), name="linked")
     request = FindRequest("methane of rice paddies", threshold=0.1)
     whole = find(tmp_path, request, name="linked")
-    without = find(tmp_path, replace(request, without=frozenset({"links"})), name="linked")
+    without = find(tmp_path, request.changed(without=frozenset({"links"})), name="linked")
     assert {ranked.paper_id for ranked in whole.papers} == {"A", "B", "LINKED"}
     assert {ranked.paper_id for ranked in without.papers} == {"A", "B"}
     assert "2 relevant papers are linked to it" in whole.state.papers["LINKED"].judgement.reason

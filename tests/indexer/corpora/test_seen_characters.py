@@ -2,8 +2,7 @@
 
 import pytest
 
-from indexer.corpora.normal_forms import normal_letters, numbers_in, words_in_order
-from indexer.corpora.seen_characters import as_in_words, as_seen
+from indexer.corpora.normal_forms import as_in_words, as_seen, normal_letters, numbers_in, words_in_order
 
 
 @pytest.mark.parametrize(

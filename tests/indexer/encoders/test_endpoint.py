@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from indexer.encoders import open_encoder
-from indexer.encoders.answers import embeddings_body
-from indexer.encoders.endpoint import EndpointEncoder
+from indexer.encoders.endpoint import EndpointEncoder, embeddings_body
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
 from tests.http_server import Handler, serving

@@ -1,6 +1,6 @@
 """What is cut off a very long text before it is tokenised."""
 
-from indexer.encoders.texts import beginning, without_surrogates
+from indexer.encoders.batching import beginning, without_surrogates
 
 
 def words(text):

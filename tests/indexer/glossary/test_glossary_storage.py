@@ -7,11 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.errors import IndexClosed, IndexDamaged, IndexNotWritten
-from indexer.glossary.columns import tokens_number
 from indexer.glossary.forms import Forms
 from indexer.glossary.loanwords import SpeltWord
 from indexer.glossary.pairs import Pair
-from indexer.glossary.storage import Glossary, Match, write_glossary
+from indexer.glossary.storage import Glossary, Match, tokens_number, write_glossary
 from tests.counted_reads import CountedReads
 
 GRAPH = Pair("그래프", "graph", ("그래프",), ("graph",), 9, ("bracket",))

@@ -9,10 +9,11 @@ import os
 import pytest
 
 from base.progress import no_progress
+from eval.development.engines import MEASURES, run_experiment
+from eval.development.golden import RECORDED as SCORES
+from eval.development.golden import drift_table, find_drift, ranking_row, read_rows
+from eval.experiments.bench import benches
 from eval.experiments.collections import COLLECTIONS
-from eval.experiments.engines import MEASURES, benches, run_experiment
-from eval.experiments.golden import RECORDED as SCORES
-from eval.experiments.golden import drift_table, find_drift, ranking_row, read_rows
 from eval.experiments.measures import BOTH, RECALL
 from eval.experiments.sample import SAMPLE_COLLECTION
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix

@@ -1,8 +1,46 @@
-"""Headers of every response: restrictions for browsers, and caching."""
+"""Headers: restrictions for browsers and caching, names of files, event streams, HEAD requests."""
 
 from collections.abc import Iterable
+from urllib.parse import quote
+
+from fastapi.routing import APIRoute
+from starlette.routing import Match
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from server.settings import ServerSettings
+
+
+def saved_as(name: str) -> dict[str, str]:
+    """Return the header with the name of a file (RFC 6266); non-ASCII names are encoded by RFC 8187."""
+    if name.isascii():
+        return {"Content-Disposition": f'attachment; filename="{name}"'}
+    return {"Content-Disposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}"}
+
+
+EVENT_STREAM = "text/event-stream"
+
+
+class StreamRoute(APIRoute):
+    """A route for callers whose `Accept` includes server-sent events; it must come before the plain one."""
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Match if the caller accepts a stream."""
+        accepted = b",".join(value for name, value in scope.get("headers", ()) if name == b"accept")
+        return super().matches(scope) if EVENT_STREAM.encode() in accepted.lower() else (Match.NONE, {})
+
+
+class AnswersHead:
+    """Handle HEAD as GET; the HTTP server omits the body."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a call on."""
+        is_head = scope["type"] == "http" and scope["method"] == "HEAD"
+        await self._app({**scope, "method": "GET"} if is_head else scope, receive, send)
+
 
 # Only content of this server is run, shown or requested; no inline script and no inline style.
 CONTENT_SECURITY_POLICY = (

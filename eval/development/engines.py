@@ -1,6 +1,6 @@
 """Agreement of a cluster with the embedded engine: the same methods on both, compared.
 
-    python -m eval.experiments.engines --home DIR [--collection NAME] [--json]
+    python -m eval.development.engines --home DIR [--collection NAME] [--json]
 
 The cluster is the configured one (SHRAG_ELASTICSEARCH__…); the indexes there have a separate prefix and are
 kept, so that the experiment can be repeated without building again.
@@ -9,13 +9,11 @@ kept, so that the experiment can be repeated without building again.
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
 
 import click
 
-from base.progress import Progress
 from base.terminal.output import echo, echo_json, echo_lines
-from eval.experiments.bench import METHODS, Bench
+from eval.experiments.bench import METHODS, PREFIX, Bench, benches
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, prefixed, questions
 from eval.experiments.measures import scores_of
 from eval.experiments.options import data_option, home_option
@@ -27,23 +25,9 @@ from eval.qrels import Qrels
 from eval.runs import Run
 from indexer.errors import EngineRefused, EngineUnreachable
 from indexer.options import json_option
-from indexer.settings import EngineName, IndexerSettings
+from indexer.settings import EngineName
 
-PREFIX = "engines"
-ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 MEASURES = ("nDCG@10", "Success@5", "Success@15")
-
-
-def settings_of(home: Path, engine: EngineName, prefix: str = PREFIX) -> IndexerSettings:
-    """Return the settings of an experiment's indexes in one engine; the rest is from the environment."""
-    given = IndexerSettings()
-    cluster = given.elasticsearch.model_copy(update={"prefix": prefix})
-    return given.model_copy(update={"home": home / engine, "engine": engine, "elasticsearch": cluster})
-
-
-def benches(home: Path, data: Path, progress: Progress, prefix: str = PREFIX) -> dict[EngineName, Bench]:
-    """Return a bench for each engine."""
-    return {engine: Bench(home, data, progress, settings_of(home, engine, prefix)) for engine in ENGINES}
 
 
 def run_experiment(

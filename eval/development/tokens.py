@@ -1,6 +1,6 @@
 """Agreement of the analyzers with a real Elasticsearch: the table of tokens.
 
-    python -m eval.experiments.tokens [--golden DIR] [--list] [--json]
+    python -m eval.development.tokens [--golden DIR] [--list] [--json]
 
 Compares each analyzer with tokens recorded for the same texts. F1 is micro-averaged over the tokens in order
 (longest matching blocks); offsets, positions and position increments (the gap to the previous token, as

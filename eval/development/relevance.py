@@ -1,6 +1,6 @@
 """Separation of relevant passages from others by relevance without a cross-encoder, and its weights.
 
-    python -m eval.experiments.relevance --home DIR [--collection NAME] [--fit] [--step N]
+    python -m eval.development.relevance --home DIR [--collection NAME] [--fit] [--step N]
 
 Each question of tydi retrieves fifteen passages, as the ways over passages do; the judged passages are
 relevant. Reported for each measure, by words, and by cosine if an encoder is configured: AUROC within the
@@ -20,9 +20,9 @@ import numpy as np
 
 from base.logistic import likelihood
 from base.terminal.output import echo_json, echo_lines
+from eval.development.logistic import fit
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, collection_option, questions
-from eval.experiments.logistic import fit
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of

@@ -1,6 +1,6 @@
 """The contribution of each part of the default order: `shrag` without it, compared with the whole.
 
-    python -m eval.experiments.components --home DIR [--collection NAME] [--part NAME] [--step N] [--json]
+    python -m eval.development.components --home DIR [--collection NAME] [--part NAME] [--step N] [--json]
 
 Parts are those of SHRAG_WITHOUT, and the constraints of questions (SHRAG_CONSTRAINTS). The questions are the
 dev questions of tydi in its own and in the combined index, of scifact and hotpotqa-100 in their own, and the
@@ -16,9 +16,9 @@ import click
 
 from base.terminal.columns import table
 from base.terminal.output import echo_json, echo_lines
+from eval.development.engines import MEASURES
 from eval.experiments.bench import TUNED, Bench
 from eval.experiments.collections import COLLECTIONS, Collection, prefixed, questions
-from eval.experiments.engines import MEASURES
 from eval.experiments.held_out import FOLDER, HELD_OUT, values_by_kind
 from eval.experiments.measures import scores_of
 from eval.experiments.options import data_option, home_option, names_option

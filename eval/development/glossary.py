@@ -1,6 +1,6 @@
 """Precision of the mined glossary: counts, and a sample for manual judgement.
 
-    python -m eval.experiments.glossary --home DIR [--collection NAME] [--list] [--judged FILE] [--json]
+    python -m eval.development.glossary --home DIR [--collection NAME] [--list] [--judged FILE] [--json]
 
 Indexes the Korean collections of `training/` in the data folder, and `sample/`. Counts the pairs by source,
 and the abbreviations. `--list` prints a fixed sample of 300 of them as JSON lines, with the text around one

@@ -1,6 +1,6 @@
 """Compare the scores of methods and answers with those in `tests/golden/scores.jsonl`.
 
-    python -m eval.experiments.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
+    python -m eval.development.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 
 Seven tables are recorded, one row per line. A row's texts are its subject, its numbers the measured figures:
 
@@ -31,11 +31,11 @@ from base.files.output_files import write_output
 from base.progress import Progress
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
+from eval.development.components import component_rows
+from eval.development.engines import MEASURES
 from eval.experiments.answers import ask_all, report
-from eval.experiments.bench import METHODS, Bench
+from eval.experiments.bench import METHODS, Bench, benches
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
-from eval.experiments.components import component_rows
-from eval.experiments.engines import MEASURES, benches
 from eval.experiments.held_out import held_out_rows
 from eval.experiments.measures import scores_of
 from eval.experiments.options import DATA, home_option

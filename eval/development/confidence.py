@@ -1,6 +1,6 @@
 """Weights and threshold of the likelihood that the evidence answers (`retriever/searching/confidence.py`).
 
-    python -m eval.experiments.confidence --home DIR [--step N]
+    python -m eval.development.confidence --home DIR [--step N]
 
 Fits a logistic regression to four sets of questions: every N-th training question of tydi in Korean and in
 English, the plain questions for tuning and the sample's questions. Questions with relevant passages run
@@ -22,10 +22,10 @@ import numpy as np
 
 from base.logistic import likelihood
 from base.terminal.output import echo_json, echo_lines
+from eval.development.logistic import fit
 from eval.experiments.answers import answerability_of, ask_all
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS
-from eval.experiments.logistic import fit
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
 from eval.experiments.plain import CORPORA, FOLDER

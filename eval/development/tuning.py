@@ -1,6 +1,6 @@
 """Constants of the lexical order, chosen by leaving one training set out, and the gain on that set.
 
-    python -m eval.experiments.tuning --home DIR [--step N] [--json]
+    python -m eval.development.tuning --home DIR [--step N] [--json]
 
 The sets are the training collections and every STEP-th training question of tydi, each in a separate index. A
 grid of weights (feedback, neighbours, same title) is combined with each variant of the constants for
@@ -24,11 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from base.progress import Progress
-from eval.experiments.bench import BASELINE, Bench
-from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
-from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, echo_rows
-from eval.experiments.weight_grid import (
+from eval.development.weight_grid import (
     SAME_TITLE,
     candidates_of,
     grid,
@@ -36,6 +32,10 @@ from eval.experiments.weight_grid import (
     ndcg,
     written,
 )
+from eval.experiments.bench import BASELINE, Bench
+from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
+from eval.experiments.options import data_option, home_option
+from eval.experiments.rows import Row, echo_rows
 from eval.measures import evaluate
 from eval.progress import question_bar
 from eval.qrels import Qrels

@@ -1,6 +1,6 @@
 """Fields found by the PDF reader in papers with gold labels: a table.
 
-    python -m eval.experiments.pdf_fields [--data DIR] [--records DIR] [--workers 2] [--json]
+    python -m eval.development.pdf_fields [--data DIR] [--records DIR] [--workers 2] [--json]
 
 DIR contains `files/*.pdf` and `gold.jsonl`, one object per file: `file`, `language`, and the printed values
 of `title`, `authors`, `year`, `doi`, `arxiv`, `abstract_begins`, `abstract_ends`, `headings`, `references`

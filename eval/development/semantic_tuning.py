@@ -1,6 +1,6 @@
 """Weights of the order by features and cosine, tuned on the training questions of tydi's English only.
 
-    python -m eval.experiments.semantic_tuning --home DIR [--step N]
+    python -m eval.development.semantic_tuning --home DIR [--step N]
 
 The encoder is the configured one, and the index is shared with `eval.experiments.vectors` in the same home.
 The features and cosines of every question are computed once for each of the three sets of candidates. The
@@ -23,11 +23,7 @@ from numpy.typing import NDArray
 
 from base.progress import Progress
 from base.terminal.output import echo
-from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS, questions
-from eval.experiments.engines import settings_of
-from eval.experiments.options import data_option, home_option
-from eval.experiments.weight_grid import (
+from eval.development.weight_grid import (
     SAME_TITLE,
     Weights,
     candidates_of,
@@ -36,6 +32,9 @@ from eval.experiments.weight_grid import (
     ndcg,
     written,
 )
+from eval.experiments.bench import Bench, settings_of
+from eval.experiments.collections import COLLECTIONS, questions
+from eval.experiments.options import data_option, home_option
 from eval.progress import question_bar
 from eval.qrels import Qrels
 from indexer.settings import IndexerSettings

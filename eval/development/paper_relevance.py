@@ -1,6 +1,6 @@
 """The lists of `find-papers` without a model: their ends, compared with fixed numbers of papers of `shrag`.
 
-    python -m eval.experiments.paper_relevance --home DIR [--fit | --unseen] [--json]
+    python -m eval.development.paper_relevance --home DIR [--fit | --unseen] [--json]
 
 Ranks the questions of the training collections and of `sample/` by `shrag` and ends each list at the maximum
 of its expected F (`retriever/relevance/expected_f.py`), after at most 20 papers. The table contains for each
@@ -24,15 +24,15 @@ import click
 from base.logistic import likelihood
 from base.progress import Progress
 from base.terminal.output import echo, echo_json, echo_lines
+from eval.development.logistic import fit
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, questions
 from eval.experiments.held_out import HELD_OUT
-from eval.experiments.logistic import fit
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
 from eval.experiments.sample import SAMPLE
 from eval.progress import question_bar
-from generator.finding.bounds import DEFAULTS
+from generator.finding.request import FindRequest
 from indexer.options import json_option
 from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
@@ -53,7 +53,8 @@ FITTED_ON = (*TRAINING, OF_SAMPLE)
 UNSEEN = (*(collection for collection in COLLECTIONS if collection.name == "scifact"), HELD_OUT)
 SINGLE = 0.5  # weight of a collection with one relevant text per question
 FIXED = (5, 10, 20)
-MOST, THRESHOLD = int(DEFAULTS["papers"]), float(DEFAULTS["threshold"])
+USUAL = FindRequest("?")
+MOST, THRESHOLD = USUAL.papers, USUAL.threshold
 THIS_YEAR = 2026  # reference year of "recent" in questions
 
 Weights = Mapping[str, float]

@@ -1,0 +1,174 @@
+"""Calls: the options of a command, the request of an endpoint or the arguments of a tool, declared once.
+
+    class SearchCall(Call):
+        question: Annotated[str, Flag(argument=True), Field(description="A question, or words.")]
+        k: Annotated[int, Flag("-k"), Field(ge=1, le=1000, description="Papers to find.")] = 10
+
+`base/terminal/call_options.py` makes the arguments and options of a command from the fields, FastAPI takes
+the class as a body or as query parameters, and `server/mcp/arguments.py` makes the arguments of a tool.
+"""
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
+
+from base.errors import InvalidCall
+
+IN_PART = "in_part"  # the type of errors that name a part of the call
+SHOWN_CHARACTERS = 100  # of an unknown name
+SOME_TEXT = r"\S"  # pattern of a text that is not blank
+# The words of an error, by its type in pydantic.
+WORDS: Mapping[str, str] = {
+    "missing": "is missing",
+    "string_type": "must be text",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "is too large a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "dict_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "greater_than": "must be more than {gt}",
+    "less_than": "must be less than {lt}",
+    "string_too_long": "may have at most {max_length} characters",
+    "string_too_short": "must have at least {min_length} characters",
+    "too_long": "may have at most {max_length} items, and has {actual_length}",
+    "literal_error": "must be {expected}",
+    "json_invalid": "is not JSON: {error}",
+}
+
+# Called with each valid call of the running task; a server notes the question for its log.
+observer: ContextVar[Callable[["Call"], None] | None] = ContextVar("observer", default=None)
+
+
+class Section(StrEnum):
+    """Headings of options in the help of a command, in their order."""
+
+    PLACE = "Where to search"
+    FINDING = "How papers are found"
+    ANSWERING = "How to answer"
+    SEARCHING = "How to search"
+    LIMITS = "Limits"
+    BUDGETS = "Budgets, none unless given"
+    OUTPUT = "Output"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """The option of a field; without a name, that of `max_calls` is `--max-calls`.
+
+    A long `name` replaces this name, a short one is added. `help` replaces the description of the field,
+    `argument` makes it an argument, `commas` splits the values of a list, and `hidden` makes no option.
+    """
+
+    name: str = ""
+    section: Section | None = None
+    metavar: str | None = None
+    help: str | None = None
+    argument: bool = False
+    commas: bool = False
+    hidden: bool = False
+
+
+class Call(BaseModel):
+    """Named values of a call; unknown names are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_known_names_and_texts(cls, given: Any) -> Any:
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            if name not in cls.model_fields:
+                name = str(name).encode(errors="replace").decode()  # noqa: PLW2901 - quoted in the message
+                near = get_close_matches(name, list(cls.model_fields), 1)
+                meant = f"; did you mean {near[0]}?" if near else ""
+                raise PydanticCustomError(IN_PART, "unknown field{meant}", {"part": name, "meant": meant})
+            if not all(map(_is_text, value if isinstance(value, list | tuple) else [value])):
+                raise PydanticCustomError(
+                    IN_PART, "is not valid Unicode: it contains a lone surrogate", {"part": name}
+                )
+        return given
+
+    def model_post_init(self, _: Any) -> None:
+        """Report the call to the observer."""
+        if observe := observer.get():
+            observe(self)
+
+    @classmethod
+    def of(cls, **values: Any) -> Self:
+        """Make a call from Python; raise InvalidCall for an unknown name or an invalid value."""
+        try:
+            return cls(**values)
+        except ValidationError as error:
+            raise invalid_call(error) from None
+
+    def changed(self, **values: Any) -> Self:
+        """Return the call with other values, checked like the first ones."""
+        return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | values)
+
+    def named(self) -> dict[str, Any]:
+        """Return the values that the caller gave, as JSON."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+    def shared(self, request: type) -> dict[str, Any]:
+        """Return the values of the fields that a request, a dataclass, has too."""
+        return {part.name: getattr(self, part.name) for part in fields(request) if hasattr(self, part.name)}
+
+
+def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the place of an error of pydantic, such as `keywords.0`, and its words."""
+    place, context = [str(part) for part in error["loc"]], error.get("ctx", {})
+    if error["type"] == IN_PART:
+        place.append(str(context["part"])[:SHOWN_CHARACTERS])
+    if words := WORDS.get(error["type"]):
+        return ".".join(place), words.format_map(context)
+    message: str = error["msg"].removeprefix("Value error, ")
+    return ".".join(place), message[:1].lower() + message[1:]
+
+
+def invalid_call(error: ValidationError) -> InvalidCall:
+    """Return the first error of a call as one of Python callers."""
+    return InvalidCall(": ".join(refusal(error.errors(include_url=False)[0])))
+
+
+def described(*, example: Any, **schema: Any) -> WithJsonSchema:
+    """Describe a value by a JSON schema; the layer that uses it checks it, with its own message."""
+    return WithJsonSchema(schema | {"examples": [example]})
+
+
+def nothing_or(*, example: Any, **schema: Any) -> WithJsonSchema:
+    """Describe an optional value."""
+    return described(anyOf=[schema, {"type": "null"}], example=example)
+
+
+def texts(most: int, longest: int) -> dict[str, Any]:
+    """Describe a list of texts."""
+    item = {"type": "string", "maxLength": longest, "pattern": SOME_TEXT}
+    return {"type": "array", "items": item, "maxItems": most}
+
+
+def with_examples(*examples: dict[str, Any]) -> ConfigDict:
+    """Describe a call by examples of its body."""
+    return ConfigDict(json_schema_extra={"examples": list(examples)})
+
+
+def _is_text(value: Any) -> bool:
+    """Check whether a value, if it is text, can be encoded; JSON can escape lone surrogates."""
+    try:
+        str(value).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,185 @@
+"""Arguments and options of a command, made from the fields of a call.
+
+@click.command(cls=SectionedCommand)
+@call_options(SearchCall)
+def search(call: SearchCall) -> None: ...
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import wraps
+from typing import Any, Literal, TypeVar, get_args, get_origin
+
+import annotated_types
+import click
+from click.core import ParameterSource
+from pydantic import ValidationError, WithJsonSchema
+from pydantic.fields import FieldInfo
+
+from base.calls import Call, Flag, Section, refusal
+from base.terminal.parameters import completing
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Completions = Mapping[str, Callable[[], Iterable[str]]]
+SECTIONS = tuple(Section)
+
+
+def call_options(
+    call: type[Call],
+    completions: Completions = {},  # noqa: B006
+    *,
+    without: Collection[str] = (),
+) -> Callable[[Command], Command]:
+    """Return a decorator that adds the fields of a call; the command receives the call as `call`.
+
+    `completions` are functions that return the names of a field's values, for the shell. Fields `without`
+    effect on the command get no option.
+    """
+    offered = [
+        name for name, field in call.model_fields.items() if not flag_of(field).hidden and name not in without
+    ]
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def called(**values: Any) -> Any:
+            made = _made(call, {name: values.pop(name) for name in offered})
+            return command(call=made, **values)
+
+        for parameter in reversed(field_options(call, offered, completions)):
+            called = parameter(called)
+        return called  # type: ignore[return-value]
+
+    return decorate
+
+
+def field_options(
+    call: type[Call],
+    names: Iterable[str],
+    completions: Completions = {},  # noqa: B006
+) -> list[Callable[[Any], Any]]:
+    """Return the click decorators of some fields: arguments first, then options by section."""
+    named = [(name, call.model_fields[name]) for name in names]
+    named.sort(key=lambda each: _position(each[1]))
+    return [_parameter(name, field, completions.get(name)) for name, field in named]
+
+
+def flag_of(field: FieldInfo) -> Flag:
+    """Return the declaration of a field's option."""
+    return next((each for each in field.metadata if isinstance(each, Flag)), Flag())
+
+
+def given_options(context: click.Context) -> set[str]:
+    """Return the names of the parameters that the command line contains."""
+    return {
+        name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+    }
+
+
+def _made(call: type[Call], values: Mapping[str, Any]) -> Call:
+    """Make the call of the values on the command line; the others keep their defaults."""
+    context = click.get_current_context()
+    given = {
+        name: value
+        for name, value in values.items()
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    try:
+        return call(**given)
+    except ValidationError as error:
+        place, words = refusal(error.errors(include_url=False)[0])
+        field = call.model_fields.get(place.partition(".")[0])
+        where = _names(place.partition(".")[0], field)[-1] if field else place
+        raise click.UsageError(f"{where}: {words}") from None
+
+
+def _position(field: FieldInfo) -> tuple[bool, int, bool]:
+    flag = flag_of(field)
+    return not flag.argument, SECTIONS.index(flag.section) if flag.section else 0, _is_list(field)
+
+
+def _names(name: str, field: FieldInfo) -> tuple[str, ...]:
+    """Return the name of an argument, or the names of an option, the long one last."""
+    flag = flag_of(field)
+    if flag.argument:
+        return (name.upper(),)
+    if flag.name.startswith("--") or len(name) == 1:
+        return (flag.name,)
+    return *filter(None, [flag.name]), f"--{name.replace('_', '-')}"
+
+
+def _parameter(
+    name: str, field: FieldInfo, names: Callable[[], Iterable[str]] | None
+) -> Callable[[Any], Any]:
+    flag = flag_of(field)
+    if flag.argument:
+        return click.argument(name, required=field.is_required())
+    kind: dict[str, Any] = {"help": flag.help or field.description, "metavar": flag.metavar}
+    if _kind(field) is bool:
+        kind |= {"is_flag": True}
+        if field.default:  # the option is --no-…
+            kind |= {"callback": lambda _, __, value: not value}
+    elif _is_list(field):
+        kind |= {"multiple": True, "callback": _split if flag.commas else None}
+        kind["help"] += " Repeatable."
+    else:
+        kind |= {"type": _type(field)}
+        if field.default is not None:
+            kind |= {"default": field.default, "show_default": True}
+    if names:
+        kind["shell_complete"] = completing(names, files=flag.commas)
+    option = click.option(*_names(name, field), name, **kind)
+
+    def decorate(command: Any) -> Any:
+        command = option(command)
+        if flag.section:
+            vars(command)["__click_params__"][-1].heading = flag.section
+        return command
+
+    return decorate
+
+
+def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """Split values at commas; options without any name are an error."""
+    names = tuple(filter(None, map(str.strip, ",".join(values).split(","))))
+    if values and not names:
+        raise click.BadParameter("no name is given")
+    return names
+
+
+def _kind(field: FieldInfo) -> Any:
+    """Return the type of a field's values without None."""
+    kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
+    is_optional = type(None) in get_args(field.annotation)
+    return kinds[0] if is_optional else field.annotation
+
+
+def _is_list(field: FieldInfo) -> bool:
+    return get_origin(_kind(field)) in {tuple, frozenset}
+
+
+def _type(field: FieldInfo) -> click.ParamType[Any] | type:
+    """Return the click type: choices, or a number within its bounds."""
+    kind = _kind(field)
+    if get_origin(kind) is Literal:
+        return click.Choice(get_args(kind))
+    if not flag_of(field).metavar and (values := _described_values(field)):
+        return click.Choice(values)
+    if kind not in {int, float}:
+        return str
+    bounds = {type(each): each for each in field.metadata}
+    if annotated_types.Lt in bounds:  # the limit of a machine's number, which needs no mention
+        return int if kind is int else float
+    least, above = bounds.get(annotated_types.Ge), bounds.get(annotated_types.Gt)
+    most = bounds.get(annotated_types.Le)
+    range_of = click.IntRange if kind is int else click.FloatRange
+    return range_of(
+        least.ge if least else above.gt if above else None,
+        most.le if most else None,
+        min_open=above is not None,
+    )
+
+
+def _described_values(field: FieldInfo) -> list[str]:
+    """Return the values that the JSON schema of a field lists."""
+    schemas = [each.json_schema or {} for each in field.metadata if isinstance(each, WithJsonSchema)]
+    listed = [each.get("enum", []) for schema in schemas for each in (schema, *schema.get("anyOf", ()))]
+    return [str(value) for values in listed for value in values]

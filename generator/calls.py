@@ -1,0 +1,79 @@
+"""Calls for an answer: the options of `ask`, and the requests of the API."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from base.calls import SOME_TEXT, Flag, Section, nothing_or, with_examples
+from generator.request import AskRequest, Settings
+from generator.settings import HopsMode
+from generator.ways import make_request, way_names
+from retriever.calls import METHODS, QUESTION, QuestionCall, SourceNames
+from retriever.methods import method_named
+from retriever.papers.page import LONGEST_ID
+from retriever.requests.request import check_question
+
+MOST_EVIDENCE = 100
+
+
+class AskCall(QuestionCall):
+    """A question to answer; omitted fields use the settings."""
+
+    model_config = with_examples({"question": QUESTION, "evidence": 3})
+
+    sources: SourceNames = ()
+    evidence: Annotated[
+        int | None,
+        Flag(section=Section.ANSWERING),
+        Field(
+            ge=1,
+            le=MOST_EVIDENCE,
+            description="Papers used as evidence for the answer; default SHRAG_EVIDENCE, else 5.",
+            examples=[5],
+        ),
+    ] = None
+    hops: Annotated[
+        HopsMode | None,
+        Flag(section=Section.ANSWERING),
+        Field(
+            description="Answer in several steps: auto = if the form of the question needs it; default "
+            "SHRAG_ASK_HOPS, else never.",
+            examples=["auto"],
+        ),
+    ] = None
+    way: Annotated[
+        str | None,
+        Flag(section=Section.ANSWERING, metavar="WAY"),
+        nothing_or(type="string", enum=way_names(), example="shrag"),
+        Field(
+            description="Texts and steps of the answer: shrag (papers), or paper-qa-1 to -8 (passages); "
+            "default SHRAG_ASK_WAY, else shrag."
+        ),
+    ] = None
+    topic: Annotated[
+        str | None,
+        Flag(section=Section.ANSWERING, metavar="PAPER"),
+        nothing_or(type="string", maxLength=LONGEST_ID, pattern=SOME_TEXT, example="SAMPLE-BAT-001"),
+        Field(description="Answer from this paper's passages: its id or exact title (ways paper-qa-…)."),
+    ] = None
+    method: Annotated[
+        str | None,
+        Flag(section=Section.SEARCHING),
+        nothing_or(**METHODS, example="shrag"),
+        Field(
+            description="Search method for the evidence, as in `search`; default SHRAG_ASK_METHOD, else "
+            "shrag."
+        ),
+    ] = None
+
+    def request(self, settings: Settings) -> AskRequest:
+        """Return the request of the generator.
+
+        Raises:
+            BadQuestion, BadFilter, UnknownWay: the request is invalid.
+        """
+        check_question(self.question)
+        values = {"filters": self.filters(), "constraints": self.chosen_constraints(settings.retriever)}
+        asked = make_request(settings, **self.shared(AskRequest) | values)
+        method_named(asked.method)
+        return asked

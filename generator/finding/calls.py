@@ -1,0 +1,168 @@
+"""Calls that find papers: the options of `find-papers` and `eval run --find`, and the requests of the API."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, PlainSerializer
+
+from base.calls import SOME_TEXT, Call, Flag, Section, nothing_or, with_examples
+from generator.finding.agents import ADDITIONS, AGENTS, PURE
+from generator.model_calls.budgets import Budget
+from retriever.calls import QUESTION, Filtered, IndexName, SourceNames
+from retriever.requests.request import MOST_CHARACTERS
+
+if TYPE_CHECKING:
+    from generator.finding.request import FindRequest
+
+SEARCH_ID = r"^[0-9a-f]{32}$"
+FILTERS: Mapping[str, str] = {"year": "years", "lang": "lang", "journal": "journal"}  # fields of `Filters`
+
+Wording: TypeAlias = Literal["brief", "complex"]  # of the prompt that judges papers
+Most = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
+
+
+class FindOptions(Call):
+    """Options of the steps of a search for papers.
+
+    `papers` is the size of the paper cache (SPAR's K), `rounds` the number of rounds of evolved queries,
+    `layers` the number of layers of references (SPAR: 1), `threshold` the least judgement of a relevant paper
+    (a model's score, or a probability as a share of the best list's expected F: `FindingState.is_relevant`).
+    """
+
+    papers: Annotated[
+        int,
+        Flag("-k", section=Section.FINDING),
+        Field(
+            ge=1,
+            le=500,
+            description="Papers to find; the search ends when this many are relevant.",
+            examples=[20],
+        ),
+    ] = 20
+    rounds: Annotated[
+        int,
+        Flag(section=Section.FINDING),
+        Field(
+            ge=0, le=10, description="Rounds of further queries, made from the relevant papers.", examples=[1]
+        ),
+    ] = 1
+    layers: Annotated[
+        int,
+        Flag(section=Section.FINDING),
+        Field(
+            ge=0,
+            le=3,
+            description="Layers of references to follow: 1 = of relevant papers, 2 = also of those papers.",
+            examples=[1],
+        ),
+    ] = 1
+    threshold: Annotated[
+        float,
+        Flag(section=Section.FINDING),
+        Field(
+            ge=0,
+            le=1,
+            description="Least score by a model of a relevant paper. Without a model the default gives the "
+            "list with the highest expected F, and a lower threshold a longer list.",
+            examples=[0.5],
+        ),
+    ] = 0.5
+    judge: Annotated[
+        Wording,
+        Flag(section=Section.FINDING),
+        Field(
+            description="Judgement by a model: brief = one score, complex = several criteria.",
+            examples=["brief"],
+        ),
+    ] = "brief"
+    per_query: Annotated[
+        int,
+        Flag(section=Section.FINDING),
+        Field(ge=1, le=200, description="Papers per query and source.", examples=[20]),
+    ] = 20
+    seed: Annotated[
+        int,
+        Flag(section=Section.FINDING),
+        Field(
+            ge=-(2**63), lt=2**63, description="Seed of the random choice of further queries.", examples=[0]
+        ),
+    ] = 0
+    without: Annotated[
+        frozenset[Literal[*AGENTS, *ADDITIONS]],  # type: ignore[valid-type]
+        Flag(section=Section.FINDING, metavar="AGENT,…", commas=True),
+        PlainSerializer(sorted),
+        Field(
+            description=f"Switch agents off: {', '.join([*AGENTS, *ADDITIONS])}.",
+            examples=[["refchain"]],
+            json_schema_extra=lambda schema: schema.pop("uniqueItems", None),  # repeated names are accepted
+        ),
+    ] = frozenset()
+
+
+class FindCall(FindOptions, Filtered):
+    """A new search for papers, or a kept one to continue."""
+
+    model_config = with_examples({"question": QUESTION, "papers": 5, "max_papers": 100})
+
+    question: Annotated[
+        str | None,
+        Flag(argument=True),
+        nothing_or(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+        Field(description="The topic of the papers to find; optional with resume."),
+    ] = None
+    index: IndexName = None
+    sources: SourceNames = ()
+    resume: Annotated[
+        str | None,
+        Flag(hidden=True),
+        nothing_or(type="string", pattern=SEARCH_ID, example="0f" * 16),
+        Field(description="The id of a kept search; omitted fields keep their saved values."),
+    ] = None
+    pure: Annotated[
+        bool,
+        Flag(section=Section.FINDING),
+        Field(description=f"SPAR's method alone: without {', '.join(ADDITIONS)}.", examples=[False]),
+    ] = False
+    max_calls: Annotated[
+        Most, Flag(section=Section.BUDGETS), Field(description="Maximum number of model calls.")
+    ] = None
+    max_tokens: Annotated[
+        Most, Flag(section=Section.BUDGETS), Field(description="Maximum number of tokens of these calls.")
+    ] = None
+    max_seconds: Annotated[
+        float | None,
+        Flag(section=Section.BUDGETS),
+        Field(gt=0, le=1_000_000, description="Maximum time in seconds.", examples=[60]),
+    ] = None
+    max_papers: Annotated[
+        Most, Flag(section=Section.BUDGETS), Field(description="Maximum number of judged papers.")
+    ] = None
+
+    def request(self) -> "FindRequest":
+        """Return the request of the generator.
+
+        Raises:
+            BadQuestion, BadFilter, InvalidCall: the request is invalid.
+        """
+        from generator.finding.request import FindRequest
+
+        without = self.without | (PURE if self.pure else frozenset())
+        return FindRequest(
+            self.question or "",
+            **self._options() | {"without": without},
+            filters=self.filters(),
+            budget=Budget(self.max_calls, self.max_tokens, self.max_seconds, self.max_papers),
+        )
+
+    def resumed(self, kept: "FindRequest") -> "FindRequest":
+        """Return the saved request with the options of this call, and with its budget."""
+        new, given = self.request(), self.model_fields_set
+        named = given | ({"without"} if "pure" in given else set())
+        filters = {part: getattr(new.filters, part) for option, part in FILTERS.items() if option in given}
+        options = {name: getattr(new, name) for name in self._options() if name in named}
+        changes = {"filters": replace(kept.filters, **filters), "budget": new.budget}
+        return kept.changed(**options, **changes, question=new.question)
+
+    def _options(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in FindOptions.model_fields}

@@ -1,0 +1,193 @@
+"""Calls that search: the options of `search` and `explain`, and the requests of the API.
+
+Bounds that a layer below checks, with its own messages, are only described here (`described`).
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from base.calls import SOME_TEXT, Call, Flag, Section, described, nothing_or, texts, with_examples
+from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
+from retriever.explaining.words import ExplanationLanguage
+from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
+from retriever.methods import method_names
+from retriever.queries.boolean import Filters
+from retriever.queries.filters import make_filters
+from retriever.requests.request import MOST_CHARACTERS, SearchRequest
+from retriever.settings import RetrieverSettings
+
+MOST_HITS = 1_000
+LONGEST_PASSAGE_ID = 1_024
+YEARS = r"^\s*([12]\d{3}|[12]\d{3}\.\.|\.\.[12]\d{3}|[12]\d{3}\.\.[12]\d{3})\s*$"
+QUESTION = "How can the spread of thermal runaway in a battery pack be slowed?"  # the example of all calls
+
+IndexName = Annotated[
+    str | None,
+    Flag("--name", section=Section.PLACE, metavar="NAME"),
+    Field(
+        description="The index; optional if there is only one, or if SHRAG_NAME is set.", examples=["sample"]
+    ),
+]
+SourceNames = Annotated[
+    tuple[str, ...],
+    Flag("--source", section=Section.PLACE, metavar="NAME[,NAME]", commas=True),
+    Field(
+        description="Sources to search instead of an index: [sources.NAME] of shrag.toml; on the command "
+        "line also a file NAME.toml.",
+        examples=[["library"]],
+    ),
+]
+METHOD_HELP = (
+    "shrag: tuned; or: one OR query; paper: the paper's ten queries; boolean: the expert language; "
+    "dense: nearest vectors."
+)
+METHODS = {"type": "string", "enum": list(method_names())}
+
+
+class Filtered(Call):
+    """Filters of papers."""
+
+    year: Annotated[
+        str | None,
+        Flag(section=Section.LIMITS, metavar="Y|Y..Y"),
+        nothing_or(type="string", pattern=YEARS, example="2019..2024"),
+        Field(description="Year of publication: 2019, 2019..2024, ..2024, 2019.."),
+    ] = None
+    lang: Annotated[
+        str | None,
+        Flag(section=Section.LIMITS, metavar="LANG"),
+        nothing_or(type="string", enum=["ko", "en", "other"], example="en"),
+        Field(description="Language of the passage: ko, en or other."),
+    ] = None
+    journal: Annotated[
+        str | None,
+        Flag(section=Section.LIMITS),
+        Field(description="Exact name of the journal.", examples=["Batteries and Recovery Letters"]),
+    ] = None
+
+    def filters(self) -> Filters:
+        """Return the filters; raise BadFilter if they are invalid."""
+        return make_filters(self.year, self.lang, self.journal)
+
+
+class QuestionCall(Filtered):
+    """Fields of a search of an index, and of an answer."""
+
+    question: Annotated[
+        str,
+        Flag(argument=True),
+        described(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+        Field(description="A question or words; with method boolean an expression."),
+    ]
+    index: IndexName = None
+    exclude: Annotated[
+        tuple[str, ...],
+        Flag(section=Section.LIMITS, metavar="TERM"),
+        described(**texts(MOST_CONSTRAINTS, LONGEST_EXCLUSION), example=["cooling plate"]),
+        Field(description="Rank papers about this term lower."),
+    ] = ()
+    strict_time: Annotated[
+        bool,
+        Flag(section=Section.LIMITS),
+        Field(description="Keep only papers of the years that the question names.", examples=[True]),
+    ] = False
+    constraints: Annotated[
+        bool,
+        Flag(
+            "--no-constraints",
+            section=Section.LIMITS,
+            help="Treat exclusions and years in the question as ordinary words.",
+        ),
+        Field(
+            description="Rank by the exclusions and years in the question; false: they are ordinary words.",
+            examples=[False],
+        ),
+    ] = True
+    keywords: Annotated[
+        tuple[str, ...] | None,
+        Flag("--keyword", section=Section.SEARCHING, metavar="TEXT"),
+        nothing_or(**texts(MOST_GIVEN, LONGEST_GIVEN), example=["thermal runaway", "battery", "cell"]),
+        Field(description="Search by these keywords instead, the most important first."),
+    ] = None
+    skip: Annotated[
+        tuple[str, ...],
+        Flag(section=Section.SEARCHING, metavar="QUERY"),
+        Field(description="Leave a query out: question, SQ9, …", examples=[["SQ1", "question"]]),
+    ] = ()
+
+    def chosen_constraints(self, settings: RetrieverSettings) -> Constraints | None:
+        """Return the constraints of these options; None derives them from the question."""
+        return chosen_constraints(
+            self.question,
+            settings,
+            exclude=self.exclude,
+            strict_time=self.strict_time,
+            found=self.constraints,
+        )
+
+
+class IndexSearch(QuestionCall):
+    """A search of an index."""
+
+    model_config = with_examples({"question": QUESTION, "k": 3, "year": "2019.."})
+
+    method: Annotated[
+        str,
+        Flag(section=Section.SEARCHING),
+        described(**METHODS, example="shrag"),
+        Field(description=METHOD_HELP),
+    ] = "shrag"
+    k: Annotated[
+        int,
+        Flag("-k", section=Section.SEARCHING),
+        Field(ge=1, le=MOST_HITS, description="Papers to find.", examples=[5]),
+    ] = 10
+
+    def request(self, settings: RetrieverSettings) -> SearchRequest:
+        """Return the request of the retriever; raise BadFilter if a filter is invalid."""
+        values = {"filters": self.filters(), "constraints": self.chosen_constraints(settings)}
+        return SearchRequest(**self.shared(SearchRequest) | values)
+
+
+class SearchCall(IndexSearch):
+    """A search of an index, or of sources."""
+
+    sources: SourceNames = ()
+    facets: Annotated[
+        bool,
+        Flag(hidden=True),
+        Field(
+            description="Whether to count the papers of the index by year, language and journal.",
+            examples=[True],
+        ),
+    ] = False
+
+
+class ExplainedSearch(IndexSearch):
+    """A search, and the passage to explain."""
+
+    model_config = with_examples({"question": QUESTION, "passage_id": "SAMPLE-BAT-011"})
+
+    passage_id: Annotated[
+        str,
+        Flag(argument=True),
+        Field(
+            max_length=LONGEST_PASSAGE_ID, description="The passage_id of a hit.", examples=["SAMPLE-BAT-011"]
+        ),
+    ]
+    words: Annotated[
+        ExplanationLanguage,
+        Flag(hidden=True),
+        Field(description="Language of `lines`.", examples=["ko"]),
+    ] = "en"
+
+
+class CountedSearch(IndexSearch):
+    """A search whose papers are counted; without a question all papers of the index are counted."""
+
+    model_config = with_examples({"question": QUESTION}, {})
+
+    question: Annotated[
+        str, Field(description="May be empty: all papers are counted.", examples=[QUESTION])
+    ] = ""

@@ -1,0 +1,39 @@
+"""The calls of kept searches: read, and continued by another call."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from base.errors import InvalidCall
+from generator.finding.calls import FindCall
+from server.errors import SearchUnusable
+
+
+def fields_of(call: FindCall) -> dict[str, Any]:
+    """Return the fields that a call sets, to be saved with the search."""
+    return {name: value for name, value in call.named().items() if name != "resume"}
+
+
+def kept_call(named: Mapping[str, Any]) -> FindCall:
+    """Return the call of a kept search; raise SearchUnusable if it is invalid."""
+    try:
+        return FindCall.model_validate(named)
+    except ValidationError as error:
+        raise SearchUnusable("the request of the kept search cannot be read") from error
+
+
+def resuming_call(call: FindCall, named: Mapping[str, Any]) -> FindCall:
+    """Return a call with the saved fields of a kept search where it leaves them out.
+
+    Raises:
+        InvalidCall: it names another question, index or source.
+        SearchUnusable: the saved call is invalid.
+    """
+    kept, whole = kept_call(named), kept_call({**named, **fields_of(call)})
+    if whole.question != kept.question:
+        raise InvalidCall(f"the kept search has another question: {str(kept.question)[:200]!r}")
+    if (whole.index, whole.sources) != (kept.index, kept.sources):
+        place = f"sources {', '.join(kept.sources)}" if kept.sources else f"index {kept.index}"
+        raise InvalidCall(f"the kept search uses {place} and cannot continue elsewhere")
+    return whole

@@ -1,0 +1,121 @@
+"""Options of a command made from the fields of a call."""
+
+from typing import Annotated, Literal
+
+import click
+import pytest
+from click.testing import CliRunner
+from pydantic import Field
+
+from base.calls import Call, Flag, Section, observer
+from base.errors import InvalidCall
+from base.terminal.call_options import call_options
+from base.terminal.parameters import SectionedCommand
+
+
+class Example(Call):
+    """A call with a field of each kind."""
+
+    text: Annotated[str, Flag(argument=True), Field(description="A text.")]
+    count: Annotated[int, Flag("-c", Section.LIMITS), Field(ge=1, le=9, description="A number.")] = 3
+    share: Annotated[float | None, Field(gt=0, description="A share.")] = None
+    kind: Annotated[Literal["one", "two"] | None, Field(description="A choice.")] = None
+    names: Annotated[tuple[str, ...], Flag("--name", commas=True), Field(description="A name.")] = ()
+    whole: Annotated[bool, Field(description="A switch.")] = False
+    cited: Annotated[bool, Flag("--no-cited", help="Switch citations off."), Field(description="On.")] = True
+    hidden: Annotated[str, Flag(hidden=True), Field(max_length=3)] = ""
+
+
+made: list[Example] = []
+
+
+@click.command(cls=SectionedCommand)
+@call_options(Example)
+@click.option("--json", "as_json", is_flag=True)
+def command(call: Example, *, as_json: bool) -> None:
+    """Keep the call."""
+    del as_json
+    made.append(call)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["a"], {"text": "a"}),
+        (["a", "-c", "9", "--json"], {"text": "a", "count": 9}),
+        (["a", "--count", "1", "--share", "0.5"], {"text": "a", "count": 1, "share": 0.5}),
+        (["a", "--kind", "two", "--whole"], {"text": "a", "kind": "two", "whole": True}),
+        (["a", "--name", "b, c", "--name", "d"], {"text": "a", "names": ["b", "c", "d"]}),
+        (["a", "--no-cited"], {"text": "a", "cited": False}),
+    ],
+)
+def test_a_command_gets_a_call_of_the_given_options_only(arguments, named):
+    assert CliRunner().invoke(command, arguments, catch_exceptions=False).exit_code == 0
+    assert made.pop().named() == named
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([], "TEXT"),
+        (["a", "-c", "10"], "1<=x<=9"),
+        (["a", "--share", "0"], "x>0"),
+        (["a", "--kind", "three"], "'one', 'two'"),
+        (["a", "--name", " , "], "--name"),
+        (["a", "--hidden", "x"], "--hidden"),
+        (["\udcff"], "TEXT: is not valid Unicode"),
+    ],
+)
+def test_a_wrong_option_exits_with_2_and_names_the_option(arguments, word):
+    result = CliRunner().invoke(command, arguments)
+    assert (result.exit_code, word in result.output) == (2, True), result.output
+
+
+def test_the_help_lists_sections_bounds_and_repeatable_options():
+    text = CliRunner().invoke(command, ["--help"]).output
+    assert "Limits:\n  -c, --count INTEGER RANGE  A number.  [default: 3; 1<=x<=9]" in text
+    assert "A name. Repeatable." in text
+    assert "Switch citations off." in text
+    assert "hidden" not in text
+
+
+@pytest.mark.parametrize(
+    ("values", "place"),
+    [
+        ({"text": "a", "contents": 1}, "contents"),
+        ({"text": "a", "count": 0}, "count"),
+        ({"text": "a", "hidden": "long"}, "hidden"),
+        ({}, "text"),
+        ({"text": "\ud800"}, "text"),
+    ],
+)
+def test_a_wrong_call_from_python_names_the_value(values, place):
+    with pytest.raises(InvalidCall) as raised:
+        Example.of(**values)
+    assert raised.value.what.startswith(f"{place}: ")
+
+
+def test_an_unknown_name_suggests_a_near_one():
+    with pytest.raises(InvalidCall) as raised:
+        Example.of(text="a", counts=2)
+    assert raised.value.what.endswith("did you mean count?")
+
+
+def test_changed_values_are_checked_and_the_others_stay():
+    call = Example(text="a", count=2)
+    assert call.changed(kind="one").named() == {"text": "a", "count": 2, "kind": "one"}
+    with pytest.raises(ValueError, match="kind"):
+        call.changed(kind="three")
+
+
+def test_the_observer_gets_valid_calls_of_its_task():
+    seen: list[Call] = []
+    token = observer.set(seen.append)
+    try:
+        call = Example(text="a")
+        with pytest.raises(InvalidCall):
+            Example.of(text="a", count=0)
+    finally:
+        observer.reset(token)
+    Example(text="b")
+    assert seen == [call]
