@@ -64,7 +64,7 @@ class AskResult(Recordable):
         return self.result.as_record() | Recordable.as_record(self)
 
     def record_fields(self) -> AnswerWithEvidence:
-        """Return the fields of the JSON besides those of the search."""
+        """Return the fields that are added to the record of the search."""
         return {"answer": self.answer, "evidence": self.evidence}
 
 

@@ -36,7 +36,9 @@ class ExplainedConcept(TypedDict):
     counterparts: list[WeightedCounterpart]
     by: Annotated[
         dict[str, str],
-        Field(description="text and origin of the counterpart that scored, or of its own words; or empty"),
+        Field(
+            description="text and origin of the words that scored, which are its words or a counterpart; empty without any"
+        ),
     ]
     score: Annotated[float, Field(description="BM25")]
     contribution: float

@@ -36,7 +36,7 @@ WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value and its number of papers; null stands for papers without a value."""
+    """A value and its number of papers; null for papers without a value."""
 
     value: Value | None
     papers: int
