@@ -36,9 +36,7 @@ class ExplainedConcept(TypedDict):
     counterparts: list[WeightedCounterpart]
     by: Annotated[
         dict[str, str],
-        Field(
-            description="text and origin of the words that scored, which are its words or a counterpart; empty without any"
-        ),
+        Field(description="words that scored, the concept's own or a counterpart, and their origin"),
     ]
     score: Annotated[float, Field(description="BM25")]
     contribution: float
