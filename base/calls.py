@@ -140,7 +140,7 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def invalid_call(error: ValidationError) -> InvalidCall:
-    """Return the first error of a call as one of Python callers."""
+    """Return an error of pydantic as an error for callers from Python."""
     return InvalidCall(": ".join(refusal(error.errors(include_url=False)[0])))
 
 

@@ -19,7 +19,7 @@ from benchmarks.plan import Plan
 from benchmarks.progressive import QUESTIONS, TOP, queries_of
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 
 BAR = 1.0
 GIGABYTE = 10**9

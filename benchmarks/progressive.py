@@ -15,7 +15,8 @@ from indexer.versions.store.folder import FolderStore
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.index import open_index
-from retriever.queries.boolean import Filters, Or, Term, or_query
+from retriever.queries.boolean import Or, Term, or_query
+from retriever.queries.filters import Filters
 from retriever.settings import RetrieverSettings
 
 TOP = 10

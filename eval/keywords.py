@@ -6,7 +6,7 @@ from typing import Any
 
 from eval.ranking import RankedTopic
 from generator.errors import ModelAnswerInvalid
-from generator.keywords import keywords_from_model
+from generator.keywords import keywords_step
 from generator.llm import LanguageModel
 from generator.settings import LanguageModelSettings
 from indexer.analysis import Analyzer
@@ -31,11 +31,11 @@ async def ask_for_keywords(
         CallNotRecorded, CacheUnusable: a call is missing in a replay, or its file is unusable.
     """
     try:
-        given = await keywords_from_model(question, model, analyzer, most=most)
+        given = await keywords_step(question, model.settings, analyzer, most=most).call(model)
     except ModelAnswerInvalid:
         return TopicKeywords(None, {})
-    texts = [keyword.text for keyword in given.value]
-    record = {"model": given.reply.model, "prompt_version": given.prompt_version, "texts": texts}
+    texts = [keyword.text for keyword in given.value or ()]
+    record = {"model": given.reply.model, **given.prompt_versions, "texts": texts}
     return TopicKeywords(given.value, record)
 
 

@@ -20,9 +20,9 @@ from generator.settings import HopsMode
 from generator.ways import make_request
 from indexer.corpora.papers import Unit
 from retriever.errors import BadFilter, BadQuestion
-from retriever.hops.rounds import second_round_where_asked_for, with_second_round
 from retriever.methods import method_named
 from retriever.search import SearchRequest
+from retriever.second_round import second_round_where_asked_for, with_second_round
 
 HITS = 100
 ROUNDS = {"never": None, "auto": second_round_where_asked_for, "always": with_second_round}
@@ -114,7 +114,7 @@ def find_kind(
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
         )
-    request = FindCall(**{"question": "?", **given, **({"papers": k} if k else {})}).request()
+    request = FindCall.of(question="?", **given, **({"papers": k} if k else {})).request()
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         try:

@@ -12,11 +12,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from generator.answers.answer import Sentence, SentencesSoFar
-from generator.answers.citations import Check, Reason
+from generator.checking.sentence_check import Check, Reason
 from generator.llm import LanguageModel
-from generator.pipeline import AskResult, EvidenceHit, answer_question, evidence_records
+from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
-from generator.tracing.following import Progress, followed
+from generator.result import AskResult, EvidenceHit, evidence_records
+from generator.tracing.progress import Progress, followed
 from generator.tracing.steps import Listener, Step, StepEvent
 from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword, KeywordRecord
@@ -206,7 +207,7 @@ def _with_made(known: _State, step: Step, made: object) -> _State:
         return replace(known, keywords=made.keywords.keywords, source=source)
     if isinstance(made, SearchResult):
         known = known.with_keywords(made)
-        return replace(known, search=made, notes=tuple(note for part in step.walk() for note in part.notes))
+        return replace(known, search=made, notes=tuple(step.all_notes()))
     if isinstance(made, SentencesSoFar):
         return replace(known, sentences=made.sentences)
     return known

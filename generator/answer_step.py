@@ -1,17 +1,15 @@
 """The answer step: an answer written by the model, or quoted from the papers."""
 
 import asyncio
-from functools import partial
 
-from generator.answers.answer import Answer, Sentence, SentencesSoFar, with_unknown_words
+from generator.answers.answer import EXTRACTIVE, Answer, Sentence, SentencesSoFar, with_unknown_words
 from generator.answers.excluding import mark_excluded
 from generator.answers.extractive import quoted_answer
 from generator.answers.judging import judged
-from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, answer_from_model
-from generator.model_calls.model_step import model_step
+from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import Resources
 from generator.tracing.steps import Step
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import SearchResult
 
 
@@ -19,45 +17,41 @@ async def answer_step(
     parent: Step, result: SearchResult, resources: Resources, form: AnswerForm = WHOLE_ANSWER
 ) -> Answer:
     """Answer from the hits of a search with the model; without a model, or if it fails, quote them."""
-    index, model = resources.index, resources.model
-    passage_ids = [hit.passage_id for hit in result.hits]
+    index, passages = resources.index, [hit.passage for hit in result.hits]
 
     def publish(sentences: tuple[Sentence, ...]) -> None:
         parent.publish(SentencesSoFar(sentences))
 
-    if model and result.hits:
-        written = await model_step(
-            parent,
-            "answer",
-            partial(
-                answer_from_model,
-                result.question,
-                [hit.passage for hit in result.hits],
-                model,
+    async def quotation() -> Answer:
+        evidence = [passage.passage_id for passage in passages]
+        with parent.step("quotation", evidence=evidence) as step:
+            quoted = await quoted_answer(
+                result,
                 index,
-                constraints=result.constraints,
-                on_sentences=publish if parent.listener else None,
-                form=form,
-            ),
-            Answer.as_record,
-            fallback="extractive answer",
-            evidence=passage_ids,
-        )
-        if written:
-            passages = [hit.passage for hit in result.hits]
-            answer = await judged(parent, written, passages, resources)
-            # A supported sentence may still be about an excluded subject.
-            answer = await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
-            return with_unknown_words(answer, result.unknown_words)
-    with parent.step("quotation", evidence=passage_ids) as quotation:
-        quoted = await quoted_answer(
-            result,
-            index,
-            resources.settings.retriever,
-            THRESHOLD,
-            form.most_quoted,
-            findings=form.quotes_findings,
-        )
-        quoted = with_unknown_words(quoted, result.unknown_words)
-        quotation.output = quoted.as_record()
-    return quoted
+                resources.settings.retriever,
+                THRESHOLD,
+                form.most_quoted,
+                findings=form.quotes_findings,
+            )
+            quoted = with_unknown_words(quoted, result.unknown_words)
+            step.output = quoted.as_record()
+        return quoted
+
+    if resources.model is None or not passages:
+        return await quotation()
+    writing = written_answer(
+        result.question,
+        passages,
+        index,
+        quotation,
+        constraints=result.constraints,
+        on_sentences=publish if parent.listener else None,
+        form=form,
+    )
+    answer = await writing.run(parent, resources.model)
+    if answer.written_by == EXTRACTIVE:
+        return answer
+    answer = await judged(parent, answer, passages, resources)
+    # A supported sentence may still be about an excluded subject.
+    answer = await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
+    return with_unknown_words(answer, result.unknown_words)

@@ -19,10 +19,10 @@ from generator.answers.answer import (
     likelihood_line,
     not_checked_line,
 )
-from generator.answers.citations import Reason
-from generator.answers.quoting import CHECK_WORDS, cited, quoted
+from generator.answers.marks import CHECK_WORDS, cited, quoted
 from generator.answers.streaming import readable
-from generator.pipeline import AskResult
+from generator.checking.sentence_check import Reason
+from generator.result import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
 from indexer.corpora.papers import Language, language_of

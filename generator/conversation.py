@@ -1,6 +1,6 @@
 """Rewriting of the last question of a conversation as a standalone question."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from generator.follow_up_questions import may_follow, with_earlier_subject
-from generator.llm import LanguageModel, OnText
-from generator.model_calls.model_step import FromModel, model_step
+from generator.llm import Reply
+from generator.model_calls.model_step import ModelStep
 from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step
@@ -48,24 +48,13 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
     if not request.turns:
         return request
     check_question(request.question)
-    question: str | None = None
-    short = len(request.question) <= LONGEST_QUESTION
-    if resources.model and short:
-        question = await model_step(
-            parent,
-            "question",
-            partial(standalone_question, request.turns, request.question, resources.model),
-            str,
-            fallback=BY_RULES,
-            question=request.question,
-            turns=len(request.turns),
-        )
-    if question is None:
-        question = await _by_rules(parent, request, resources) if short else request.question
-        if question == request.question:
-            unclear = short and await may_follow(question, resources.index)
-            parent.notes.append(UNCLEAR if unclear else NOT_READ)
-    if not question or question == request.question:
+    if len(request.question) > LONGEST_QUESTION:
+        parent.notes.append(NOT_READ)
+        return request
+    by_rules = partial(_by_rules, parent, request, resources)
+    standalone = standalone_step(request.turns, request.question, by_rules)
+    question = await standalone.run(parent, resources.model)
+    if question == request.question:
         return request
     request = replace(request, question=question)
     parent.publish(request)
@@ -75,33 +64,35 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
 async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
     """Return a follow-up question with the subject of an earlier one; other questions are unchanged."""
     question, index = request.question, resources.index
-    if method_named(request.method).analyse is not None or not await may_follow(question, index):
-        return question
-    with parent.step("question", question=question, turns=len(request.turns)) as step:
-        settings = resources.settings.retriever
-        question = await with_earlier_subject(request.turns, question, index, settings)
-        step.output = question
+    if method_named(request.method).analyse is None and await may_follow(question, index):
+        with parent.step("question", question=question, turns=len(request.turns)) as step:
+            settings = resources.settings.retriever
+            question = await with_earlier_subject(request.turns, question, index, settings)
+            step.output = question
+    if question == request.question:
+        parent.notes.append(UNCLEAR if await may_follow(question, index) else NOT_READ)
     return question
 
 
-async def standalone_question(
-    turns: Sequence[Turn], question: str, model: LanguageModel, on_text: OnText | None = None
-) -> FromModel[str]:
-    """Ask the model for a standalone form of `question`, which follows `turns` (oldest first).
+def standalone_step(
+    turns: Sequence[Turn], question: str, otherwise: Callable[[], Awaitable[str]]
+) -> ModelStep[StandaloneQuestion, str]:
+    """Return the step that asks for a standalone form of `question`, which follows `turns` (oldest first)."""
 
-    Raises:
-        ModelFailed: the call failed or returned no question.
-    """
-    prompt = load_prompt("question", language_of(question))
-    content = prompt.render(turns=shown_turns(turns), question=question)
-    reply = await model.complete_json(
-        [{"role": "user", "content": content}],
+    async def read(reply: Reply[StandaloneQuestion]) -> str:
+        return reply.value.question if reply.value.depends else question
+
+    return ModelStep(
+        "question",
+        load_prompt("question", language_of(question)),
+        {"turns": shown_turns(turns), "question": question},
         StandaloneQuestion,
-        name="question",
-        prompt_version=prompt.version,
-        on_text=on_text,
+        read=read,
+        fallback=BY_RULES,
+        otherwise=otherwise,
+        inputs={"question": question, "turns": len(turns)},
+        output=str,
     )
-    return FromModel(reply.value.question if reply.value.depends else question, reply, prompt.version)
 
 
 def shown_turns(turns: Sequence[Turn]) -> list[str]:

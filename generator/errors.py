@@ -3,6 +3,7 @@
 GeneratorError
 ├── ModelNotConfigured     no setting names a language model
 ├── UnknownWay             no way of answering has that name
+├── InvalidPrompt          a prompt is missing, or a call lacks one of its variables
 ├── ModelFailed            a call failed; statistics and quotation replace it
 │   ├── ModelUnreachable   no connection, or a broken connection
 │   ├── ModelTooSlow       a time limit passed
@@ -27,6 +28,10 @@ class ModelNotConfigured(GeneratorError):
 
 class UnknownWay(GeneratorError):
     """No way of answering has that name."""
+
+
+class InvalidPrompt(GeneratorError):
+    """A prompt is missing or has no version, or a call lacks one of its variables or has another one."""
 
 
 class ModelFailed(GeneratorError):

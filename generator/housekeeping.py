@@ -15,8 +15,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, create_model
 
-from generator.llm import LanguageModel, OnText
-from generator.model_calls.model_step import FromModel, model_step
+from generator.llm import LanguageModel, Reply
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import Prompt
 from generator.request import Turn
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of
@@ -139,23 +140,25 @@ SHAPES = {
 
 async def answer_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> str:
     """Answer in the requested format with the model; without it, from the words of the conversation."""
-    value: Any = None
-    if model:
-        step = Step("housekeeping")
-        with step.running():
-            value = await model_step(
-                step, asked.key, partial(_from_model, asked, model), str, fallback="the conversation's words"
-            )
-    value = _from_conversation(asked) if value is None else value
+
+    async def read(reply: Reply[BaseModel]) -> Any:
+        return getattr(reply.value, asked.key)
+
+    instructions = _cut_middle(asked.instructions, MOST_CHARACTERS)
+    housekeeping = ModelStep(
+        "housekeeping",
+        Prompt.of_text("housekeeping", language_of(instructions), instructions),
+        {},
+        SHAPES[asked.key],
+        read=read,
+        fallback="the conversation's words",
+        otherwise=constant(_from_conversation(asked)),
+        output=str,
+    )
+    step = Step(asked.key)
+    with step.running():
+        value = await housekeeping.run(step, model)
     return json.dumps({asked.key: value}, ensure_ascii=False) if asked.as_json else str(value)
-
-
-async def _from_model(
-    asked: Housekeeping, model: LanguageModel, on_text: OnText | None = None
-) -> FromModel[Any]:
-    messages = [{"role": "user", "content": _cut_middle(asked.instructions, MOST_CHARACTERS)}]
-    reply = await model.complete_json(messages, SHAPES[asked.key], name="housekeeping", on_text=on_text)
-    return FromModel(getattr(reply.value, asked.key), reply, prompt_version=0)
 
 
 def _from_conversation(asked: Housekeeping) -> str | list[str]:

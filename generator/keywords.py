@@ -9,14 +9,18 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints, create_model
 
 from base.letters import HANGUL, LATIN
-from generator.errors import ModelAnswerInvalid
-from generator.llm import LanguageModel, OnText
-from generator.model_calls.model_step import FromModel
+from generator.llm import Reply
+from generator.model_calls.model_step import ModelStep, UnusableReply, constant
 from generator.prompts import load_prompt
+from generator.request import Resources
+from generator.settings import LanguageModelSettings
+from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
 from indexer.corpora.papers import language_of
 from retriever.keywords.given import rank, words_of_each
+from retriever.methods import method_named
 from retriever.queries.keywords import KEYWORDS, Keyword, merge
+from retriever.requests.request import SearchRequest
 
 ABBREVIATION_CHARACTERS = 12
 MARKS_AROUND = " \t\n\"'“”‘’`*•-,;."
@@ -38,43 +42,52 @@ def keyword_lists(least: int, most: int) -> type[KeywordLists]:
     return create_model("KeywordLists", __base__=KeywordLists, korean=(texts, ...), english=(texts, ...))
 
 
-async def keywords_from_model(
-    question: str,
-    model: LanguageModel,
-    analyzer: Analyzer,
-    on_text: OnText | None = None,
-    *,
-    most: int | None = KEYWORDS,
-) -> FromModel[tuple[Keyword, ...]]:
-    """Ask for keywords of `question` in both languages and merge them, the question's language first.
+async def model_keywords(
+    parent: Step, request: SearchRequest, resources: Resources
+) -> tuple[Keyword, ...] | None:
+    """Return the model's keywords; None for keywords from statistics, or if the method uses none."""
+    model, settings = resources.model, resources.settings.retriever
+    if model is None or method_named(request.method).keywords is None:
+        return None
+    most = None if settings.keywords_ranked else settings.keywords
+    step = keywords_step(request.question, model.settings, resources.index.analyzer, most=most)
+    return await step.run(parent, model)
 
-    At most `most` are returned, with weight 1 / rank; None returns all, for callers that rank them.
 
-    Raises:
-        GeneratorError: the call failed, or returned no word that `analyzer` keeps.
+def keywords_step(
+    question: str, settings: LanguageModelSettings, analyzer: Analyzer, *, most: int | None = KEYWORDS
+) -> ModelStep[KeywordLists, tuple[Keyword, ...] | None]:
+    """Return the step that asks for keywords of `question` in both languages, the question's language first.
+
+    At most `most` are returned, with weight 1 / rank; None returns all, for callers that rank them. The reply
+    is unusable if it has no word that `analyzer` keeps. The value is None if keywords come from statistics.
     """
-    question = unicodedata.normalize("NFC", question).strip()
-    language = language_of(question)
-    prompt = load_prompt("keywords", language)
-    least, most_of_each = model.settings.keywords_least, model.settings.keywords_most
-    terms = f"{least}–{most_of_each}" if least < most_of_each else str(least)
-    content = prompt.render(terms=terms, question=question)
-    reply = await model.complete_json(
-        [{"role": "user", "content": content}],
+    text = unicodedata.normalize("NFC", question).strip()
+    language = language_of(text)
+    least, most_of_each = settings.keywords_least, settings.keywords_most
+
+    async def read(reply: Reply[KeywordLists]) -> tuple[Keyword, ...]:
+        korean, english = by_language(reply.value, most_of_each)
+        own, other = (korean, english) if language == "ko" else (english, korean)
+        keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)), most)
+        if not keywords:
+            raise UnusableReply("gave no usable keyword for the question")
+        return keywords
+
+    return ModelStep(
+        "keywords",
+        load_prompt("keywords", language),
+        {
+            "terms": f"{least}–{most_of_each}" if least < most_of_each else str(least),
+            "question": text,
+        },
         keyword_lists(least, most_of_each),
-        name="keywords",
-        prompt_version=prompt.version,
-        on_text=on_text,
+        read=read,
+        fallback="keywords from statistics",
+        otherwise=constant(None),
+        inputs={"question": question},
+        output=lambda keywords: keyword_records(keywords or ()),
     )
-    korean, english = by_language(reply.value, most_of_each)
-    own, other = (korean, english) if language == "ko" else (english, korean)
-    keywords = rank(merge(words_of_each(own, analyzer), words_of_each(other, analyzer)), most)
-    if not keywords:
-        raise ModelAnswerInvalid(
-            f"{reply.model} at {model.endpoint} gave no usable keyword for the question. Use another model.",
-            text=reply.text,
-        )
-    return FromModel(keywords, reply, prompt.version)
 
 
 def keyword_records(keywords: Iterable[Keyword]) -> list[dict[str, Any]]:

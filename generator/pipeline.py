@@ -7,65 +7,31 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from typing_extensions import TypedDict
-
 from base.errors import InvalidCall
 from base.logs import request_id
-from base.records import Recordable
-from generator.answers.answer import Answer
 from generator.calls import AskCall
 from generator.conversation import question_step
 from generator.hops.answering import answer_in_hops
 from generator.llm import LanguageModel
 from generator.request import AskRequest, Resources, Settings
+from generator.result import AskResult, result_of
 from generator.tracing.steps import Listener, Step
-from generator.tracing.trace import TRACE_VERSION, Trace
 from generator.ways import check_options, find_way
 from indexer.settings import IndexerSettings
 from retriever.calls import SearchCall
 from retriever.index import OpenIndex, SearchIndex, open_index
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
-from retriever.searching.confidence import THRESHOLD
-from retriever.stages.hits import Hit, HitRecord, SearchResult
+from retriever.stages.hits import SearchResult
 
 __all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]
 
 T = TypeVar("T")
-
-
-class AnswerWithEvidence(TypedDict):
-    """A search result with the answer and its evidence."""
-
-    answer: Answer
-    evidence: tuple[Hit, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AskResult(Recordable):
-    """An answer, the search whose hits are its evidence, and the trace of its steps."""
-
-    answer: Answer
-    result: SearchResult
-    trace: Trace
-
-    @property
-    def evidence(self) -> tuple[Hit, ...]:
-        """The papers that support the answer; the nearest papers for an abstention."""
-        return self.result.evidence
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the JSON of `shrag ask --json`."""
-        return self.result.as_record() | Recordable.as_record(self)
-
-    def record_fields(self) -> AnswerWithEvidence:
-        """Return the fields that are added to the record of the search."""
-        return {"answer": self.answer, "evidence": self.evidence}
 
 
 async def answer_question(
@@ -130,75 +96,7 @@ async def _answer(
                 found = await way(request, resources, step)
             else:
                 found = await answer_in_hops(way, request, resources, step)
-    notes = [note for part in step.walk() for note in part.notes]
-    result = replace(
-        found.search,
-        notes=(*found.search.notes, *notes),
-        milliseconds=found.search.milliseconds | _times(step),
-    )
-    return AskResult(found.answer, result, _trace(index, settings, found.answer, result, step, started))
-
-
-def _times(step: Step) -> dict[str, float]:
-    """Sum the milliseconds of the model calls by step name; `total` is the whole answer."""
-    times: dict[str, float] = {}
-    for part in step.walk():
-        if part.model_call is not None and part.milliseconds is not None:
-            stage = f"{part.name} (model)"
-            times[stage] = times.get(stage, 0.0) + part.milliseconds
-    return times | {"total": step.milliseconds or 0.0}
-
-
-def _trace(
-    index: SearchIndex,
-    settings: Settings,
-    answer: Answer,
-    result: SearchResult,
-    step: Step,
-    started: datetime,
-) -> Trace:
-    manifest, llm = index.manifest, settings.generator.llm
-    return Trace(
-        {
-            "trace": TRACE_VERSION,
-            "started": started.isoformat(timespec="milliseconds"),
-            "index": {
-                "name": manifest.name,
-                "version": manifest.version,
-                "engine": manifest.engine,
-                "fingerprint": manifest.fingerprint,
-                "vectors": manifest.vectors,
-            },
-            "settings": {
-                **settings.retriever.model_dump(mode="json"),
-                "abstention_threshold": THRESHOLD,
-                "model": llm.model if llm.configured else None,
-                "seed": llm.seed,
-                "temperature": llm.temperature,
-                "revision": llm.revision,
-            },
-            "request": step.inputs,
-            "steps": [child.as_record() for child in step.children],
-            "likelihood": result.as_record()["likelihood"],
-            "unknown_words": list(result.unknown_words),
-            "answer": answer.as_record(),
-            "evidence": evidence_records(result),
-            "notes": list(result.notes),
-            "milliseconds": round(step.milliseconds or 0.0, 2),
-        }
-    )
-
-
-class EvidenceHit(HitRecord):
-    """A hit with the text of its passage and its paper's record."""
-
-    text: str
-    paper: dict[str, Any]
-
-
-def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
-    """Return the hits as the JSON of `EvidenceHit`."""
-    return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.evidence]
+    return result_of(index, settings, found, step.summary(), started)
 
 
 def ask(

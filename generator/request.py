@@ -11,7 +11,7 @@ from generator.settings import EVIDENCE, GeneratorSettings, HopsMode
 from indexer.settings import IndexerSettings
 from retriever.constraints.parsing import ShownConstraints
 from retriever.index import SearchIndex
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 

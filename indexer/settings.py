@@ -130,7 +130,7 @@ HeaderKey = Annotated[SecretStr, AfterValidator(key_for_a_header)]
 CaCerts = Annotated[
     OptionalPath,
     AfterValidator(file_of_certificates),
-    Field(description="file of certificates that sign the server's; default is public authorities'"),
+    Field(description="file with certificates of the server's authority; default is public authorities"),
 ]
 AllowPlainHttp = Annotated[
     bool, Field(description="allow sending the key or password over http:// to another machine")
@@ -144,7 +144,7 @@ class ElasticsearchServer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     url: str
-    user: str = Field(default="", description="user name; default elastic beside a password")
+    user: str = Field(default="", description="user name; default is elastic if a password is set")
     password: SecretStr = Field(default=SecretStr(""), description="password of that user")
     api_key: HeaderKey = Field(default=SecretStr(""), description="API key (encoded), instead of a user")
     allow_plain_http: AllowPlainHttp = False
@@ -249,15 +249,14 @@ class EncoderSettings(BaseModel):
     model: NamedOrFolder = Field(
         default="alibaba-nlp-community/gte-multilingual-base",
         min_length=1,
-        description="name on the model hub, or folder; of an endpoint, its name there",
+        description="name on the model hub, or folder; for an endpoint, the model's name there",
     )
     revision: str = Field(
         default="",
-        description="commit of the model on the hub; of an endpoint, a name of your own for the "
-        "weights that it runs",
+        description="commit of the model on the hub; for an endpoint, a name that you choose for its weights",
     )
     cache: OptionalPath = Field(
-        default=None, description="folder of downloaded models; default is the hub's own"
+        default=None, description="folder of downloaded models; default is the folder of the hub's client"
     )
     download: bool = Field(default=False, description="download a model that is missing on this machine")
     base_url: BaseUrl | None = Field(
@@ -268,14 +267,14 @@ class EncoderSettings(BaseModel):
     ca_certs: CaCerts = None
     query_prefix: str | None = Field(
         default=None,
-        description="text before a question, may be empty; default is the model's own, an endpoint has none",
+        description="text before a question, may be empty; default is the model's, for endpoints none",
     )
     passage_prefix: str | None = Field(
         default=None,
-        description="text before a passage, may be empty; default is the model's own, an endpoint has none",
+        description="text before a passage, may be empty; default is the model's, for endpoints none",
     )
     dimensions: int | None = Field(
-        default=None, ge=8, le=8192, description="number of leading dimensions to keep; default is all"
+        default=None, ge=8, le=8192, description="number of leading dimensions kept; default is all"
     )
     max_tokens: int | None = Field(
         default=None,
@@ -335,7 +334,7 @@ class CrossEncoderSettings(BaseModel):
 
     revision: str = Field(default="", description="commit of the model on the hub")
     cache: OptionalPath = Field(
-        default=None, description="folder of downloaded models; default is the hub's own"
+        default=None, description="folder of downloaded models; default is the folder of the hub's client"
     )
     download: bool = Field(default=False, description="download a model that is missing on this machine")
     device: str = Field(
@@ -438,10 +437,10 @@ class IndexerSettings(LayeredSettings):
     workers: int = Field(default=0, ge=0, le=64, description="analysis processes; 0 = one per core")
     general_glossary: bool = Field(
         default=True,
-        description="add the general Korean-English glossary to an index, beside its mined pairs",
+        description="add the general Korean-English glossary to the mined pairs of an index",
     )
     grobid_url: Annotated[BaseUrl | None, BeforeValidator(unset_if_empty), NAMED_FILE_ONLY] = Field(
-        default=None, description="GROBID server that reads PDFs too; without it the own reader alone"
+        default=None, description="GROBID server that also reads PDFs; without it only the built-in reader"
     )
     grobid_timeout_s: float = Field(
         default=60, gt=0, le=3600, description="seconds for one PDF that GROBID reads"

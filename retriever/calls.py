@@ -12,8 +12,7 @@ from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, C
 from retriever.explaining.words import ExplanationLanguage
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
 from retriever.methods import method_names
-from retriever.queries.boolean import Filters
-from retriever.queries.filters import make_filters
+from retriever.queries.filters import Filters, make_filters
 from retriever.requests.request import MOST_CHARACTERS, SearchRequest
 from retriever.settings import RetrieverSettings
 

@@ -20,7 +20,7 @@ from indexer.settings import IndexerSettings, named_paths
 from retriever.calls import ExplainedSearch, SearchCall
 from retriever.export_files import check_export, write_export
 from retriever.options import COMPLETIONS, chosen_place, export_options, synonyms_option
-from retriever.queries.names import EXPRESSION, NOTHING_TO_SEARCH
+from retriever.query_plan import EXPRESSION, NOTHING_TO_SEARCH
 from retriever.question.unknown_words import unknown_words_note
 from retriever.stages.hits import SearchResult
 
@@ -81,7 +81,7 @@ def search(
     if out:
         check_output(out, read)
     if record_file:
-        from retriever.records.files import form_of
+        from retriever.search_records.files import form_of
 
         form_of(record_file)
         check_output(record_file, read)
@@ -111,8 +111,8 @@ def search(
             show_search(result)
     finally:  # last, so that a full disk loses no output; also written after a closed pipe
         if record_file:
-            from retriever.records.files import save
-            from retriever.records.record import search_record
+            from retriever.search_records.files import save
+            from retriever.search_records.record import search_record
 
             save(search_record(manifest, request, result), record_file)
 
@@ -144,10 +144,10 @@ def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) ->
     FILE comes from `search --record FILE.json`. The recorded settings apply.
     """
     from retriever.index import SearchIndex, open_index
-    from retriever.records.files import load
-    from retriever.records.record import SearchRecord, search_record
-    from retriever.records.rerun import compare, comparison_lines
     from retriever.search import search as run
+    from retriever.search_records.files import load
+    from retriever.search_records.record import SearchRecord, search_record
+    from retriever.search_records.rerun import compare, comparison_lines
 
     then = load(file)
     request, settings = then.request, then.settings()

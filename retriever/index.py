@@ -10,7 +10,6 @@ from base.errors import InvalidCall, Remedy
 from indexer.analysis import Analyzer, UserDictionary, make_analyzer
 from indexer.analysis.packing import PassageTokens
 from indexer.citation_graph.graph import CitationGraph
-from indexer.encoders import VectorFingerprint
 from indexer.errors import IndexClosed, IndexDamaged
 from indexer.files.damage import map_damage_errors
 from indexer.files.schema import StoredPassage
@@ -24,9 +23,7 @@ from indexer.versions.store.engines import open_store
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.following import FollowingIndex
-from retriever.opening.cross_encoder import CrossEncoder
-from retriever.opening.entailment import Entailment
-from retriever.opening.question_vectors import QuestionVectors
+from retriever.opening.models import Models
 from retriever.opening.synonyms import Synonyms, read_synonyms
 from retriever.opening.worker_threads import WorkerThreads
 
@@ -34,35 +31,6 @@ from retriever.opening.worker_threads import WorkerThreads
 SEARCH_THREADS = 2
 
 T = TypeVar("T")
-
-
-class QuestionModels:
-    """The models of the settings, which all versions of an open index share."""
-
-    def __init__(self, settings: IndexerSettings) -> None:
-        """Take the settings of the models; nothing is opened yet."""
-        self._encoder = settings.encoder
-        self._vectors: dict[VectorFingerprint | None, QuestionVectors] = {}
-        self.cross_encoder = CrossEncoder(settings.reranker)
-        self.entailment = Entailment(settings.check)
-
-    def vectors(self, fingerprint: VectorFingerprint | None) -> QuestionVectors:
-        """Return the encoder of questions, one for all versions with this fingerprint."""
-        if fingerprint not in self._vectors:
-            self._vectors[fingerprint] = QuestionVectors(fingerprint, self._encoder)
-        return self._vectors[fingerprint]
-
-    def use(self, fingerprint: VectorFingerprint, vectors: QuestionVectors) -> None:
-        """Use `vectors` for versions with this fingerprint; they are closed with the models."""
-        self._vectors[fingerprint] = vectors
-
-    def close(self) -> None:
-        """Wait for running calls, and close the models."""
-        with ExitStack() as ending:
-            ending.callback(self.cross_encoder.close)
-            ending.callback(self.entailment.close)
-            for vectors in self._vectors.values():
-                ending.callback(vectors.close)
 
 
 class SearchIndex:
@@ -76,7 +44,7 @@ class SearchIndex:
         analyzer: Analyzer,
         glossary: Glossary,
         synonyms: Synonyms | None,
-        models: QuestionModels,
+        models: Models,
         resources: ExitStack,
     ) -> None:
         """Take the parts that `open_index` opened; `resources` are closed with this version."""
@@ -175,7 +143,7 @@ def open_index(
     """
     with ExitStack() as opened:
         store = opened.enter_context(open_store(settings, name))
-        models = QuestionModels(settings)
+        models = Models(settings)
         opened.callback(models.close)
         hold = store.capabilities.local or not follow
         open_version = partial(_open_version, settings, store, models, synonyms, hold=hold)
@@ -187,7 +155,7 @@ def open_index(
 def _open_version(
     settings: IndexerSettings,
     store: IndexStore,
-    models: QuestionModels,
+    models: Models,
     synonyms: Path | None,
     *,
     hold: bool,

@@ -21,10 +21,9 @@ from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords.given import check_given
 from retriever.methods import Method, method_named
-from retriever.queries.names import ALL_LEFT_OUT, NEAREST, NOTHING_TO_SEARCH
+from retriever.query_plan import ALL_LEFT_OUT, NEAREST, NOTHING_TO_SEARCH
 from retriever.question.analysis import analyse_question
-from retriever.requests.context import PassageCache, SearchContext
-from retriever.requests.recorder import SearchRecorder
+from retriever.requests.context import PassageCache, SearchContext, SearchRecorder
 from retriever.requests.request import (
     ConstraintSource,
     SearchOptions,
@@ -37,9 +36,9 @@ from retriever.searching.presenting import applied_search, present
 from retriever.searching.reranking import rerank
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch, SearchResult
+from retriever.stages.papers_without_abstract import only_complete
 from retriever.stages.pool import find_candidates
-from retriever.stages.ranking import Ranking
-from retriever.stages.stages import Stage, Stages, computed
+from retriever.stages.stages import Ranking, Stage, Stages, computed
 
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
 
@@ -109,9 +108,7 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
         BadQuestion, BadFilter: a request that cannot be used.
     """
     _check_hits(request.k, MOST_HITS)
-    filters = request.filters
-    if settings.drop_incomplete and filters.complete is None:
-        filters = replace(filters, complete=True)
+    filters = only_complete(request.filters, settings)
     context = open_ranking(index, replace(request, k=request.k + MARGIN, filters=filters), settings)
     return replace(context, shown=request.k)
 

@@ -41,7 +41,7 @@ class RetrieverSettings(LayeredSettings):
         default=0.35,
         ge=0,
         le=10,
-        description="in `or`, weight of the title clause beside the text; `shrag` has its own (1), "
+        description="weight of the title clause of `or`, relative to the text; `shrag` has 1, "
         "other methods have no title clause",
     )
     count_repeats: bool = Field(
@@ -80,8 +80,8 @@ class RetrieverSettings(LayeredSettings):
         default=None,
         ge=1900,
         le=2100,
-        description="year from which 'the last five years' count back; default is the clock's, set "
-        "it for repeatable runs",
+        description="year from which 'the last five years' count back, set for repeatable runs; "
+        "default is the clock's",
     )
     drop_incomplete: bool = Field(
         default=True, description="leave papers without an abstract out of hits and evidence, and count them"

@@ -13,7 +13,8 @@ from base.terminal.columns import table
 from base.terminal.output import echo, echo_json, echo_lines, shortened
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import Filters, Or, Term
+from retriever.queries.boolean import Or, Term
+from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer, SourceFeatures
 from retriever.sources.configuration import SourceTable, declared, find_source, read_tables
 from retriever.sources.gathered import open_declared

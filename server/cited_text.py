@@ -13,7 +13,7 @@ from typing import Any
 
 from generator.answer_events import AnswerEvent
 from generator.answers.answer import EXTRACTIVE, HEADINGS, abstention, likelihood_line
-from generator.answers.quoting import CHECK_WORDS, quoted
+from generator.answers.marks import CHECK_WORDS, quoted
 from indexer.corpora.papers import Language, language_of
 from server.addresses import reference_line
 from server.korean_notes import in_korean

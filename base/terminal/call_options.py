@@ -1,8 +1,10 @@
 """Arguments and options of a command, made from the fields of a call.
 
-@click.command(cls=SectionedCommand)
-@call_options(SearchCall)
-def search(call: SearchCall) -> None: ...
+    @click.command(cls=SectionedCommand)
+    @call_options(SearchCall)
+    def search(call: SearchCall) -> None: ...
+
+The `Flag` of a field (`base/calls.py`) declares its option.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping

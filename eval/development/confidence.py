@@ -1,4 +1,4 @@
-"""Weights and threshold of the likelihood that the evidence answers (`retriever/searching/confidence.py`).
+"""Weights and threshold of the likelihood that the evidence answers (`retriever/searching/answerability.py`).
 
     python -m eval.development.confidence --home DIR [--step N]
 
@@ -35,9 +35,9 @@ from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from indexer.ingest import Progress
 from retriever.index import SearchIndex
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.requests.request import SearchRequest
-from retriever.searching.confidence import EVIDENCE, AnswerabilityFeatures
+from retriever.searching.answerability import EVIDENCE, AnswerabilityFeatures
 
 PARTS = ("", "@ko", "@en")  # of the passage_ids of a paper
 SHARES = (0.98, 0.96, 0.94, 0.92, 0.9, 0.88)  # answered shares of the plain questions in scope

@@ -3,7 +3,7 @@
     python -m eval.development.paper_relevance --home DIR [--fit | --unseen] [--json]
 
 Ranks the questions of the training collections and of `sample/` by `shrag` and ends each list at the maximum
-of its expected F (`retriever/relevance/expected_f.py`), after at most 20 papers. The table contains for each
+of its expected F (`paper_probability.py`), after at most 20 papers. The table contains for each
 collection F of the first 5, 10 and 20 papers, of the list by the weights in use, and of the list by weights
 fitted without this collection; the papers of a list; the Brier score of the probabilities (the mean squared
 difference from 0 or 1); and their sum as a share of the relevant papers among the first hundred.
@@ -36,10 +36,9 @@ from generator.finding.request import FindRequest
 from indexer.options import json_option
 from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
-from retriever.queries.boolean import Filters
-from retriever.relevance.expected_f import highest_expected_f
-from retriever.relevance.ranked_papers import rank_papers
-from retriever.relevance.score_curve import WEIGHTS
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_probability import WEIGHTS, highest_expected_f
+from retriever.relevance.paper_ranking import rank_papers
 from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 

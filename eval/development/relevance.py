@@ -5,7 +5,7 @@
 Each question of tydi retrieves fifteen passages, as the ways over passages do; the judged passages are
 relevant. Reported for each measure, by words, and by cosine if an encoder is configured: AUROC within the
 fifteen, and the shares of relevant and other passages above a threshold of .6. `--fit` fits the weights of
-`retriever/relevance/passages.py` on the training questions instead and prints them: a logistic regression,
+`retriever/relevance/` on the training questions instead and prints them: a logistic regression,
 with the same total weight of relevant and other passages.
 """
 
@@ -30,12 +30,8 @@ from eval.progress import question_bar
 from eval.qrels import Qrels
 from indexer.ingest import Progress
 from retriever.index import SearchIndex
-from retriever.relevance.passages import (
-    COSINE_WEIGHTS,
-    WORD_WEIGHTS,
-    cosine_features,
-    word_features,
-)
+from retriever.relevance.cascade import PASSAGES
+from retriever.relevance.passages import WORD_WEIGHTS, cosine_features, word_features
 from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.passage_search import search_passages
@@ -43,7 +39,7 @@ from retriever.views.passage_search import search_passages
 RETRIEVED = 15
 THRESHOLD = 0.6
 NAMES = ("tydi-ko", "tydi-en")
-WEIGHTS: Mapping[str, Mapping[str, float]] = {"words": WORD_WEIGHTS, "cosine": COSINE_WEIGHTS}
+WEIGHTS: Mapping[str, Mapping[str, float]] = {"words": WORD_WEIGHTS, "cosine": PASSAGES.weights}
 Features: TypeAlias = dict[str, float]
 
 

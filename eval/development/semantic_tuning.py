@@ -39,8 +39,7 @@ from eval.progress import question_bar
 from eval.qrels import Qrels
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex
-from retriever.order import scored
-from retriever.order.weights import COSINE_WEIGHT, SEMANTIC_WEIGHTS
+from retriever.order.weights import COSINE_WEIGHT, SAME_TITLE_WEIGHT, SEMANTIC_WEIGHTS
 from retriever.settings import Candidates, RetrieverSettings
 
 COLLECTION = "tydi-en"
@@ -50,10 +49,10 @@ GRID: Mapping[str, Sequence[float]] = {
     "base": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0),
     "feedback": (0.0, 0.1, 0.2, 0.3),
     "neighbours": (0.0, 0.1, 0.2),
-    SAME_TITLE: (scored.SAME_TITLE,),
+    SAME_TITLE: (SAME_TITLE_WEIGHT,),
 }
 WEIGHTS = grid(GRID)
-IN_USE = {COSINE: COSINE_WEIGHT, "feedback": 0.0, **SEMANTIC_WEIGHTS, SAME_TITLE: scored.SAME_TITLE}
+IN_USE = {COSINE: COSINE_WEIGHT, "feedback": 0.0, **SEMANTIC_WEIGHTS, SAME_TITLE: SAME_TITLE_WEIGHT}
 
 
 async def values_of(

@@ -43,15 +43,15 @@ from indexer.options import json_option
 from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.methods.shrag import TITLE_WEIGHT
-from retriever.order import scored
 from retriever.order.bm25 import Scores
 from retriever.order.feedback import SELECTION, TermSelection, feedback_terms
 from retriever.order.measured import Measure, Measured, measure
 from retriever.order.patterns import TokenPlaces
-from retriever.order.weights import LEXICAL_WEIGHTS
-from retriever.queries.names import BRIDGES, FEEDBACK
+from retriever.order.scored import ScoredCandidates
+from retriever.order.weights import LEXICAL_WEIGHTS, SAME_TITLE_WEIGHT
+from retriever.query_plan import BRIDGES, FEEDBACK
 from retriever.settings import RetrieverSettings
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 NDCG = "nDCG@10"
 FEWEST_SETS = 2
@@ -63,7 +63,7 @@ GRID: Mapping[str, Sequence[float]] = {
     SAME_TITLE: (0.0, 0.1, 0.2, 0.3),
 }
 WEIGHTS = grid(GRID)
-IN_USE = {**LEXICAL_WEIGHTS, SAME_TITLE: scored.SAME_TITLE}
+IN_USE = {**LEXICAL_WEIGHTS, SAME_TITLE: SAME_TITLE_WEIGHT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ async def values_of(
     return np.array(table)
 
 
-def _second_search(candidates: scored.ScoredCandidates) -> Scores:
+def _second_search(candidates: ScoredCandidates) -> Scores:
     """Return the scores that the second search adds."""
     first = {*LEXICAL_WEIGHTS, SAME_TITLE}
     gained = [values * weight for name, (values, weight) in candidates.parts.items() if name not in first]

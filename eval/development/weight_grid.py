@@ -17,7 +17,7 @@ from retriever.order.scored import DECIMALS, ScoredCandidates
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 FIRST = 10
 SAME_TITLE = "same title"

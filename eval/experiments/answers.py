@@ -29,9 +29,9 @@ from generator.settings import EVIDENCE
 from indexer.ingest import Progress
 from indexer.options import json_option
 from retriever.index import SearchIndex
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, open_ranking, run_stages, search
-from retriever.searching.confidence import THRESHOLD, AnswerabilityFeatures, answer_likelihood
+from retriever.searching.answerability import THRESHOLD, AnswerabilityFeatures, answer_likelihood
 from retriever.searching.presenting import answerability
 from retriever.settings import RetrieverSettings
 

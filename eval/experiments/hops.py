@@ -31,10 +31,10 @@ from eval.progress import question_bar
 from eval.runs import Run, as_written
 from eval.significance import compare
 from indexer.options import json_option
-from retriever.hops.rounds import SECOND_SHARE, SOURCES, with_second_round
 from retriever.index import SearchIndex
 from retriever.question.question_form import THRESHOLD, WEIGHTS, QuestionForm, question_form
 from retriever.search import SearchRequest, open_ranking, run_stages
+from retriever.second_round import SECOND_SHARE, SOURCES, with_second_round
 from retriever.settings import RetrieverSettings
 
 STEPS, ONE_STEP = "hotpotqa-100", ("tydi-en", "tydi-ko")

@@ -40,7 +40,7 @@ from eval.experiments.sample import (
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 
 FOLDER = SAMPLE / "plain"
 CORPORA: Mapping[str, Collection] = {"sample": SAMPLE_COLLECTION, "held-out": HELD_OUT}

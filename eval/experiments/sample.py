@@ -27,15 +27,15 @@ from base.terminal.output import echo, echo_json, echo_lines
 from eval.experiments.collections import Collection
 from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
-from generator.answers.citations import check_sentence
 from generator.answers.extractive import extractive_answer
+from generator.checking.sentence_check import check_sentence
 from generator.settings import EVIDENCE
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
-from retriever.searching.confidence import THRESHOLD
+from retriever.searching.answerability import THRESHOLD
 from retriever.settings import RetrieverSettings
 
 SAMPLE = Path(__file__).parents[2] / "sample"

@@ -3,16 +3,17 @@
 Every sentence has citations and the result of its check.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from pydantic import Field, computed_field
 
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable
-from generator.answers.citations import Check, Reason
-from generator.answers.quoting import CHECK_WORDS, cited, quoted
+from generator.answers.marks import CHECK_WORDS, cited, quoted
+from generator.checking.sentence_check import Check, Reason
 from indexer.corpora.papers import Language
+from indexer.files.schema import StoredPassage
 from retriever.question.unknown_words import unknown_words_note
 from retriever.stages.hits import SearchResult
 
@@ -170,6 +171,12 @@ def likelihood_line(language: Language, likelihood: float | None) -> str:
 def not_checked_line(language: Language) -> str:
     """Return the closing line of a quoted answer."""
     return NOT_CHECKED[_of(language)]
+
+
+def cited_passages(passage_ids: Iterable[str], evidence: Sequence[StoredPassage]) -> list[StoredPassage]:
+    """Return the cited passages of the evidence."""
+    wanted = set(passage_ids)
+    return [passage for passage in evidence if passage.passage_id in wanted]
 
 
 def _of(language: Language) -> str:

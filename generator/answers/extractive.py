@@ -24,7 +24,7 @@ from retriever.queries.boolean import single
 from retriever.question.concepts import Concept, Word, with_roles
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import SearchResult
-from retriever.views.concepts import question_concepts
+from retriever.views.passage_search import question_concepts
 
 MOST_SENTENCES = 6
 # Least score of a quoted paper as a share of the best score; least share of the question's subject, by

@@ -5,19 +5,15 @@ If the judge fails, the checks by rules stay, and the step notes it.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.errors import ResourceError
-from generator.answers.answer import Answer, Sentence
-from generator.answers.citations import UNSURE, Check, Reason, cited
-from generator.errors import ModelAnswerInvalid
-from generator.llm import LanguageModel, Message, OnText
-from generator.llm.structured import CutAt
-from generator.model_calls.context import fit
-from generator.model_calls.model_step import FromModel, model_step
+from generator.answers.answer import Answer, Sentence, cited_passages
+from generator.checking.sentence_check import UNSURE, Check, Reason
+from generator.llm import CutAt, Reply
+from generator.model_calls.model_step import ModelStep, UnusableReply, constant, unheard
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, error_text
@@ -69,15 +65,8 @@ async def judged(
         return await _by_entailment(parent, answer, places, evidence, resources)
     if resources.model is None:
         return answer
-    made = await model_step(
-        parent,
-        "check",
-        partial(_by_language_model, answer, places, evidence, resources.model),
-        Answer.as_record,
-        fallback=FALLBACK,
-        sentences=len(places),
-    )
-    return made or answer
+    check = check_step(answer, places, evidence, resources.model.settings.revision)
+    return await check.run(parent, resources.model)
 
 
 async def _by_entailment(
@@ -90,7 +79,8 @@ async def _by_entailment(
     pairs, owners = [], []
     for place in places:
         sentence = answer.sentences[place]
-        texts = [f"{passage.title}\n{passage.text}" for passage in cited(sentence.citations, evidence)]
+        cited = cited_passages(sentence.citations, evidence)
+        texts = [f"{passage.title}\n{passage.text}" for passage in cited]
         for text in dict.fromkeys([*texts, "\n".join(texts)]):  # one passage may support all, or each a part
             pairs.append((text, sentence.text))
             owners.append(place)
@@ -114,46 +104,39 @@ async def _by_entailment(
         return judged_answer
 
 
-async def _by_language_model(
-    answer: Answer,
-    places: Sequence[int],
-    evidence: Sequence[StoredPassage],
-    model: LanguageModel,
-    on_text: OnText | None = None,
-) -> FromModel[Answer]:
-    """Ask for a judgement of every sentence.
-
-    Raises:
-        ModelFailed: the call failed, or the reply omits a sentence.
-    """
-    del on_text  # judgements are not shown as they grow
-    prompt = load_prompt("check", answer.language)
-    limit = model.limit("check")
+def check_step(
+    answer: Answer, places: Sequence[int], evidence: Sequence[StoredPassage], revision: str | None
+) -> ModelStep[Judgements, Answer]:
+    """Return the step that asks for a judgement of every sentence at these places."""
     numbers = {passage.passage_id: str(number) for number, passage in enumerate(evidence, 1)}
     asked = [answer.sentences[place] for place in places]
     sentences = [
         f"({', '.join(numbers[each] for each in sentence.citations)}) {sentence.text}" for sentence in asked
     ]
 
-    def messages_of(passages: Sequence[str]) -> list[Message]:
-        return [{"role": "user", "content": prompt.render(passages=passages, sentences=sentences)}]
+    async def read(reply: Reply[Judgements]) -> Answer:
+        by_number = {each.sentence: each for each in reply.value.judgements}
+        if left_out := [number for number in range(1, len(places) + 1) if number not in by_number]:
+            raise UnusableReply(f"did not judge sentence {left_out[0]}")
+        checks: dict[int, tuple[Check, str]] = {
+            place: (by_number[number].verdict, by_number[number].why)
+            for number, place in enumerate(places, 1)
+        }
+        return _with_checks(answer, checks, f"{reply.model}@{revision}" if revision else reply.model)
 
-    fitted = await fit(evidence, messages_of, model, limit)
-    reply = await model.complete_json(
-        fitted.messages, Judgements, name="check", prompt_version=prompt.version, limit=limit
+    return ModelStep(
+        "check",
+        load_prompt("check", answer.language),
+        {"sentences": sentences},
+        Judgements,
+        read=read,
+        fallback=FALLBACK,
+        otherwise=constant(answer),
+        inputs={"sentences": len(places)},
+        output=Answer.as_record,
+        passages=evidence,
+        listening=unheard,
     )
-    by_number = {each.sentence: each for each in reply.value.judgements}
-    if left_out := [number for number in range(1, len(places) + 1) if number not in by_number]:
-        raise ModelAnswerInvalid(
-            f"{reply.model} at {model.endpoint} did not judge sentence {left_out[0]}. Use another model.",
-            text=reply.text,
-        )
-    checks: dict[int, tuple[Check, str]] = {
-        place: (by_number[number].verdict, by_number[number].why) for number, place in enumerate(places, 1)
-    }
-    revision = model.settings.revision
-    name = f"{reply.model}@{revision}" if revision else reply.model
-    return FromModel(_with_checks(answer, checks, name), reply, prompt.version, fitted)
 
 
 def _with_checks(answer: Answer, checks: dict[int, tuple[Check, str]], name: str) -> Answer:

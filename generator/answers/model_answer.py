@@ -1,24 +1,22 @@
 """Answers written by a language model from the evidence, each sentence checked against its citations."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, ValidationError, create_model
 
-from generator.answers.answer import SECTIONS, Answer, Section, Sentence, no_answer
-from generator.answers.citations import check_sentence, check_title, cited, reader
+from generator.answers.answer import SECTIONS, Answer, Section, Sentence, cited_passages, no_answer
 from generator.answers.excluding import exclusion_prompt, marked
 from generator.answers.extractive import MOST_SENTENCES
-from generator.answers.markup import without_markup
+from generator.answers.marks import without_markup
 from generator.answers.streaming import each_sentence, sections_so_far
-from generator.checking.reading import Reading
-from generator.errors import ContextExceeded
-from generator.llm import LanguageModel, Message, OnText, Reply
-from generator.model_calls.context import FittedPrompt, RefusedPrompt, fit
-from generator.model_calls.model_step import FromModel
+from generator.checking.sentence_check import Parser, check_sentence, check_title, parser
+from generator.llm import Reply
+from generator.model_calls.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of
 from indexer.files.schema import StoredPassage
@@ -93,65 +91,54 @@ class AnswerForm:
 WHOLE_ANSWER = AnswerForm("answer", answer_schema, SECTIONS, MOST_SENTENCES)
 
 
-async def answer_from_model(
+def written_answer(
     question: str,
     evidence: Sequence[StoredPassage],
-    model: LanguageModel,
     index: SearchIndex,
-    on_text: OnText | None = None,
+    otherwise: Callable[[], Awaitable[Answer]],
+    *,
     constraints: Constraints | None = None,
     on_sentences: Callable[[tuple[Sentence, ...]], None] | None = None,
     form: AnswerForm = WHOLE_ANSWER,
-) -> FromModel[Answer]:
-    """Ask for an answer; `on_sentences` receives all checked sentences so far after each new sentence.
+) -> ModelStep[WrittenAnswer, Answer]:
+    """Return the step that asks for an answer; `otherwise` makes the answer without the model.
 
-    Numbers of nonexistent passages are dropped; a sentence without remaining citations is unsupported.
-    Evidence that is too long for the model is shortened, and once more if the server refuses the prompt. The
-    prompt names the subjects that `constraints` exclude, and sentences about them are marked.
-
-    Raises:
-        ModelFailed: the call failed or returned no valid answer.
+    `on_sentences` receives all checked sentences so far after each new sentence. Numbers of nonexistent
+    passages are dropped; a sentence without remaining citations is unsupported. The prompt names the subjects
+    that `constraints` exclude, and sentences about them are marked.
     """
-    language = language_of(question)
-    prompt = load_prompt(form.prompt, language)
+    language, constraints = language_of(question), constraints or Constraints()
     schema = form.schema(len(evidence))
-    limit = model.limit("answer")
-    asked = constraints or Constraints()
-    left_out, left_out_version = exclusion_prompt(asked, language)
+    left_out, left_out_version = exclusion_prompt(constraints, language)
     found = load_prompt("findings", language).render(findings=form.findings) if form.findings else ""
-    read = reader(index)
-    check = sentence_check(evidence, index, asked, read)
-
-    def messages_of(passages: Sequence[str]) -> list[Message]:
-        rendered = prompt.render(question=question, passages=passages, **form.values)
-        return [{"role": "user", "content": "\n\n".join(filter(None, (rendered, found, left_out)))}]
+    parse = parser(index)
+    check = sentence_check(evidence, index, constraints, parse)
 
     async def closed(text: str) -> None:
         if on_sentences and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):
             await _check_each(*begun, check, on_sentences)
 
-    async def ask(fitted: FittedPrompt) -> Reply[WrittenAnswer]:
-        async with each_sentence(on_text, closed) as listen:
-            return await model.complete_json(
-                fitted.messages,
-                schema,
-                name="answer",
-                prompt_version=prompt.version,
-                limit=limit,
-                on_text=listen if on_sentences else on_text,
-            )
+    async def read(reply: Reply[WrittenAnswer]) -> Answer:
+        if on_sentences:
+            await _check_each(reply.value, reply.value.answered, check, on_sentences)
+        answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, check)
+        return await asyncio.to_thread(with_checked_title, answer, evidence, index, parse)
 
-    fitted = await fit(evidence, messages_of, model, limit)
-    try:
-        reply = await ask(fitted)
-    except ContextExceeded as error:
-        fitted = await fit(evidence, messages_of, model, limit, RefusedPrompt(fitted, error))
-        reply = await ask(fitted)
-    if on_sentences:
-        await _check_each(reply.value, reply.value.answered, check, on_sentences)
-    answer = await asyncio.to_thread(checked_answer, reply.value, reply.model, language, check)
-    answer = await asyncio.to_thread(with_checked_title, answer, evidence, index, read)
-    return FromModel(answer, reply, prompt.version, fitted, left_out_version)
+    return ModelStep(
+        "answer",
+        load_prompt(form.prompt, language),
+        {"question": question, **form.values},
+        schema,
+        read=read,
+        fallback="extractive answer",
+        otherwise=otherwise,
+        inputs={"evidence": [passage.passage_id for passage in evidence]},
+        output=Answer.as_record,
+        passages=evidence,
+        further="\n\n".join(filter(None, (found, left_out))),
+        further_versions={} if left_out_version is None else {"exclusions_prompt_version": left_out_version},
+        listening=partial(each_sentence, closed=closed) if on_sentences else nullcontext,
+    )
 
 
 SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]
@@ -161,17 +148,17 @@ def sentence_check(
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
     constraints: Constraints,
-    read: Callable[[str], Reading] | None = None,
+    parse: Parser | None = None,
 ) -> SentenceCheck:
     """Return a cached check of a sentence against the passages with its citation numbers."""
-    read = read or reader(index)
+    parse = parse or parser(index)
 
     @lru_cache
     def check(text: str, section: Section, numbers: tuple[int, ...]) -> Sentence:
         numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
         citations = tuple(evidence[number - 1].passage_id for number in numbers)
-        finding = check_sentence(text, cited(citations, evidence), index, read)
-        return marked(Sentence(text, section, citations, finding.check, finding.reasons), constraints, index)
+        checked = check_sentence(text, cited_passages(citations, evidence), index, parse)
+        return marked(Sentence(text, section, citations, checked.check, checked.reasons), constraints, index)
 
     return check
 
@@ -190,14 +177,15 @@ def with_checked_title(
     answer: Answer,
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
-    read: Callable[[str], Reading] | None = None,
+    parse: Parser | None = None,
 ) -> Answer:
     """Check a model's title against the passages that the sentences cite."""
     if answer.abstained:
         return answer
-    passages = cited((each for sentence in answer.sentences for each in sentence.citations), evidence)
-    finding = check_title(answer.title, passages, index, read)
-    return replace(answer, title_check=finding.check, title_reasons=finding.reasons)
+    cited = (passage_id for sentence in answer.sentences for passage_id in sentence.citations)
+    passages = cited_passages(cited, evidence)
+    checked = check_title(answer.title, passages, index, parse)
+    return replace(answer, title_check=checked.check, title_reasons=checked.reasons)
 
 
 def _in_order(written: WrittenAnswer) -> Iterator[tuple[str, Section, tuple[int, ...]]]:
@@ -227,7 +215,7 @@ async def _check_each(
 ) -> None:
     """Check the sentences one by one in a thread, and pass on the certain ones after each.
 
-    An abstention keeps only sentences with citations. Until `answered` is known or the body begins, sentences
+    An abstention keeps only sentences with citations. Until `answered` is known or the body starts, sentences
     from the first one without citations on are held back.
     """
     sentences: list[Sentence] = []

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from generator.answers.markup import LIST_SIGN
+from generator.answers.marks import LIST_SIGN
 from indexer.corpora.chunking import split_sentences
 from indexer.corpora.cleaning import heading_kind
 from indexer.corpora.papers import language_of

@@ -1,50 +1,52 @@
-"""The signs that speak against a sentence, each with the function that finds its words."""
+"""Table of the signs against a claim, each with the function that yields the words concerned."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
-from typing import Literal
+from functools import cached_property
+from itertools import chain
+from typing import Literal, TypeVar
 
-from generator.checking.baselines import better_baselines
-from generator.checking.clauses import Bridge, Text, nearest_sentences
-from generator.checking.denials import denials
-from generator.checking.denied_terms import stated_terms
-from generator.checking.exchanged_roles import exchanged_roles, exchanged_sides
-from generator.checking.findings import false_findings, missed_findings
-from generator.checking.lone_clauses import lone_clauses
-from generator.checking.names import same_name
-from generator.checking.negating_prefixes import turned_prefixes
-from generator.checking.numbers.belonging import MOST_QUANTITIES, of_another
-from generator.checking.numbers.bounds import borrowed_sides, other_bounds, other_sides
-from generator.checking.numbers.by_and_to import confused_extents
-from generator.checking.numbers.counted import exchanged_counts
-from generator.checking.numbers.counters import counted_otherwise
-from generator.checking.numbers.directions import turned_changes
-from generator.checking.numbers.exchanged import Labelled, exchanged_numbers, lent_numbers
-from generator.checking.numbers.labels import of_other_conditions, of_other_labels, turned_labels
-from generator.checking.numbers.multiples import (
-    NEAR_A_MULTIPLE,
-    Multiples,
-    is_difference,
-    is_more_by,
-    is_said,
-    is_share_of_counts,
-    joined,
+from generator.checking.numbers.bounds import other_bounds, other_limits, reversed_limits
+from generator.checking.numbers.changes import (
+    confused_extents,
+    contrary_directions,
+    reversed_changes,
+    starts_as_ends,
 )
-from generator.checking.numbers.numerals import TIMES
-from generator.checking.numbers.orders import wrong_orders, wrong_ranks
-from generator.checking.numbers.quantities import Quantity, spans_years
-from generator.checking.opposites import contradictions
-from generator.checking.ranks import other_ranks
-from generator.checking.reading import Reading
-from generator.checking.replaced_actors import replaced_actors
-from generator.checking.reversed_changes import begun_at_end, reversed_changes
-from generator.checking.rivals import rival_terms
-from generator.checking.subjects import missing_terms, names_elsewhere, replaced_words, rival_names
-from generator.checking.substances import drugs, substances
-from generator.checking.themes import about_others, contrary_themes, outdone_by_standard
-from generator.checking.universals import unsaid_universals
-from indexer.analysis.tokens import Token
+from generator.checking.numbers.conditions import negated_labels, other_conditions, other_labels
+from generator.checking.numbers.exchanged import (
+    exchanged_numbers,
+    misplaced_numbers,
+    numbers_of_other_sentences,
+)
+from generator.checking.numbers.labels import MOST_QUANTITIES, Labels
+from generator.checking.numbers.missing import join, missing_numbers
+from generator.checking.numbers.orders import contrary_superlatives, wrong_orders, wrong_superlatives
+from generator.checking.numbers.subjects import (
+    exchanged_counts,
+    measured_counts,
+    missing_terms,
+    names_elsewhere,
+    replaced_names,
+)
+from generator.checking.parsing import ParsedText
+from generator.checking.statements.comparisons import exchanged_comparisons, inverted_baselines
+from generator.checking.statements.coverage import uncovered_clauses, unsupported_universals
+from generator.checking.statements.effects import denied_effects, invented_effects
+from generator.checking.statements.names import same_name
+from generator.checking.statements.negations import affirmed_terms, contradicted_negations
+from generator.checking.statements.opposites import contradictions
+from generator.checking.statements.replaced_terms import (
+    changed_prefixes,
+    replaced_exclusive_terms,
+    replaced_words,
+)
+from generator.checking.statements.roles import exchanged_roles, replaced_actors
+from generator.checking.statements.substances import drugs, substances
+from generator.checking.statements.themes import contrary_themes, outdone_by_standard, unrelated_directions
+from generator.checking.text.clauses import Text
+from generator.checking.text.matching import TermMatcher
+from generator.checking.text.quantities import Quantity
 
 Sign = Literal[
     "citation",
@@ -61,204 +63,169 @@ Sign = Literal[
     "words",
     "judge",
 ]
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
-class Compared:
-    """A sentence with the sources that it cites; `across`: none is in its language."""
+class CitedClaim:
+    """A claim and the passages that it cites; `cross_lingual`: no passage is in the claim's language."""
 
-    own: Reading
-    sources: tuple[Reading, ...]
-    held: set[str]  # terms of the sources
-    bridge: Bridge
-    across: bool
+    claim: ParsedText
+    passages: tuple[ParsedText, ...]
+    passage_terms: set[str]
+    matcher: TermMatcher
+    cross_lingual: bool
+
+    def all(self, part: Callable[[ParsedText], Iterable[Part]]) -> list[Part]:
+        """Return a part of all passages in one list."""
+        return list(chain.from_iterable(map(part, self.passages)))
 
     @property
     def texts(self) -> list[Text]:
-        """The texts of the sources."""
-        return [source.text for source in self.sources]
+        """The texts of the passages."""
+        return [passage.text for passage in self.passages]
 
     @property
-    def counted(self) -> list[Quantity]:
-        """The numbers of the sources."""
-        return [quantity for text in self.texts for quantity in text.quantities]
+    def quantities(self) -> list[Quantity]:
+        """The numbers of the passages."""
+        return self.all(lambda passage: passage.text.quantities)
 
     @property
-    def labelled(self) -> list[tuple[Text, tuple[Labelled, ...]]]:
-        """The numbers of each source with their labels."""
-        return [(source.text, source.labelled) for source in self.sources]
+    def labels(self) -> list[Labels]:
+        """The labelled numbers of each passage."""
+        return [passage.sentence_labels for passage in self.passages]
 
     @cached_property
-    def missing_numbers(self) -> tuple[tuple[Quantity, bool], ...]:
-        """The numbers that no source has, each with whether one has it with another unit."""
-        return tuple(_missing_numbers(self))
+    def missing_numbers(self) -> list[tuple[Quantity, bool]]:
+        """The missing numbers; True if a passage has the number with another unit."""
+        found = missing_numbers(
+            self.claim.text, self.passages, self.matcher, cross_lingual=self.cross_lingual
+        )
+        return list(found)
 
 
-def _missing_numbers(it: Compared) -> Iterator[tuple[Quantity, bool]]:
-    text = it.own.text
-    multiples_near = cache(partial(_multiples_near, it))
-    said = [quantity for source in it.texts for quantity in source.quantities]
-    for quantity in text.quantities:
-        if not quantity.demanded:
-            continue
-        if quantity.multiple:
-            tokens = () if it.across else text.tokens_around(quantity.start)
-            found = is_said(quantity, text.text, multiples_near(tokens))
-        else:
-            found = any(quantity.same_as(other) for other in said) or spans_years(quantity, said)
-            found = found or is_difference(quantity, text.text, (source.differences for source in it.sources))
-            if not found and quantity.unit == TIMES:
-                found = is_said(
-                    quantity,
-                    text.text,
-                    multiples_near(() if it.across else text.tokens_around(quantity.start)),
-                )
-            found = found or any(is_more_by(quantity, other) for other in said)
-            found = found or is_share_of_counts(quantity, (source.text for source in it.texts))
-        if not found:
-            same = any(quantity.value == other.value for other in said)
-            yield quantity, same and not quantity.multiple
-
-
-def _multiples_near(it: Compared, tokens: tuple[Token, ...]) -> Multiples:
-    """Return the multiples of the sources' sentences about a clause; across languages of all sentences."""
-    if it.across:
-        return joined([each for source in it.sources for each in source.multiples.values()])
-    near = zip(it.sources, nearest_sentences(it.texts, tokens, it.bridge, NEAR_A_MULTIPLE), strict=True)
-    return joined(
-        [
-            source.multiples[number]
-            for source, numbers in near
-            for number in numbers
-            if number in source.multiples
-        ]
+def _numbers(cited: CitedClaim) -> Iterator[str]:
+    return (
+        quantity.shown or quantity.text for quantity, other_unit in cited.missing_numbers if not other_unit
     )
 
 
-def _numbers(it: Compared) -> Iterator[str]:
-    return (quantity.shown or quantity.text for quantity, same in it.missing_numbers if not same)
+def _units(cited: CitedClaim) -> Iterator[str]:
+    yield from (quantity.text for quantity, other_unit in cited.missing_numbers if other_unit)
+    yield from measured_counts(cited.claim.text.quantities, cited.texts)
 
 
-def _units(it: Compared) -> Iterator[str]:
-    yield from (quantity.text for quantity, same in it.missing_numbers if same)
-    yield from counted_otherwise(it.own.text.quantities, it.texts)
-
-
-def _other_numbers(it: Compared) -> Iterator[str]:
-    own, bridge = it.own, it.bridge
-    said = [bound for source in it.sources for bound in source.bounds]
-    sides = [side for source in it.sources for side in source.ranges]
-    counts = [count for source in it.sources for count in source.counts]
-    yield from map(_pair, other_bounds(own.bounds, said, bridge))
-    yield from other_sides(own.ranges, sides, it.counted)
-    yield from map(_pair, borrowed_sides(own.ranges, sides, it.counted))
-    if not it.across:
-        yield from map(_pair, exchanged_counts(own.counts, counts, bridge))
-    # A source with too many numbers may give them to the right words: then nothing is said of the others.
-    if any(len(each.text.quantities) > MOST_QUANTITIES for each in (own, *it.sources)):
+def _other_numbers(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher, labels = cited.claim, cited.matcher, cited.labels
+    own_labels, quantities = claim.sentence_labels, claim.text.quantities
+    limits = cited.all(lambda passage: passage.limits)
+    yield from _pairs(other_bounds(claim.bounds, cited.all(lambda passage: passage.bounds), matcher))
+    yield from reversed_limits(claim.limits, limits, cited.quantities)
+    yield from _pairs(other_limits(claim.limits, limits, cited.quantities))
+    if not cited.cross_lingual:
+        yield from _pairs(exchanged_counts(claim.counts, cited.all(lambda passage: passage.counts), matcher))
+    # In a table of too many numbers the words beside a number are unknown.
+    if any(len(each.text.quantities) > MOST_QUANTITIES for each in (claim, *cited.passages)):
         return
-    places = [source.places for source in it.sources]
-    yield from map(_pair, of_another(own.places, places, own.text.quantities, bridge, across=it.across))
-    yield from map(_pair, _other_labels(it))
-    if it.across:
-        yield from missing_terms(own.labelled, it.held, bridge)
+    phrase_labels = [passage.phrase_labels for passage in cited.passages]
+    yield from _pairs(
+        misplaced_numbers(
+            claim.phrase_labels, phrase_labels, quantities, matcher, cross_lingual=cited.cross_lingual
+        )
+    )
+    translated = None
+    if cited.cross_lingual:
+        translated = {
+            word for passage in cited.passages for words, _ in passage.translations for word in words
+        }
+    yield from _pairs(other_labels(own_labels, labels, quantities, translated, matcher))
+    yield from _pairs(other_conditions(own_labels, labels, cited.quantities))
+    changed = list(chain.from_iterable(claim.changes))
+    yield from _pairs(negated_labels(own_labels, labels, changed))
+    if cited.cross_lingual:
+        yield from missing_terms(own_labels, cited.passage_terms, matcher)
     else:
-        yield from map(_pair, lent_numbers(own.text, own.labelled, it.labelled, bridge))
-        yield from map(_pair, replaced_words(own.text, it.texts))
-    yield from map(_pair, names_elsewhere(own.text, own.labelled, it.labelled, same_name))
-    named = drugs if it.across else substances
-    yield from map(_pair, rival_names(own.text, own.labelled, it.labelled, same_name, named))
+        yield from _pairs(numbers_of_other_sentences(claim.text, own_labels, labels, matcher))
+        yield from _pairs(replaced_words(claim.text, cited.texts))
+    yield from _pairs(names_elsewhere(claim.text, own_labels, labels, cited.texts, same_name))
+    named = drugs if cited.cross_lingual else substances
+    yield from _pairs(replaced_names(own_labels, labels, same_name, named))
 
 
-def _other_labels(it: Compared) -> Iterator[tuple[str, str]]:
-    own, labelled = it.own, it.labelled
-    known = None
-    if it.across:
-        known = {word for source in it.sources for words, _ in source.translations for word in words}
-    yield from of_other_labels(own.labelled, labelled, own.text.quantities, known, it.bridge)
-    yield from of_other_conditions(own.text, own.labelled, labelled)
-    changed = [each for change in own.changes for each in change]
-    yield from turned_labels(own.text, own.labelled, labelled, changed)
+def _exchanged(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher = cited.claim, cited.matcher
+    yield from _pairs(exchanged_numbers(claim.sentence_labels, cited.labels, matcher))
+    comparisons = cited.all(lambda passage: passage.comparisons)
+    yield from _pairs(exchanged_comparisons(claim.comparisons, comparisons, matcher))
+    baselines = cited.all(lambda passage: passage.baselines)
+    yield from _pairs(
+        inverted_baselines(claim.comparisons, baselines, comparisons, cited.passage_terms, matcher)
+    )
+    directed = cited.all(lambda passage: passage.directed_quantities)
+    yield from _pairs(wrong_orders(claim.comparisons, claim.text.quantities, cited.labels, directed, matcher))
+    yield from exchanged_roles(claim.actions, cited.all(lambda passage: passage.actions))
+    if not cited.cross_lingual:
+        yield from replaced_actors(claim.text, cited.texts, matcher)
 
 
-def _exchanged(it: Compared) -> Iterator[str]:
-    for pair in exchanged_numbers(it.own.labelled, [source.labelled for source in it.sources], it.bridge):
-        yield _pair(pair)
-    compared = [comparison for source in it.sources for comparison in source.comparisons]
-    for pair in exchanged_sides(it.own.comparisons, compared, it.bridge):
-        yield _pair(pair)
-    baselines = [baseline for source in it.sources for baseline in source.baselines]
-    for pair in better_baselines(it.own.comparisons, baselines, compared, it.held, it.bridge):
-        yield _pair(pair)
-    changed = [change for source in it.sources for change in source.directed]
-    for pair in wrong_orders(
-        it.own.comparisons,
-        it.own.text.quantities,
-        [(source.text, source.labelled) for source in it.sources],
-        changed,
-        it.bridge,
-    ):
-        yield _pair(pair)
-    yield from exchanged_roles(it.own.actions, [each for source in it.sources for each in source.actions])
-    if not it.across:
-        yield from replaced_actors(it.own.text, it.texts, it.bridge)
+def _turned(cited: CitedClaim) -> Iterator[str]:
+    claim, changes = cited.claim, cited.all(lambda passage: passage.changes)
+    yield from reversed_changes(claim.changes, changes)
+    ends = [extent.quantity for extent in claim.extents if extent.is_end]
+    yield from starts_as_ends(ends, claim.changes, changes, cited.quantities)
+    differences = [passage.differences for passage in cited.passages]
+    multiples = join(cited.all(lambda passage: passage.multiples.values()))
+    extents = cited.all(lambda passage: passage.extents)
+    yield from _pairs(confused_extents(claim.extents, extents, claim.text.text, differences, multiples))
 
 
-def _turned(it: Compared) -> Iterator[str]:
-    yield from reversed_changes(it.own.changes, [each for source in it.sources for each in source.changes])
-    ends = [each.quantity for each in it.own.extents if each.to]
-    changed = [each for source in it.sources for each in source.changes]
-    yield from begun_at_end(ends, it.own.changes, changed, it.counted)
-    said = [each for source in it.sources for each in source.extents]
-    differences = [source.differences for source in it.sources]
-    multiples = joined([each for source in it.sources for each in source.multiples.values()])
-    for pair in confused_extents(it.own.extents, said, it.own.text.text, differences, multiples):
-        yield _pair(pair)
+def _opposites(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher = cited.claim, cited.matcher
+    themes = cited.all(lambda passage: passage.themes)
+    unrelated = unrelated_directions(claim.themes, themes, matcher)
+    directions = [(passage.text, passage.directions) for passage in cited.passages]
+    yield from _pairs(contradictions(claim.text, claim.directions, directions, matcher, unrelated))
+    yield from _pairs(outdone_by_standard(claim.themes, themes, matcher))
+    yield from _pairs(contrary_themes(claim.themes, themes, matcher))
+    superlatives = cited.all(lambda passage: passage.superlatives)
+    yield from _pairs(contrary_superlatives(claim.superlatives, superlatives, cited.quantities, matcher))
+    yield from _pairs(wrong_superlatives(claim.superlatives, cited.labels, claim.text.quantities, matcher))
+    yield from _pairs(replaced_exclusive_terms(claim.text, cited.texts, matcher))
+    if not cited.cross_lingual:
+        yield from _pairs(changed_prefixes(claim.text, cited.texts))
+    directed = cited.all(lambda passage: passage.directed_quantities)
+    yield from _pairs(contrary_directions(claim.directed_quantities, directed, matcher))
 
 
-def _opposites(it: Compared) -> Iterator[str]:
-    said = [(source.text, source.directions) for source in it.sources]
-    themes = [theme for source in it.sources for theme in source.themes]
-    others = about_others(it.own.themes, themes, it.bridge)
-    yield from map(_pair, contradictions(it.own.text, it.own.directions, said, it.bridge, others))
-    yield from map(_pair, outdone_by_standard(it.own.themes, themes, it.bridge))
-    for pair in contrary_themes(
-        it.own.themes, [each for source in it.sources for each in source.themes], it.bridge
-    ):
-        yield _pair(pair)
-    ranked = [rank for source in it.sources for rank in source.ranks]
-    yield from map(_pair, other_ranks(it.own.ranks, ranked, it.counted, it.bridge))
-    yield from map(_pair, wrong_ranks(it.own.ranks, it.labelled, it.own.text.quantities, it.bridge))
-    yield from map(_pair, rival_terms(it.own.text, it.texts, it.bridge))
-    if not it.across:
-        for pair in turned_prefixes(it.own.text, it.texts):
-            yield _pair(pair)
-    for pair in turned_changes(it.own.directed, [source.directed for source in it.sources], it.bridge):
-        yield _pair(pair)
+def _denied(cited: CitedClaim) -> Iterator[str]:
+    claim, matcher = cited.claim, cited.matcher
+    yield from contradicted_negations(
+        claim.statements, cited.all(lambda passage: passage.statements), matcher
+    )
+    effects = [passage.effects for passage in cited.passages]
+    yield from invented_effects(claim.effects, effects, matcher)
+    yield from denied_effects(claim.effects, effects, matcher)
+    negated = [passage.negated_terms for passage in cited.passages]
+    yield from affirmed_terms(claim.text, negated, cited.passage_terms, matcher)
 
 
-def _denied(it: Compared) -> Iterator[str]:
-    said = [statement for source in it.sources for statement in source.statements]
-    yield from (word for word, _ in denials(it.own.statements, said, it.bridge))
-    found = [source.findings for source in it.sources]
-    yield from (words for words, _ in false_findings(it.own.findings, found, it.bridge))
-    yield from (words for words, _ in missed_findings(it.own.findings, found, it.bridge))
-    yield from stated_terms(it.own.text, [source.denied_terms for source in it.sources], it.held, it.bridge)
+def _universals(cited: CitedClaim) -> Iterator[str]:
+    return unsupported_universals(
+        cited.claim.text, cited.texts, cited.matcher, cross_lingual=cited.cross_lingual
+    )
 
 
-def _universals(it: Compared) -> Iterator[str]:
-    return unsaid_universals(it.own.text, it.texts, it.bridge, across=it.across)
+def _clauses(cited: CitedClaim) -> Iterator[str]:
+    return uncovered_clauses(
+        cited.claim.text, cited.passage_terms, cited.matcher, cross_lingual=cited.cross_lingual
+    )
 
 
-def _clauses(it: Compared) -> Iterator[str]:
-    return lone_clauses(it.own.text, it.held, it.bridge, across=it.across)
+def _pairs(found: Iterable[tuple[str, str]]) -> Iterator[str]:
+    return map(" / ".join, found)
 
 
-def _pair(words: tuple[str, str]) -> str:
-    return " / ".join(words)
-
-
-SIGNS: tuple[tuple[Sign, Callable[[Compared], Iterator[str]]], ...] = (
+SIGNS: tuple[tuple[Sign, Callable[[CitedClaim], Iterator[str]]], ...] = (
     ("number", _numbers),
     ("unit", _units),
     ("other number", _other_numbers),

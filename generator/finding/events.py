@@ -19,7 +19,7 @@ from generator.finding.state import FindingState, FoundBy, KnownPaper, Score
 from generator.llm import LanguageModel
 from generator.model_calls.budgets import Spent
 from generator.request import Settings
-from generator.tracing.following import Progress, followed
+from generator.tracing.progress import Progress, followed
 from generator.tracing.steps import Listener, StepEvent
 
 FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]

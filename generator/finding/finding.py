@@ -14,27 +14,26 @@ from typing import TYPE_CHECKING, Any
 from base.errors import InvalidCall
 from base.logs import request_id
 from base.untrusted import one_line
-from generator.finding.agents.asking import agent_prompts
+from generator.finding.agents.prompts import agent_prompts
 from generator.finding.calls import FindCall
 from generator.finding.loop import find_in_steps
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState
 from generator.llm import LanguageModel
-from generator.model_calls.allowance import Allowance
-from generator.model_calls.budgets import Budget
+from generator.model_calls.budgets import Allowance, Budget
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
-from retriever.relevance.source_ranking import QuestionRanking
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
-    from retriever.sources.gathered import SharedModels
+    from retriever.sources.models import SharedModels
 
 INDEX_SECONDS = 60.0  # time limit of an index of this project
 NONE = "no paper found is relevant enough"
@@ -121,7 +120,7 @@ async def find_in_sources(
         resources = FindResources(opened.sources, relevance, ranking, model, allowance, year, excluded)
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
-    notes = notes_of(step)
+    notes = list(dict.fromkeys(step.all_notes()))
     if budget := allowance.note():
         notes.append(budget)
     judged = sum(known.judgement is not None for known in after.papers.values())
@@ -151,11 +150,6 @@ async def _relevance(opened: OpenedSources, settings: Settings) -> AsyncIterator
         yield relevance
     finally:
         await asyncio.to_thread(relevance.__exit__)
-
-
-def notes_of(step: Step) -> list[str]:
-    """Return the notes of a step and its descendants without repetitions."""
-    return list(dict.fromkeys(note for part in step.walk() for note in part.notes))
 
 
 def year_of(settings: Settings) -> int:

@@ -35,8 +35,8 @@ async def find_in_steps(
         return state
 
     if state.understanding is None:
-        understanding = await understand(request, resources, step)
         subject = subject_text(request.question, resources.this_year)
+        understanding = await understand(request, resources, step, subject)
         texts = dict.fromkeys((subject, *understanding.queries))
         queries = tuple(
             SearchQuery(text, "expanded" if place else "question") for place, text in enumerate(texts)
@@ -44,7 +44,9 @@ async def find_in_steps(
         state = published(replace(state, understanding=understanding, subject=subject, queries=queries))
         step.notes += understanding.notes
     asked, given = state.understanding and state.understanding.years, request.filters.years
-    if asked and given and asked != given:
+    if asked and not given:
+        request = request.changed(filters=replace(request.filters, years=asked))
+    elif asked and asked != given:
         step.notes.append(
             f"the call's years replace the question's years {asked.low or ''}–{asked.high or ''}"
         )

@@ -9,13 +9,12 @@ from pydantic import Field, ValidationError
 from base.calls import invalid_call
 from generator.finding.calls import FindOptions
 from generator.llm import LanguageModel
-from generator.model_calls.allowance import Allowance
-from generator.model_calls.budgets import Budget
+from generator.model_calls.budgets import Allowance, Budget
 from indexer.corpora.papers import Language, language_of
 from retriever.constraints.exclusions import Exclusion
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
-from retriever.relevance.source_ranking import QuestionRanking
 from retriever.requests.request import check_question
 from retriever.sources.merging import LimitedSource
 

@@ -10,8 +10,15 @@ from typing_extensions import TypedDict
 from base.records import IF_ANY, Recordable, adapter, rounded
 from generator.finding.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
-from generator.finding.state import FindingState, FoundBy, KnownPaper, QueryKind, Score, SearchQuery
-from generator.finding.understood import Understanding
+from generator.finding.state import (
+    FindingState,
+    FoundBy,
+    KnownPaper,
+    QueryKind,
+    Score,
+    SearchQuery,
+    Understanding,
+)
 from generator.model_calls.budgets import Spent
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Language, Paper

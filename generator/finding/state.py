@@ -1,4 +1,4 @@
-"""State of a search for papers: queries, papers, judgements, and open work.
+"""State of a search for papers: understanding, queries, papers, judgements, and open work.
 
 The value is immutable; each step returns a new one. It contains everything needed to resume the search:
 unsent queries, unjudged papers, and references that are not followed yet. It is saved as JSON and validated
@@ -18,21 +18,57 @@ from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from generator.finding.request import FindRequest
-from generator.finding.understood import Understanding
 from generator.model_calls.budgets import Spent
-from indexer.corpora.papers import Paper, why_invalid
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper, why_invalid
+from retriever.queries.boolean import Range
 from retriever.sources.merging import MergedPaper
+
+Intent = Literal["survey", "recent", "comparison", "specific", "other"]
+Year = Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)]
 
 MOST_BYTES = 256_000_000  # of a saved state
 MOST_SPENT = 10**24  # limit of each amount; JSON numbers may have any number of digits
 MOST_ROUNDS, MOST_QUERIES = 1_000, 1_000
-
+BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 QueryKind = Literal["question", "expanded", "method", "application", "limitation"]
 FoundKind = Literal["query", "reference", "citing"]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 PromptVersion = Annotated[int, Field(ge=1, le=MOST_ROUNDS)]
 Round = Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
+
+
+@dataclass(frozen=True, slots=True)
+class Understanding:
+    """The interpretation of a question: intent, domain, time requirement, sources and queries.
+
+    `first_year` and `last_year` limit the papers, null is open; `recent` requests new papers without naming
+    years. `sources` are the names of the sources to search, all if empty.
+    """
+
+    intent: Intent = "other"
+    domain: str = ""
+    first_year: Year | None = None
+    last_year: Year | None = None
+    recent: bool = False
+    sources: tuple[str, ...] = ()
+    sources_reason: str = ""
+    expands: bool = False
+    expansion_reason: str = ""
+    queries: tuple[str, ...] = ()
+    by: Annotated[str, Field(description="model or rules")] = "rules"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def years(self) -> Range | None:
+        """Range of years; None without a limit."""
+        bounds = self.first_year, self.last_year
+        return None if bounds == (None, None) else Range(*bounds)
+
+    @property
+    def asks_for_time(self) -> bool:
+        """Whether the question asks for papers of certain years, or for new papers."""
+        return self.recent or self.years is not None
 
 
 def _counted(spent: Spent) -> Spent:
@@ -109,6 +145,23 @@ class KnownPaper:
         return self.judgement.score if self.judgement else 0.0
 
 
+def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, layer: int) -> KnownPaper:
+    """Return a paper with one more `found_by`."""
+    if known is None:
+        return KnownPaper(replace(merged, paper=_without_body(merged.paper)), (by,), layer)
+    if any((each.kind, each.of) == (by.kind, by.of) for each in known.found_by):
+        return known
+    paper = replace(merged, paper=_without_body(merged.paper))
+    return replace(known, merged=paper, found_by=(*known.found_by, by), layer=min(known.layer, layer))
+
+
+def _without_body(paper: Paper) -> Paper:
+    if not paper.body:
+        return paper
+    text = paper.abstract or paper.body[:BODY_CHARACTERS]
+    return paper.model_copy(update={"body": "", "abstract": text})
+
+
 @dataclass(frozen=True, slots=True)
 class FindingState:
     """The complete state; `papers` by id, in the order in which they were found."""
@@ -157,7 +210,7 @@ class FindingState:
     def is_relevant(self, known: KnownPaper, threshold: float) -> bool:
         """Check whether a paper is relevant; a likely score is compared with `threshold` × expected F.
 
-        From half of the expected F on, a paper raises the list's F (`retriever/relevance/expected_f.py`).
+        From half of the expected F on, a paper raises the list's F (`paper_probability.py`).
         """
         judged = known.judgement
         return judged is not None and judged.score >= threshold * (self.expected_f if judged.likely else 1)

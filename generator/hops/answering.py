@@ -7,31 +7,32 @@ hops      with a model:     decompose, chain if one question needs another's ans
 answer    from the evidence of all searches and the answers of the hops
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import zip_longest
 
 from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import WHOLE_ANSWER
-from generator.hops.chains import Finding, answered, follow
-from generator.hops.evidence import joined, papers_of
-from generator.hops.plans import Plan, plan_steps
-from generator.model_calls.budgets import Budget, spent_within
+from generator.hops.chains import Finding, answered, count_papers, follow
+from generator.hops.plans import TWO_ROUNDS, Plan, plan_steps
+from generator.model_calls.budgets import Allowance, Budget
 from generator.request import WAY, AskRequest, Resources
 from generator.search_step import search_step
 from generator.tracing.steps import Step
 from generator.ways import Way
 from retriever.errors import SourceFailed
-from retriever.hops.rounds import with_second_round
 from retriever.methods import method_named
 from retriever.question.question_form import question_form
 from retriever.requests.request import check_question
 from retriever.search import open_search, present, run_stages
-from retriever.stages.hits import SearchResult
+from retriever.second_round import with_second_round
+from retriever.stages.hits import Hit, SearchResult, summed_milliseconds
 
 ROUNDS = 2
 MOST_EVIDENCE = 20  # papers of all steps; the model's context may shorten them further
 ANOTHER_WAY = "answered in several steps, and not by way {!r}, which answers questions of one step"
+SPENT = f"the budget of the steps ({{}}) is spent: {TWO_ROUNDS}"
 
 
 def budget_of(request: AskRequest) -> Budget:
@@ -51,19 +52,22 @@ async def answer_in_hops(
         return await way(request, resources, step)
     found: list[Finding] = []
     with step.step("hops", question=request.question) as hops:
-        budget = budget or budget_of(request)
-        plan = await plan_steps(hops, request.question, resources.model) if resources.model else None
+        allowance = Allowance(budget or budget_of(request))
+        plan = await plan_steps(hops, request.question, resources.model, allowance)
         if plan is None:
+            if allowance.ended:
+                hops.notes.append(SPENT.format(", ".join(allowance.ended_limits)))
             found = [Finding(request.question, await _two_rounds(hops, request, resources, step.publish))]
         elif plan.questions:
-            found = await _steps(hops, plan, request, resources, budget, step.publish)
+            found = await _steps(hops, plan, request, resources, allowance, step.publish)
         if found and request.way != WAY:
             hops.notes.append(ANOTHER_WAY.format(request.way))
+        count_papers(found, allowance)
         hops.output = {
             "steps": None if plan is None else list(plan.questions),
             "answers": answered(found),
-            "spent": spent_within(hops, papers_of(finding.search for finding in found)).as_record(),
-            "budget": asdict(budget),
+            "spent": allowance.spent.as_record(),
+            "budget": asdict(allowance.budget),
         }
     if not found:
         return await way(request, resources, step)
@@ -93,7 +97,7 @@ async def _steps(
     plan: Plan,
     request: AskRequest,
     resources: Resources,
-    budget: Budget,
+    budget: Allowance,
     publish: Callable[[object], None],
 ) -> list[Finding]:
     """Search for the question itself, then run the steps of its plan."""
@@ -129,3 +133,33 @@ async def _two_rounds(
             search = replace(search, applied=replace(search.applied, order=order))
         step.output = search.as_record()
     return search
+
+
+def joined(searches: Sequence[SearchResult], most: int) -> SearchResult:
+    """Return the first search with the interleaved hits of all searches, without repetitions; at most `most`.
+
+    A hit's score is 1 / its best rank. The likelihood of an answer is the highest of all searches, and each
+    token has its highest weight.
+    """
+    first = searches[0]
+    if len(searches) == 1:
+        return first
+    ranked: dict[str, Hit] = {}
+    for place, hits in enumerate(zip_longest(*(search.hits for search in searches)), 1):
+        for hit in filter(None, hits):
+            ranked.setdefault(hit.passage_id, replace(hit, score=round(1 / place, 4)))
+    kept = [replace(hit, rank=rank) for rank, hit in enumerate(list(ranked.values())[:most], 1)]
+    likelihoods = [search.likelihood for search in searches if search.likelihood is not None]
+    return replace(
+        first,
+        hits=tuple(kept),
+        token_weights=_highest([search.token_weights for search in searches]),
+        milliseconds=summed_milliseconds(searches),
+        likelihood=max(likelihoods, default=None),
+        notes=tuple(dict.fromkeys(note for search in searches for note in search.notes)),
+    )
+
+
+def _highest(weights: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    tokens = dict.fromkeys(token for each in weights for token in each)
+    return {token: max(each.get(token, 0.0) for each in weights) for token in tokens}

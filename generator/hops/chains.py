@@ -1,27 +1,41 @@
 """Execution of a plan's steps, sequential or concurrent."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from typing import Annotated
 
-from pydantic import BaseModel
+from pydantic import BaseModel, StringConstraints
 
-from generator.hops.asking import Rewritten, ask_step, sub_answer
-from generator.hops.evidence import papers_of
-from generator.hops.plans import Plan, normalised, usable
-from generator.llm import LanguageModel
-from generator.model_calls.budgets import Budget, spent_within
-from generator.model_calls.model_step import model_step
+from generator.hops.plans import Plan, Text, normalised, usable
+from generator.llm import Reply
+from generator.model_calls.budgets import Allowance
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import load_prompt
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
+from indexer.corpora.papers import language_of
+from indexer.files.schema import StoredPassage
 from retriever.errors import SourceFailed
 from retriever.search import open_search
 from retriever.stages.hits import SearchResult
 
-NOT_ANSWERED = "no answer of this step"
+
+class Rewritten(BaseModel):
+    """A standalone question."""
+
+    question: Text
+
+
+class SubAnswer(BaseModel):
+    """The answer to a one-step question, and the numbers of its passages."""
+
+    answer: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1_000)]
+    passages: list[int]
+    answered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +57,19 @@ def answered(findings: Sequence[Finding]) -> list[str]:
     return [finding.text for finding in findings if finding.answer]
 
 
+def count_papers(found: Iterable[Finding], budget: Allowance) -> None:
+    """Count the distinct papers of the searches as spent."""
+    papers = len({hit.doc_id for finding in found for hit in finding.search.hits})
+    budget.settle(papers=papers - budget.spent.papers)
+
+
 async def follow(
     plan: Plan,
     first: Finding,
     request: AskRequest,
     resources: Resources,
     parent: Step,
-    budget: Budget,
+    budget: Allowance,
     publish: Callable[[object], None],
 ) -> list[Finding]:
     """Run the steps of a plan until the budget is spent or a step has no answer; a note gives the reason.
@@ -61,13 +81,14 @@ async def follow(
 
     async def one(number: int, question: str, facts: Sequence[str]) -> Finding | None:
         with parent.step("hop", number=number, question=question) as hop:
-            asked = await _with_facts(hop, question, facts, resources.model)
+            rewriting = rewrite_step(question, facts)
+            asked = await rewriting.run(hop, resources.model if facts else None, budget)
             known = {normalised(finding.question) for finding in found.values()}
             if facts and normalised(asked) in known:
                 hop.notes.append(f"step {number} repeats an earlier question; the steps end here")
                 return None
             try:
-                finding = await _answer(hop, asked, request, resources)
+                finding = await _answer(hop, asked, request, resources, budget)
             except SourceFailed as error:
                 hop.notes.append(f"step {number} was not searched for: {error}")
                 return None
@@ -76,53 +97,73 @@ async def follow(
         publish(finding.search)
         return finding
 
-    def end(spent: str) -> None:
-        done = f"{len(found) - 1} of {len(plan.questions)} are done"
-        parent.notes.append(f"the budget of the steps ({spent}) is spent: {done}")
-
     steps = list(enumerate(plan.questions, 1))
+    left = budget.seconds_left
     try:
-        async with asyncio.timeout(None if budget.seconds is None else budget.seconds - parent.seconds):
+        async with asyncio.timeout(None if math.isinf(left) else left):
             for at_once in [[step] for step in steps] if plan.ordered else [steps]:
-                papers = papers_of(finding.search for finding in found.values())
-                if spent := budget.ended(spent_within(parent, papers)):
-                    end(spent)
+                count_papers(found.values(), budget)
+                if budget.is_spent:
                     break
                 facts = answered([*found.values()])
                 finding, *_ = await all_of(one(*step, facts) for step in at_once)
-                if finding is None:
+                if finding is None or budget.ended:
                     break
                 if plan.ordered and not finding.answer:
                     parent.notes.append(f"step {len(found) - 1} found no answer; the steps end here")
                     break
     except TimeoutError:
-        end(f"{budget.seconds:,.0f} seconds")
+        budget.end("seconds")
+    if budget.ended:
+        done = f"{len(found) - 1} of {len(plan.questions)} are done"
+        parent.notes.append(f"the budget of the steps ({', '.join(budget.ended_limits)}) is spent: {done}")
     return [found[number] for number in sorted(found)]
 
 
-async def _with_facts(hop: Step, question: str, facts: Sequence[str], model: LanguageModel | None) -> str:
-    """Return a step's question with the answers of earlier steps inserted."""
-    if not facts or model is None:
-        return question
-    rewritten = await ask_step(
-        hop, "rewrite", Rewritten, question, model, fallback="the step's own question", facts=facts
+def rewrite_step(question: str, facts: Sequence[str]) -> ModelStep[Rewritten, str]:
+    """Return the step that inserts the answers of earlier steps into a step's question."""
+
+    async def read(reply: Reply[Rewritten]) -> str:
+        return reply.value.question if usable([reply.value.question], "") else question
+
+    return ModelStep(
+        "rewrite",
+        load_prompt("rewrite", language_of(question)),
+        {"question": question, "facts": facts},
+        Rewritten,
+        read=read,
+        fallback="the step's own question",
+        otherwise=constant(question),
     )
-    return rewritten.question if rewritten and usable([rewritten.question], "") else question
 
 
-async def _answer(hop: Step, question: str, request: AskRequest, resources: Resources) -> Finding:
+async def _answer(
+    hop: Step, question: str, request: AskRequest, resources: Resources, budget: Allowance
+) -> Finding:
     """Search for a step's question and ask for its answer from the passages found."""
     asked = replace(request.search(), question=question, keywords=None, skip=())
     context = open_search(resources.index, asked, resources.settings.retriever)
     search = await search_step(hop, context)
-    if not search.hits or resources.model is None:
+    if not search.hits:
         return Finding(question, search)
     passages = [hit.passage for hit in search.hits]
-    given = await model_step(
-        hop,
+    answer = await sub_answer_step(question, passages).run(hop, resources.model, budget)
+    return Finding(question, search, answer)
+
+
+def sub_answer_step(question: str, passages: Sequence[StoredPassage]) -> ModelStep[SubAnswer, str]:
+    """Return the step that asks for a short answer from passages; "" without an answer."""
+
+    async def read(reply: Reply[SubAnswer]) -> str:
+        return reply.value.answer if reply.value.answered else ""
+
+    return ModelStep(
         "sub_answer",
-        partial(sub_answer, question, passages, resources.model),
-        BaseModel.model_dump,
-        fallback=NOT_ANSWERED,
+        load_prompt("sub_answer", language_of(question)),
+        {"question": question},
+        SubAnswer,
+        read=read,
+        fallback="no answer of this step",
+        otherwise=constant(""),
+        passages=passages,
     )
-    return Finding(question, search, given.answer if given and given.answered else "")

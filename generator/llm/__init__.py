@@ -1,13 +1,14 @@
 """Client of the language model: chat calls to an OpenAI-compatible endpoint with JSON answers."""
 
-from generator.llm.chat import Message, chat_request, repair_messages
-from generator.llm.counting import Count, at_most
+from generator.llm.context_size import Count, at_most
+from generator.llm.json_answers import CutAt, Message, chat_request, repair_messages
+from generator.llm.json_calls import LanguageModel
 from generator.llm.limits import Limit
-from generator.llm.model import LanguageModel
-from generator.llm.reply import Growth, OnText, Reply
+from generator.llm.replies import Growth, OnText, Reply
 
 __all__ = [
     "Count",
+    "CutAt",
     "Growth",
     "LanguageModel",
     "Limit",

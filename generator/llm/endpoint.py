@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from base.untrusted import one_line, read_json
 from generator.errors import ModelFailed, ModelTooSlow, ModelUnreachable
-from generator.llm.completion import Completion, NoCompletion
 from generator.llm.limits import Limit
-from generator.llm.reading import OnGrowth, Reading
-from generator.llm.refusals import SEE_THE_LOG, refusal_of
+from generator.llm.replies import Completion, NoCompletion
+from generator.llm.responses import SEE_THE_LOG, OnGrowth, Reading, refusal_of
 from generator.settings import LanguageModelSettings
 
 if TYPE_CHECKING:  # commands without model calls do not import it

@@ -23,7 +23,7 @@ from generator.errors import (
     ModelTooSlow,
     ModelUnreachable,
 )
-from generator.llm.completion import Usage
+from generator.llm.replies import Usage
 from generator.llm.store import MOVE_AWAY, CallStore
 from generator.settings import CacheSettings
 

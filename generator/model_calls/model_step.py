@@ -1,65 +1,215 @@
-"""A model call as a step, with its cost, and its fallback on failure."""
+"""A model call as a step of the trace, with its prompt, its reply, its budget and its fallback.
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+step = ModelStep(
+"rewrite", load_prompt("rewrite", language), {"question": question, "facts": facts}, Rewritten,
+read=question_of, fallback="the step's own question", otherwise=constant(question),
+)
+question = await step.run(parent, model, budget)
+"""
 
-from generator.errors import ModelAnswerInvalid, ModelFailed, ModelTooSlow
-from generator.llm import OnText, Reply
-from generator.model_calls.context import FittedPrompt
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from pydantic import BaseModel
+
+from generator.errors import ContextExceeded, ModelAnswerInvalid, ModelFailed, ModelTooSlow
+from generator.llm import LanguageModel, Message, OnText, Reply
+from generator.model_calls.budgets import Allowance, Budget, BudgetSpent, Reservation
+from generator.model_calls.context import FittedPrompt, RefusedPrompt, fit
+from generator.prompts import Prompt
 from generator.tracing.steps import Step, error_text
+from indexer.files.schema import StoredPassage
 
+R = TypeVar("R", bound=BaseModel)
 T = TypeVar("T")
+
+CHARACTERS_OF_A_TOKEN = 2  # for a high estimate, also of Korean
+Listening: TypeAlias = Callable[[OnText | None], AbstractAsyncContextManager[OnText | None]]
+
+
+class UnusableReply(Exception):
+    """No value can be made from a reply that matches the schema; the message says what the model did."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromModel(Generic[T]):
-    """A value made from a model's reply, with the reply and its prompt."""
+    """A value made from a model's reply, and the record of the call for the trace."""
 
     value: T
     reply: Reply[Any]
-    prompt_version: int
+    prompt_versions: Mapping[str, int]
     prompt: FittedPrompt | None = None  # of calls with passages
-    exclusions_version: int | None = None  # version of the prompt part about exclusions
 
     def call_record(self) -> dict[str, Any]:
         """Return the call as JSON: reply, tokens, requests, times, and the prompt's fit to the context."""
-        record = self.reply.as_record() | {"prompt_version": self.prompt_version}
-        if self.exclusions_version is not None:
-            record["exclusions_prompt_version"] = self.exclusions_version
+        record = {**self.reply.as_record(), **self.prompt_versions}
         return record | {"context": self.prompt.as_record()} if self.prompt else record
 
 
-async def model_step(
-    parent: Step,
-    name: str,
-    ask: Callable[[OnText | None], Awaitable[FromModel[T]]],
-    output: Callable[[T], Any],
-    *,
-    fallback: str,
-    **inputs: Any,
-) -> T | None:
-    """Ask the model in a step of this name; on failure return None, and the caller applies `fallback`.
+@dataclass(frozen=True, slots=True)
+class ModelStep(Generic[R, T]):
+    """Declaration of one model call; `run` calls the model in a step of the trace.
 
-    If the server was too slow for an earlier step of the same parent, the step fails without a request.
-    `output` converts the value to JSON.
+    Args:
+        name: name of the step, of the schema for the server, and of the time limit.
+        prompt: the prompt; `values` has its variables, except `passages`.
+        schema: type of the reply.
+        read: makes the value from a reply; raises UnusableReply.
+        fallback: name of what replaces the call, for the trace and its note.
+        otherwise: makes the value if the model fails or is missing; it never needs the model.
+        if_spent: makes the value if the budget is spent; by default `otherwise`.
+        inputs: inputs of the step for the trace.
+        output: converts the value to JSON for the trace; by default the reply is the output.
+        passages: passages in the prompt, shortened to fit the model's context; None without passages.
+        further: text after the prompt, and its version by its key in the trace.
+        listening: opens a listener for the growing text from the listener of the step.
     """
-    failures = (earlier.failure for earlier in parent.children)
-    slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
-    with parent.step(name, **inputs) as step:
-        step.model_call = {}
+
+    name: str
+    prompt: Prompt
+    values: Mapping[str, str | Sequence[str]]
+    schema: type[R]
+    read: Callable[[Reply[R]], Awaitable[T]]
+    fallback: str
+    otherwise: Callable[[], Awaitable[T]]
+    if_spent: Callable[[], Awaitable[T]] | None = None
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    output: Callable[[T], Any] | None = None
+    passages: Sequence[StoredPassage] | None = None
+    further: str = ""
+    further_versions: Mapping[str, int] = field(default_factory=dict)
+    listening: Listening = nullcontext
+
+    async def run(self, parent: Step, model: LanguageModel | None, budget: Allowance | None = None) -> T:
+        """Return the model's value, or the fallback if the model fails, is missing, or the budget is spent.
+
+        If the server was too slow for an earlier step of the same parent, the step fails without a request.
+        """
+        if model is None:
+            return await self.otherwise()
         try:
-            if slow:
-                raise slow
-            made = await ask(step.on_text)
+            most_tokens = self._most_tokens(model) if budget else 0
+            async with (budget or Allowance(Budget())).reserve(most_tokens) as reservation:
+                made = await self._in_a_step(parent, model, reservation)
+        except BudgetSpent:
+            return await (self.if_spent or self.otherwise)()
+        return await self.otherwise() if made is None else made.value
+
+    async def _in_a_step(
+        self, parent: Step, model: LanguageModel, reservation: Reservation
+    ) -> FromModel[T] | None:
+        """Call the model in a step; None if the call failed."""
+        failures = (earlier.failure for earlier in parent.children)
+        slow = next((each for each in failures if isinstance(each, ModelTooSlow) and each.of_server), None)
+        with parent.step(self.name, **self.inputs) as step:
+            step.model_call = {}
+            try:
+                if slow:
+                    raise slow
+                made = await self.call(model, step.on_text, reservation)
+            except ModelFailed as error:
+                step.failure, step.error, step.fallback = error, error_text(error), self.fallback
+                step.notes.append(f"{self.fallback}, the model failed: {error}")
+                step.model_call["attempts"] = 0 if slow else error.attempts
+                if isinstance(error, ModelAnswerInvalid):
+                    step.model_call["text"] = error.text
+                return None
+            step.model_call = made.call_record()
+            step.output = self.output(made.value) if self.output else made.reply.value.model_dump()
+            if made.prompt and made.prompt.note:
+                step.notes.append(made.prompt.note)
+            return made
+
+    async def call(
+        self, model: LanguageModel, on_text: OnText | None = None, reservation: Reservation | None = None
+    ) -> FromModel[T]:
+        """Call the model without a step and without a fallback; an invalid reply is repaired once.
+
+        Passages that are too long are shortened, and once more if the server refuses the prompt.
+
+        Raises:
+            ModelFailed: the call failed, or its reply is unusable.
+            BudgetSpent: the budget refused a retry or the repair.
+        """
+        reservation = reservation or Reservation(Allowance(Budget()), 0)
+        try:
+            reply, fitted = await self._reply(model, on_text, reservation)
         except ModelFailed as error:
-            step.failure, step.error, step.fallback = error, error_text(error), fallback
-            step.notes.append(f"{fallback}, the model failed: {error}")
-            step.model_call["attempts"] = 0 if slow else error.attempts
-            if isinstance(error, ModelAnswerInvalid):
-                step.model_call["text"] = error.text
-            return None
-        step.model_call, step.output = made.call_record(), output(made.value)
-        if made.prompt and made.prompt.note:
-            step.notes.append(made.prompt.note)
-        return made.value
+            wrote = error.attempts and isinstance(error, ModelAnswerInvalid | ModelTooSlow)
+            reservation.spend(calls=error.attempts, tokens=None if wrote else 0)
+            if reservation.refused:
+                raise BudgetSpent from error
+            raise
+        if reply.from_cache and not model.replays:  # a replay must end at the same point as its recording
+            reservation.spend(calls=0, tokens=0)
+        else:
+            counts = reply.prompt_tokens, reply.completion_tokens
+            tokens = None if None in counts else sum(filter(None, counts))
+            reservation.spend(calls=reply.attempts, tokens=tokens)
+        versions = {"prompt_version": self.prompt.version, **self.further_versions}
+        try:
+            return FromModel(await self.read(reply), reply, versions, fitted)
+        except UnusableReply as unusable:
+            raise ModelAnswerInvalid(
+                f"{reply.model} at {model.endpoint} {unusable}. Use another model.", text=reply.text
+            ) from None
+
+    async def _reply(
+        self, model: LanguageModel, on_text: OnText | None, reservation: Reservation
+    ) -> tuple[Reply[R], FittedPrompt | None]:
+        """Return the reply, and the prompt of a call with passages."""
+        limit = model.limit(self.name)
+
+        async def ask(messages: Sequence[Message]) -> Reply[R]:
+            reservation.start()
+            async with self.listening(on_text) as listener:
+                return await model.complete_json(
+                    messages,
+                    self.schema,
+                    name=self.name,
+                    prompt_version=self.prompt.version or None,
+                    limit=limit,
+                    on_text=listener,
+                    may_ask_again=reservation.take_again,
+                )
+
+        if self.passages is None:
+            return await ask(self._messages()), None
+        fitted = await fit(self.passages, self._messages, model, limit)
+        try:
+            return await ask(fitted.messages), fitted
+        except ContextExceeded as error:
+            if not reservation.take_again():
+                raise
+            reservation.add_refused(error.attempts)
+            refused = RefusedPrompt(fitted, error)
+        fitted = await fit(self.passages, self._messages, model, limit, refused)
+        return await ask(fitted.messages), fitted
+
+    def _messages(self, passages: Sequence[str] = ()) -> list[Message]:
+        """Return the messages with passages of these texts; raises InvalidPrompt."""
+        shown = {} if self.passages is None else {"passages": passages}
+        rendered = self.prompt.render(**self.values, **shown)
+        return [{"role": "user", "content": f"{rendered}\n\n{self.further}" if self.further else rendered}]
+
+    def _most_tokens(self, model: LanguageModel) -> int:
+        """Estimate the most tokens of one request and its answer."""
+        passages = [f"{passage.title}\n{passage.text}" for passage in self.passages or ()]
+        text = self._messages(passages)[0]["content"]
+        return len(text) // CHARACTERS_OF_A_TOKEN + model.settings.max_tokens
+
+
+def unheard(_: OnText | None) -> AbstractAsyncContextManager[None]:
+    """Open no listener, for a reply that is not shown as it grows."""
+    return nullcontext()
+
+
+def constant(value: T) -> Callable[[], Awaitable[T]]:
+    """Return a fallback of one value."""
+
+    async def given() -> T:
+        return value
+
+    return given

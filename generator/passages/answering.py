@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field, create_model
 from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
 from generator.answers.model_answer import AnswerForm, Title, WrittenAnswer, WrittenSentence, answer_schema
-from generator.llm.structured import CutAt
-from generator.passages.asked import PassageQuestion
+from generator.llm import CutAt
+from generator.passages.retrieving import PassageQuestion
 from generator.tracing.steps import Step
 from retriever.stages.hits import SearchResult
 

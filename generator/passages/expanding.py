@@ -6,23 +6,19 @@ repair. A reply that repeats the question or itself is a failure. The model may 
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
 from generator.answers.extractive import quoted_answer
-from generator.errors import ModelAnswerInvalid
-from generator.llm import LanguageModel, OnText
-from generator.model_calls.model_step import FromModel, model_step
-from generator.passages.asked import PassageQuestion
-from generator.passages.retrieving import QueryText
+from generator.llm import Reply
+from generator.model_calls.model_step import ModelStep, UnusableReply
+from generator.passages.retrieving import PassageQuestion, QueryText
 from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of
-from retriever.views.further_queries import further_queries_from_statistics
-from retriever.views.passage_search import search_passages
+from retriever.views.passage_search import further_queries_from_statistics, search_passages
 
 FIRST_RETRIEVAL = 10  # passages whose best sentences replace hypotheses
 
@@ -74,47 +70,39 @@ async def expand(parent: Step, asked: PassageQuestion, *expansions: Expansion) -
 
 
 async def _expand(parent: Step, asked: PassageQuestion, expansion: Expansion) -> list[QueryText]:
-    model = asked.resources.model
-    texts: Sequence[str] | None = None
-    if model:
-        texts = await model_step(
-            parent,
-            expansion.step,
-            partial(texts_from_model, asked.text, model, expansion),
-            list,
-            fallback=expansion.substitute,
-            question=asked.text,
-        )
-    if texts is None:
+    async def substitute() -> Sequence[str]:
         with parent.step(expansion.substitute, question=asked.text) as step:
             texts = await expansion.without_model(asked)
             step.output = list(texts)
+        return texts
+
+    model = asked.resources.model
+    texts = await expansion_step(asked.text, expansion, substitute).run(parent, model)
     return [QueryText(f"{expansion.name} {number}", text) for number, text in enumerate(texts, 1)]
 
 
-async def texts_from_model(
-    question: str, model: LanguageModel, expansion: Expansion, on_text: OnText | None = None
-) -> FromModel[list[str]]:
-    """Ask for two texts that differ from the question and from each other.
+def expansion_step(
+    question: str, expansion: Expansion, substitute: Callable[[], Awaitable[Sequence[str]]]
+) -> ModelStep[TwoTexts, Sequence[str]]:
+    """Return the step that asks for two texts; they must differ from the question and from each other."""
 
-    Raises:
-        ModelFailed: the call failed, or did not return two such texts.
-    """
-    prompt = load_prompt(expansion.prompt, language_of(question))
-    reply = await model.complete_json(
-        [{"role": "user", "content": prompt.render(question=question)}],
+    async def read(reply: Reply[TwoTexts]) -> Sequence[str]:
+        texts = reply.value.texts
+        if len({_letters(text) for text in (question, *texts)}) <= len(texts):
+            raise UnusableReply("repeated the question or itself")
+        return texts
+
+    return ModelStep(
+        expansion.step,
+        load_prompt(expansion.prompt, language_of(question)),
+        {"question": question},
         TwoTexts,
-        name=expansion.step,
-        prompt_version=prompt.version,
-        on_text=on_text,
+        read=read,
+        fallback=expansion.substitute,
+        otherwise=substitute,
+        inputs={"question": question},
+        output=list,
     )
-    texts = reply.value.texts
-    if len({_letters(text) for text in (question, *texts)}) <= len(texts):
-        raise ModelAnswerInvalid(
-            f"{reply.model} at {model.endpoint} repeated the question or itself. Use another model.",
-            text=reply.text,
-        )
-    return FromModel(texts, reply, prompt.version)
 
 
 def _letters(text: str) -> str:

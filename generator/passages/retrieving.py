@@ -1,15 +1,64 @@
-"""Retrieval of passages for one or several texts, and fusion of the rankings."""
+"""Passages of a question: retrieval for one or several texts, fusion, re-ranking, and a filter."""
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
-from generator.passages.asked import PassageQuestion
+from generator.request import AskRequest, Resources
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
-from retriever.queries.names import QUESTION
+from retriever.constraints.parsing import Constraints
+from retriever.papers.topics import Topic, find_topic
+from retriever.query_plan import QUESTION
+from retriever.relevance.passages import relevance
+from retriever.requests.request import SearchRequest, check_question
 from retriever.stages.hits import SearchResult
-from retriever.views.passage_search import fused, search_passages
+from retriever.views.passage_search import fused, search_passages, with_hits
+
+OF_PASSAGES = frozenset({"topic"})  # options of a request that ways over passages use
+MEASURES = {"cosine": "cosine", "words": "shared words"}
+
+
+@dataclass(frozen=True, slots=True)
+class PassageQuestion:
+    """A question to passages, and the paper that it is about, if any."""
+
+    request: AskRequest
+    resources: Resources
+    topic: Topic | None
+
+    @property
+    def text(self) -> str:
+        """Text of the question."""
+        return self.request.question
+
+    def search(self, text: str, k: int) -> SearchRequest:
+        """Return the request for k passages for a text, with the filters of the question."""
+        # Only the question itself has constraints.
+        constraints = self.request.constraints if text == self.text else Constraints()
+        filters = self.request.filters
+        return SearchRequest(
+            text, k=k, filters=filters, constraints=constraints, collapse=False, evidence=True
+        )
+
+
+async def open_question(parent: Step, request: AskRequest, resources: Resources) -> PassageQuestion:
+    """Check a question to passages and look up its topic in a step.
+
+    Raises:
+        BadQuestion: the question cannot be searched for.
+        BadFilter: several papers have the title.
+        UnknownPaper: the index contains no paper with that id or title.
+    """
+    check_question(request.question)
+    if request.topic is None:
+        return PassageQuestion(request, resources, None)
+    with parent.step("topic", topic=request.topic) as step:
+        topic = await find_topic(resources.index, request.topic, request.filters)
+        step.output = {"doc_id": topic.doc_id, "title": topic.title, "passages": topic.passages}
+    return PassageQuestion(request, resources, topic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,3 +115,51 @@ def hit_records(result: SearchResult) -> list[dict[str, Any]]:
 
 def _of_others(result: SearchResult, doc_id: str) -> int:
     return sum(hit.doc_id != doc_id for hit in result.hits)
+
+
+async def rerank(
+    parent: Step, asked: PassageQuestion, result: SearchResult, k: int, guide: Sequence[str] = ()
+) -> SearchResult:
+    """Keep the k most relevant passages; their scores are relevances, 0 to 1.
+
+    With `guide`, the sentences of an answer, the score is the mean of the relevance to the question and the
+    highest relevance to one of these sentences, if that is higher. A guide never lowers a score, because a
+    sentence in another language shares few words with any passage.
+    """
+    index, settings = asked.resources.index, asked.resources.settings.retriever
+    inputs = {"guide": list(guide)} if guide else {}
+    with parent.step("rerank", passages=len(result.hits), k=k, **inputs) as step:
+        found, *guided = await asyncio.gather(
+            *(relevance(index, text, result.hits, settings) for text in (asked.text, *guide))
+        )
+        scores = found.scores
+        alike = [each.scores for each in guided if each.by == found.by]  # other measures differ in scale
+        if alike:
+            nearest = map(max, zip(scores, *alike, strict=True))
+            scores = tuple(map(fmean, zip(scores, nearest, strict=True)))
+        scored = [replace(hit, score=round(score, 4)) for hit, score in zip(result.hits, scores, strict=True)]
+        scored.sort(key=lambda hit: (-hit.score, hit.passage_id))
+        kept = _by_measure(with_hits(result, scored[:k]), found.by)
+        step.output = {"by": found.by, "hits": hit_records(kept)}
+        failures = dict.fromkeys(failure for each in (found, *guided) for failure in each.failures)
+        step.notes += [f"not re-ranked by a model, it failed: {failure}" for failure in failures]
+    return kept
+
+
+def _by_measure(result: SearchResult, by: str) -> SearchResult:
+    if result.applied is None:
+        return result
+    model = "" if by in MEASURES else by
+    order = f"{result.order}; then the relevance to the question by {MEASURES.get(by, by)}"
+    applied = replace(result.applied, order=order, reranker=model)
+    return replace(result, applied=applied)
+
+
+def filter_relevant(parent: Step, result: SearchResult, *, above: float) -> SearchResult:
+    """Drop passages whose relevance is not above a value; the result may be empty."""
+    with parent.step("filter", passages=len(result.hits), above=above) as step:
+        kept = with_hits(result, [hit for hit in result.hits if hit.score > above])
+        step.output = hit_records(kept)
+        if result.hits and not kept.hits:
+            step.notes.append(f"no passage has a relevance above {above:g}: there is none to answer from")
+    return kept

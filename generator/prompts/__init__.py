@@ -1,7 +1,7 @@
-"""Prompts of the language model: one text file a prompt and language, its version in the first line.
+"""Prompts of the language model: one text file per prompt and language, with its version in the first line.
 
-The part that never changes comes first, so that a server keeps it in its prefix cache. The values come last,
-each between tags of its name, so that instructions inside a question or a passage stay data.
+The constant part comes first, so that a server keeps it in its prefix cache. The values come last, each
+between tags of its name, so that instructions inside a question or a passage stay data.
 """
 
 import re
@@ -11,46 +11,54 @@ from functools import lru_cache
 from importlib import resources
 from string import Template
 
+from generator.errors import InvalidPrompt
 from indexer.corpora.papers import Language
 
 VERSION_LINE = re.compile(r"version: (\d+)")
-# What chat templates mark turns with: some servers read these as marks even inside a question.
+# Marks of turns in chat templates: some servers interpret them even inside a question.
 TURN_MARKS = r"[<\[](?=\|)|<(?=/?s>|(?:start|end)_of_turn>)|\[(?=/?INST\])"
 DEFUSED = {"<": "‹", "[": "［"}
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A prompt with places for values; `version` counts up with every change of the text."""
+    """A prompt with variables; each change of the text increases `version`, which is 0 without a file."""
 
     name: str
     language: Language
     version: int
     text: str
 
+    @classmethod
+    def of_text(cls, name: str, language: Language, text: str) -> "Prompt":
+        """Return a prompt of a caller's text, which has no variables."""
+        return cls(name, language, 0, text.replace("$", "$$"))
+
     @property
-    def places(self) -> frozenset[str]:
-        """The names of the values that it asks for."""
+    def variables(self) -> frozenset[str]:
+        """Names of the variables."""
         return frozenset(Template(self.text).get_identifiers())
 
     def render(self, **values: str | Sequence[str]) -> str:
-        """Put the values in, each between tags; of a sequence each item, numbered from 1.
+        """Insert the values, each between tags; the items of a sequence are numbered from 1.
 
-        Values are not changed, except that the first character of what reads like one of the tags, or like a
-        mark of a chat template, is replaced.
+        Values are unchanged, except that the first character of text that looks like one of the tags, or like
+        a mark of a chat template, is replaced.
 
         Raises:
-            ValueError: a value is missing, or one that the prompt does not ask for.
+            InvalidPrompt: a value is missing, or the prompt has no such variable.
         """
-        places = self.places
+        variables = self.variables
         for problem, names in (
-            ("needs", places - values.keys()),
-            ("does not ask for", values.keys() - places),
+            ("needs", variables - values.keys()),
+            ("does not ask for", values.keys() - variables),
         ):
             if names:
-                raise ValueError(f"prompt {self.name}.{self.language} {problem} {', '.join(sorted(names))}")
-        marks = _marks(places)
-        return Template(self.text).substitute({name: _fence(name, values[name], marks) for name in places})
+                listed = ", ".join(sorted(names))
+                raise InvalidPrompt(f"prompt {self.name}.{self.language} {problem} {listed}")
+        marks = _marks(variables)
+        rendered = {name: _fence(name, values[name], marks) for name in variables}
+        return Template(self.text).substitute(rendered)
 
 
 def item_of(name: str) -> str:
@@ -58,8 +66,8 @@ def item_of(name: str) -> str:
     return f"{name.removesuffix('ies')}y" if name.endswith("ies") else name.removesuffix("s")
 
 
-def _marks(places: Iterable[str]) -> re.Pattern[str]:
-    tags = "|".join(sorted({re.escape(form) for name in places for form in (name, item_of(name))}))
+def _marks(variables: Iterable[str]) -> re.Pattern[str]:
+    tags = "|".join(sorted({re.escape(form) for name in variables for form in (name, item_of(name))}))
     return re.compile(rf"{TURN_MARKS}|<(?=\s*/?\s*(?:{tags})s?\b)", re.IGNORECASE)
 
 
@@ -80,24 +88,24 @@ def _defuse(text: str, marks: re.Pattern[str]) -> str:
 
 @lru_cache
 def load_prompt(name: str, language: Language) -> Prompt:
-    """Read the prompt of that name; a question neither Korean nor English gets the English one.
+    """Load a prompt; languages other than Korean and English use the English prompt.
 
     Raises:
-        ValueError: no such prompt, or its file does not begin with `version: N`.
+        InvalidPrompt: no such prompt, or its file does not begin with `version: N`.
     """
     language = "ko" if language == "ko" else "en"
     file = resources.files("generator.prompts") / f"{name}.{language}.txt"
     if not file.is_file():
-        raise ValueError(f"no prompt {name}.{language}; there are {', '.join(prompt_files())}")
+        raise InvalidPrompt(f"no prompt {name}.{language}; there are {', '.join(prompt_files())}")
     first, _, text = file.read_text(encoding="utf-8").partition("\n")
     version = VERSION_LINE.fullmatch(first.strip())
     if not version:
-        raise ValueError(f"prompt {name}.{language} does not begin with 'version: N'")
+        raise InvalidPrompt(f"prompt {name}.{language} does not begin with 'version: N'")
     return Prompt(name, language, int(version[1]), text.strip())
 
 
 def prompt_versions() -> dict[str, int]:
-    """Return the version of each prompt by its name, like keywords.ko."""
+    """Return the versions of all prompts by name, such as keywords.ko."""
     languages: tuple[Language, ...] = ("en", "ko")
     return {
         name: load_prompt(name.removesuffix(f".{language}"), language).version
@@ -108,6 +116,6 @@ def prompt_versions() -> dict[str, int]:
 
 
 def prompt_files() -> list[str]:
-    """Name the prompts there are, like keywords.ko."""
+    """Return the names of all prompts, such as keywords.ko."""
     names = (entry.name for entry in resources.files("generator.prompts").iterdir())
     return sorted(name.removesuffix(".txt") for name in names if name.endswith(".txt"))

@@ -61,7 +61,7 @@ class Step:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Measure the step's time and send events at its start and end."""
+        """Measure the step's time, send events at its start and end, and log its end."""
         self._notify("started")
         self._began = time.perf_counter()
         try:
@@ -71,7 +71,15 @@ class Step:
             raise
         finally:
             self.milliseconds = (time.perf_counter() - self._began) * 1000
-            self._log()
+            call = self.model_call or {}
+            fields: dict[str, Any] = {key: call[key] for key in LOGGED_OF_A_CALL if key in call}
+            if self.error:
+                fields |= {"error": self.error.partition(":")[0], "fallback": self.fallback}
+            times = {"milliseconds": round(self.milliseconds, 2)}
+            log.info("step", step=self.name, path=self.path, **times, **fields)
+            # Inputs, output and error message may quote the question.
+            texts = {"inputs": self.inputs, "output": self.output, "error": self.error}
+            log.debug("step in full", step=self.name, **texts)
             self._notify("finished")
 
     @property
@@ -95,22 +103,26 @@ class Step:
         if self.listener:
             self.listener(StepEvent(kind, self, growth, made))
 
-    def _log(self) -> None:
-        """Log the step; inputs, output and error message may quote the question and are logged at debug."""
-        call = self.model_call or {}
-        fields: dict[str, Any] = {key: call[key] for key in LOGGED_OF_A_CALL if key in call}
-        if self.error:
-            fields |= {"error": self.error.partition(":")[0], "fallback": self.fallback}
-        log.info(
-            "step", step=self.name, path=self.path, milliseconds=round(self.milliseconds or 0, 2), **fields
-        )
-        log.debug("step in full", step=self.name, inputs=self.inputs, output=self.output, error=self.error)
-
     def walk(self) -> Iterator["Step"]:
         """Yield this step and its descendants in pre-order."""
         yield self
         for child in self.children:
             yield from child.walk()
+
+    def all_notes(self) -> list[str]:
+        """Return the notes of this step and its descendants."""
+        return [note for part in self.walk() for note in part.notes]
+
+    def summary(self) -> "StepSummary":
+        """Return the notes and times of this finished step and its descendants, and the steps as JSON."""
+        times: dict[str, float] = {}
+        for part in self.walk():
+            if part.model_call is not None and part.milliseconds is not None:
+                stage = f"{part.name} (model)"
+                times[stage] = times.get(stage, 0.0) + part.milliseconds
+        times["total"] = self.milliseconds or 0.0
+        steps = [child.as_record() for child in self.children]
+        return StepSummary(self.inputs, steps, self.all_notes(), times)
 
     def as_record(self) -> dict[str, Any]:
         """Return the step and its descendants as JSON."""
@@ -128,6 +140,19 @@ class Step:
             "milliseconds": None if self.milliseconds is None else round(self.milliseconds, 2),
             "steps": [child.as_record() for child in self.children],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class StepSummary:
+    """Inputs of a finished step, the steps within it as JSON, their notes, and milliseconds.
+
+    `milliseconds` are of model calls by the names of their steps, like "answer (model)"; `total` is of all.
+    """
+
+    inputs: dict[str, Any]
+    steps: list[dict[str, Any]]
+    notes: list[str]
+    milliseconds: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from generator.errors import UnknownWay
 from generator.request import METHOD, AskRequest, Resources, Settings
 from generator.tracing.steps import Step
 from retriever.errors import BadFilter
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 
 Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
 

@@ -2,8 +2,7 @@
 
 from generator.answers.answer import WayResult
 from generator.passages.answering import answer_briefly
-from generator.passages.asked import OF_PASSAGES, open_question
-from generator.passages.retrieving import retrieve
+from generator.passages.retrieving import OF_PASSAGES, open_question, retrieve
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 

@@ -2,10 +2,8 @@
 
 from generator.answers.answer import WayResult
 from generator.passages.answering import answer_briefly
-from generator.passages.asked import OF_PASSAGES, open_question
 from generator.passages.expanding import FURTHER_QUERIES, expand
-from generator.passages.reranking import filter_relevant, rerank
-from generator.passages.retrieving import fuse, retrieve
+from generator.passages.retrieving import OF_PASSAGES, filter_relevant, fuse, open_question, rerank, retrieve
 from generator.request import AskRequest, Resources
 from generator.tracing.steps import Step
 

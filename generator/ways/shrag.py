@@ -5,18 +5,14 @@ and the answer is quoted from the evidence.
 """
 
 from dataclasses import replace
-from functools import partial
 
 from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
-from generator.keywords import keyword_records, keywords_from_model
-from generator.model_calls.model_step import model_step
+from generator.keywords import model_keywords
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
 from generator.tracing.steps import Step
-from retriever.methods import method_named
-from retriever.queries.keywords import Keyword
-from retriever.search import SearchRequest, open_search, run_stages
+from retriever.search import open_search, run_stages
 
 TAKES = frozenset({"method", "keywords", "skip"})
 
@@ -34,22 +30,6 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
         searched = stages.question.constraints.remaining(stages.question.text) or request.question
         asked = replace(asked, question=searched)
         if request.keywords is None:
-            context = context.with_keywords(await _keywords(asked, resources, step))
+            context = context.with_keywords(await model_keywords(step, asked, resources))
     result = await search_step(step, context, stages, low_scores=request.low_scores)
     return WayResult(await answer_step(step, result, resources), result)
-
-
-async def _keywords(asked: SearchRequest, resources: Resources, step: Step) -> tuple[Keyword, ...] | None:
-    """Return the model's keywords; None for keywords from statistics, or if the method uses none."""
-    if resources.model is None or method_named(asked.method).keywords is None:
-        return None
-    settings = resources.settings.retriever
-    most = None if settings.keywords_ranked else settings.keywords
-    return await model_step(
-        step,
-        "keywords",
-        partial(keywords_from_model, asked.question, resources.model, resources.index.analyzer, most=most),
-        keyword_records,
-        fallback="keywords from statistics",
-        question=asked.question,
-    )

@@ -11,14 +11,13 @@ from pydantic import Field, PlainSerializer
 from typing_extensions import TypedDict
 
 from retriever.constraints.english_exclusions import english_exclusions
-from retriever.constraints.excluded_years import ONLY_PAPERS, unwanted_years
 from retriever.constraints.exclusions import Exclusion, Writing
 from retriever.constraints.korean_exclusions import korean_exclusions
-from retriever.constraints.years import YearRange, are_compared, find_years
+from retriever.constraints.years import ONLY_PAPERS, YearRange, are_compared, find_years, unwanted_years
 from retriever.queries.boolean import Range
 from retriever.settings import RetrieverSettings
 
-# Of a text that asks for something; a longer one was pasted in.
+# Of a question; a longer text was pasted in.
 MOST_WORDS = 60
 MOST_CHARACTERS = 1_000
 MOST_CONSTRAINTS = 20  # of either kind
@@ -162,7 +161,7 @@ def chosen_constraints(
     strict_time: bool = False,
     found: bool = True,
 ) -> Constraints | None:
-    """Return the constraints that a caller's options make; None leaves them to the question alone.
+    """Return the constraints made by a caller's options; None if the question alone decides.
 
     With `found` the constraints of the question are kept, unless the settings drop them.
     """
@@ -177,7 +176,7 @@ def chosen_constraints(
 def find_constraints(text: str, this_year: int, *, of_papers: bool = False) -> Constraints:
     """Find the constraints of a question; "the last five years" count back from `this_year`.
 
-    Years count where the question says them of papers; `of_papers` says it of all. A text of more than sixty
+    Years count if they are years of publication; with `of_papers` all years are. A text of more than sixty
     words or a thousand characters was pasted in and has no constraints.
     """
     text = unicodedata.normalize("NFC", text)

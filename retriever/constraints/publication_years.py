@@ -1,13 +1,23 @@
-"""Whether the years of a question are years of publication.
+"""Years of publication in a question, and the words for papers that show them.
 
-They are only where the question speaks of papers of that time: "studies since 2015", "published before 2010",
-최근 5년간의 연구. Other years belong to the subject: "from 1951 to 2010", 지난 20년간.
+Years are years of publication only if the question mentions papers of that time: "studies since 2015",
+"published before 2010", 최근 5년간의 연구. Other years belong to the subject: "from 1951 to 2010", 지난
+20년간.
 """
 
 import re
 
-from retriever.constraints.publication_words import ENGLISH_PAPERS, KOREAN_PAPERS
-
+# "Research funding" and 연구비 are no papers.
+ENGLISH_PAPERS = (
+    r"(?:papers?|studies|articles?|literature|publications?|reviews|preprints?|theses|dissertations?"
+    r"|(?:a|the|any|each|recent|new|this) study"
+    r"|research(?!\s+(?:and development|funding|funds?|spending|budgets?|grants?|policy|policies|institut\w+"
+    r"|universit\w+|cent(?:er|re)s?|investments?|groups?|teams?|expenditures?|stations?|money|jobs?))"
+    r"|(?:\A|(?:recent|prior|previous|earlier|existing|new|find)\s+)works?)"
+)
+KOREAN_PAPERS = (
+    r"(?:연구(?!개발|비|원|소|자|실|진|팀|기관|단체|인력|투자|재단|윤리|용)|논문|문헌|학술지|학위\s*논문)"
+)
 BEFORE, BEHIND = 160, 80  # characters of the sentence that are read around the years
 SENTENCE_END = re.compile(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;]")
 PUBLISHED = (
@@ -45,24 +55,24 @@ KOREAN_BEFORE = re.compile(
 KOREAN_PUBLISHED = re.compile(
     r"\s*(?:\S+(?:에서|에|이|가|의)\s+){0,2}(?:새로\s*)?(?:발표|출판|게재|간행|출간)(?:된|되었|됐|한)"
 )
-# 연구가 중단된: not the papers of that time, but what became of them.
+# 연구가 중단된: about the fate of the research, not about papers of that time.
 KOREAN_OBJECT = (
     r"(?:들)?[을를이가]\s+(?!\S*(?:찾|알려|보여|정리|요약|소개|추천|검색|있|다룬|궁금|원|중심|바탕))"
 )
 KOREAN_BEHIND = re.compile(rf"\s*(?:에\s*나온\s*)?{KOREAN_PAPERS}(?!{KOREAN_OBJECT})")
 RIGHT_BEFORE = (ADJACENT, PUBLISHED_BEFORE, KOREAN_BEFORE)
 RIGHT_BEHIND = (PAPERS_BEHIND, PUBLISHED_BEHIND, KOREAN_PUBLISHED, KOREAN_BEHIND)
-# A clause that ends before the papers are named has its years to itself.
+# Years belong to a clause that ends before the word for papers.
 KOREAN_CLAUSE = re.compile(
     r"(?:(?<!제외)하고|되고|이고|으며|하며|되며|지만|는데|은데|어서|아서|면서|하면|되면|[가이]\s+어떻게)(?:\s|,)|[?!]"
 )
 
 
 def are_of_papers(text: str, start: int, end: int, *, is_old: bool) -> bool:
-    """Check whether the years at text[start:end] are said of papers.
+    """Check whether the years at text[start:end] are years of publication.
 
-    Years that are `is_old` are mostly history ("papers on the war from 1950 to 1953"), so the papers must be
-    named right beside them.
+    Old years are mostly history ("papers on the war from 1950 to 1953"), so with `is_old` the word for papers
+    must be adjacent.
     """
     before = SENTENCE_END.split(text[max(0, start - BEFORE) : start])[-1].rstrip(" ,(")
     behind = SENTENCE_END.split(text[end : end + BEHIND])[0]

@@ -1,61 +1,18 @@
-"""Ranges of years in a question: since 2015, the last five years, 2010년 이후.
+"""Ranges of years in a question: since 2015, the last five years, 2010년 이후; and years that it excludes.
 
-Other years are no ranges: the 1998 World Cup, after 2000 cycles, 2008년 금융위기.
+Other years are no ranges: the 1998 World Cup, after 2000 cycles, 2008년 금융위기. "Excluding studies before
+2010" and "but not since 2015" ask for the other years.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.publication_years import are_of_papers
 
-EARLIEST = 1950  # years before are a subject: nothing that was published then is searched for
+EARLIEST = 1950  # earlier years belong to the subject: nobody searches for papers of that time
 RECENT = 2000  # a range that ends earlier is mostly history
-
-
-@dataclass(frozen=True, slots=True)
-class YearRange:
-    """Years that the question requires, bounds included; null is open.
-
-    `start` and `end` are its position in the question. A range that runs backwards (between 2022 and 2019)
-    has its first year after its last.
-    """
-
-    first: int | None
-    last: int | None
-    text: str = ""
-    start: int = 0
-    end: int = 0
-
-    def holds(self, year: int) -> bool:
-        """Check whether a year is in the range."""
-        return (self.first is None or year >= self.first) and (self.last is None or year <= self.last)
-
-
-def find_years(text: str, this_year: int) -> list[YearRange]:
-    """Find the ranges of years in a composed question, in its order."""
-    found: list[YearRange] = []
-    if not CUE.search(text):
-        return found
-    for years in sorted(_ranges(text, this_year), key=lambda each: (each.start, -each.end)):
-        if not found or years.start >= found[-1].end:
-            found.append(years)
-    return found
-
-
-def are_compared(ranges: Sequence[YearRange], this_year: int) -> bool:
-    """Check whether no year satisfies all ranges: they are compared with each other, and no constraint."""
-    first = max((years.first for years in ranges if years.first), default=0)
-    last = min((years.last for years in ranges if years.last), default=this_year)
-    return first > last
-
-
-def asks_for_papers(years: YearRange, text: str) -> bool:
-    """Check whether a question means years of publication; other years are part of its subject."""
-    is_old = years.last is not None and years.last < RECENT
-    return are_of_papers(text, years.start, years.end, is_old=is_old)
-
-
 YEAR = r"(?:19|20)\d\d"
 COUNTS = {
     word: number for number, word in enumerate("one two three four five six seven eight nine ten".split(), 1)
@@ -142,6 +99,65 @@ COUNTED = (
         r"(?P<unit>년|개년)\s*(?:간|동안|이내|내|사이)?(?:에|의)?(?!\w)"
     ),
 )
+# Words for papers, and the small words around them.
+PAPERS = (
+    r"(?:\b(?:any|all|an?|the|old|older|early|earlier|in|of|by|from|just|only|simply|papers?|stud(?:y|ies)|research"
+    r"|articles?|literature|publications?|ones|those|anything|everything|that|which|were|was|are|is|published"
+    r"|written|conducted|dated)\b"
+    r"|(?:발표|출판|게재|간행|수행)(?:된|한)|(?:나온|쓰인|쓴|이전|이후|이래|논문|연구|문헌|자료|보고|것)"
+    r"(?:들|의|에|은|는|을|를)*)"
+)
+ONLY_PAPERS = re.compile(rf"(?:\s|{PAPERS})*", re.IGNORECASE)
+NOT = re.compile(
+    r"(?:\b(?:but\s+)?not\s+(?:(?:published|written|dated|from)\s+)?"
+    r"|(?P<kept>(?:not|n['’]t|never|without)\s+)?\b(?:excluding|exclude|omitting|omit)\s+"
+    rf"(?:{PAPERS}\s+){{0,6}})\Z",
+    re.IGNORECASE,
+)
+BEFORE = 80  # characters before years in which "not" is looked for
+
+
+@dataclass(frozen=True, slots=True)
+class YearRange:
+    """Years that the question requires, bounds included; null is open.
+
+    `start` and `end` are its position in the question. A range that runs backwards (between 2022 and 2019)
+    has its first year after its last.
+    """
+
+    first: int | None
+    last: int | None
+    text: str = ""
+    start: int = 0
+    end: int = 0
+
+    def holds(self, year: int) -> bool:
+        """Check whether a year is in the range."""
+        return (self.first is None or year >= self.first) and (self.last is None or year <= self.last)
+
+
+def find_years(text: str, this_year: int) -> list[YearRange]:
+    """Find the ranges of years in a composed question, in its order."""
+    found: list[YearRange] = []
+    if not CUE.search(text):
+        return found
+    for years in sorted(_ranges(text, this_year), key=lambda each: (each.start, -each.end)):
+        if not found or years.start >= found[-1].end:
+            found.append(years)
+    return found
+
+
+def are_compared(ranges: Sequence[YearRange], this_year: int) -> bool:
+    """Check whether no year satisfies all ranges, so that they are a comparison and no constraint."""
+    first = max((years.first for years in ranges if years.first), default=0)
+    last = min((years.last for years in ranges if years.last), default=this_year)
+    return first > last
+
+
+def asks_for_papers(years: YearRange, text: str) -> bool:
+    """Check whether a question means years of publication; other years are part of its subject."""
+    is_old = years.last is not None and years.last < RECENT
+    return are_of_papers(text, years.start, years.end, is_old=is_old)
 
 
 def _ranges(text: str, this_year: int) -> Iterator[YearRange]:
@@ -173,3 +189,59 @@ def _made(first: int | None, last: int | None, match: re.Match[str]) -> YearRang
 
 def _year(match: re.Match[str], bound: str) -> int | None:
     return int(match[bound]) if match.groupdict().get(bound) else None
+
+
+def unwanted_years(
+    text: str, years: Sequence[YearRange], exclusions: Sequence[Exclusion], *, of_papers: bool = False
+) -> tuple[list[YearRange], list[Exclusion]]:
+    """Return the wanted years of publication, and the exclusions apart from years.
+
+    Years of a subject are dropped, unless all years are `of_papers`. An open range that is excluded, by words
+    for papers or by "not", asks for the years outside of it. A closed range is dropped, since the years
+    outside of it are no range; so are the years of excluded papers on a subject.
+    """
+    wanted: list[YearRange] = []
+    left = list(exclusions)
+    for asked in years:
+        excluding = next((exclusion for exclusion in exclusions if _belongs(text, asked, exclusion)), None)
+        negation = NOT.search(text, max(0, asked.start - BEFORE), asked.start)
+        if excluding is None and negation is None:
+            if of_papers or asks_for_papers(asked, text):
+                wanted.append(asked)
+        elif negation and excluding is None:
+            # "Not until 2015" is an idiom for an event; papers that are "not excluded" are not preferred.
+            if not UNTIL.search(asked.text) and not negation["kept"]:
+                wanted += _complement(text, asked, negation.start(), asked.end)
+        elif excluding and ONLY_PAPERS.fullmatch(_beside(text, asked, excluding)):
+            start, end = min(asked.start, excluding.start), max(asked.end, excluding.end)
+            if others := _complement(text, asked, start, end):
+                wanted += others
+                left = [exclusion for exclusion in left if exclusion is not excluding]
+    return wanted, left
+
+
+def _belongs(text: str, years: YearRange, exclusion: Exclusion) -> bool:
+    """Check whether years belong to an exclusion."""
+    if years.start < exclusion.end and exclusion.start < years.end:
+        return True
+    gap = text[min(years.end, exclusion.end) : max(years.start, exclusion.start)]
+    if not ONLY_PAPERS.fullmatch(gap):
+        return False
+    described = years.end <= exclusion.start and (gap.strip() or years.text.endswith("의"))
+    return bool(described or ONLY_PAPERS.fullmatch(_beside(text, years, exclusion)))
+
+
+def _beside(text: str, years: YearRange, exclusion: Exclusion) -> str:
+    """Return the excluded words without their operator and the years."""
+    before = text[exclusion.start : min(years.start, exclusion.end)]
+    behind = text[max(years.end, exclusion.start) : exclusion.end]
+    return f"{before} {behind}".replace(exclusion.operator, "", 1)
+
+
+def _complement(text: str, years: YearRange, start: int, end: int) -> list[YearRange]:
+    """Return the years outside an open range, with the span of the words; none for a closed range."""
+    if years.first is not None and years.last is None:
+        return [YearRange(None, years.first - 1, text[start:end], start, end)]
+    if years.last is not None and years.first is None:
+        return [YearRange(years.last + 1, None, text[start:end], start, end)]
+    return []

@@ -62,10 +62,10 @@ class Description:
         return self.likeness(other) == "same"
 
     def likeness(self, other: "Description") -> Likeness:
-        """Compare two records: "same" of one paper, "alike" if their abstracts differ in numbers, or "other".
+        """Compare two records: "same" paper, "alike" if only numbers of the abstracts differ, or "other".
 
-        The same abstract is enough, whatever the abstracts in the other language are. Else all texts of the
-        record with fewer texts must agree with one of the other.
+        The same abstract is enough, also if the abstracts in the other language differ. Otherwise each text
+        of the record with fewer texts must agree with a text of the other record.
         """
         found = self.main.likeness(other.main) if self.main and other.main else "other"
         return "same" if found == "same" or self._agrees_with(other) else found
@@ -74,7 +74,7 @@ class Description:
         """Check whether two records claim to be one paper, and have texts in different languages only.
 
         Their DOIs do not differ, and their titles agree in each language that both have a title in, at least
-        one. This is still a claim: it must not decide which of two records is shown.
+        one. This is still a claim, so it must not decide that one of the records is hidden.
         """
         languages, others = ({text.language for text in one.texts} for one in (self, other))
         if not (languages and others and languages.isdisjoint(others) and self._claims_to_be(other)):

@@ -1,7 +1,7 @@
 """English questions without a question mark, recognised by the order of their words.
 
-A question has an auxiliary before its subject: "How does drainage change the yield". A statement that begins
-with the same word has another order ("How drainage changes the yield was studied"), a verb behind the clause
+A question has an auxiliary before its subject: "How does drainage change the yield". A statement with the
+same first word has another order ("How drainage changes the yield was studied"), a verb behind the clause
 ("What we found is a decline"), or no subject ("Can be used for rice").
 """
 
@@ -36,7 +36,7 @@ ASKING = frozenset("what which who whose whom how why when where".split())
 ADVERBIAL = frozenset("why when where".split())
 PREPOSITIONS = frozenset("to in at by for from on under with through of since until into".split())
 FIRST_WORDS = ASKING | PREPOSITIONS | YES_OR_NO
-# Clauses that have a verb of their own.
+# Words that introduce a clause with another verb.
 SUBORDINATE = ASKING | frozenset("that whether if while because than as after before since".split())
 DEGREE = frozenset("many much few little".split())
 ADVERBS = frozenset("far long often well fast soon early late quickly slowly old large big high deep".split())
@@ -60,14 +60,14 @@ PLURAL = re.compile(r"\w+[^s]s")
 PARTICIPLE = re.compile(r"\w{2,}(?:ed|ing)")
 # Verbs of a sentence without a subject: "Can lead to losses."
 BARE_VERBS = frozenset("lead cause help serve provide occur result contribute act become".split())
-# "Which explains the loss" goes on from the sentence before it.
+# "Which explains the loss" continues the sentence before it.
 RESUMING = re.compile(
     r"explain|show|mean|suggest|indicat|mak|made|lead|led$|allow|impl|confirm|becom|becam|leave|left$|"
     r"bring|brought|giv|gave|result|contribut|enabl|prevent|help|require"
 )
 NO_VERB_BEHIND = frozenset("to the a an of".split())  # to have, the will
 NOUNS_IN_LY = frozenset("family supply assembly anomaly butterfly monopoly".split())
-# What a statement says of a question.
+# Participles and adjectives by which a statement describes a question.
 REPORTED = frozenset(
     "unknown unclear uncertain unresolved open elusive controversial known understood clear studied examined "
     "investigated tested explored analysed analyzed assessed evaluated discussed described explained "
@@ -190,7 +190,7 @@ def _asks_with_noun(words: Sequence[str], place: int) -> bool:
 
 
 def _is_clause(words: Sequence[str], said: str) -> bool:
-    """Check for "bacteria protect the gut", or three words that are "unknown", "studied" and the like."""
+    """Check for "bacteria protect the gut", or three words with one of `REPORTED`: "unknown", "studied"."""
     pairs = pairwise(words)
     with_object = any(word in ARTICLES and before not in PREPOSITIONS for before, word in pairs)
     return with_object or (len(words) - 2 * words.count("of") >= LEAST_CLAUSE and said in REPORTED)
@@ -202,7 +202,7 @@ def _resumes(words: Sequence[str]) -> bool:
 
 
 def _says_more(words: Sequence[str], start: int) -> bool:
-    """Check whether another verb follows, or "remains unknown" and the like."""
+    """Check whether another verb follows, or "remains" with a word of `REPORTED`."""
     reported = (place for place, word in enumerate(words) if word in REPORTED)
     remains = any(
         word.startswith("remain") for place in reported for word in words[max(place - 3, 0) : place]
@@ -229,7 +229,7 @@ def _has_subject_behind(words: Sequence[str], place: int) -> bool:
 
 
 def _is_subject(verb: str, word: str, behind: str) -> bool:
-    """Check whether a word behind an auxiliary may begin its subject."""
+    """Check whether a word behind an auxiliary may be the first of its subject."""
     if not word or word in NO_SUBJECT or _is_adverb(word):
         return False
     if verb in BE | HAVE and (PARTICIPLE.fullmatch(word) or word in PARTICIPLES):

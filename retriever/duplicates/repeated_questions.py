@@ -29,7 +29,7 @@ ENGLISH_ASKING = frozenset("what which who whose whom why how when where".split(
 ENGLISH_AUXILIARIES = frozenset(
     "do does did is are was were can could should would will may has have had".split()
 )
-# These begin relative clauses, unless they begin a sentence or follow one of the others.
+# Relative pronouns, except at the start of a sentence or after a word of INTRODUCE_QUESTIONS.
 RELATIVES = frozenset("who which whose whom why when where".split())
 INTRODUCE_QUESTIONS = frozenset("that know known ask asks asked question unclear wonder".split())
 KOREAN_ASKING = re.compile(r"(무엇|무슨|어떤|어떻|어떠|얼마|언제|어디|누구|누가|어느|몇|왜$)")
@@ -149,13 +149,13 @@ def common_in_order(words: Sequence[str], others: Sequence[str]) -> int:
 
 
 def _words(text: str) -> list[str]:
-    """Return the first words of a sentence, those that ask in Korean without their endings."""
+    """Return the first words of a sentence; Korean question words without their endings."""
     words = words_in_order(text)[:MOST_READ]
     return [found[1] if (found := KOREAN_ASKING.match(word)) else word for word in words]
 
 
 def _is_relative(words: Sequence[str], place: int) -> bool:
-    """Check whether a word begins a relative clause: "the coach who is", "the year when it"."""
+    """Check whether a word is the first of a relative clause: "the coach who is", "the year when it"."""
     if place == 0 or words[place] not in RELATIVES or words[place - 1] in INTRODUCE_QUESTIONS:
         return False
     following = words[place + 1] if place + 1 < len(words) else ""

@@ -9,7 +9,8 @@ from indexer.files.schema import StoredPassage
 from indexer.forward.lexicon import Lexicon, TokenCounts, lexicon_bytes
 from indexer.forward.rows import PassageRows
 from retriever.engines.facets import FacetCounts, FacetField
-from retriever.queries.boolean import Exact, Filters, Query
+from retriever.queries.boolean import Exact, Query
+from retriever.queries.filters import Filters
 
 T = TypeVar("T")
 

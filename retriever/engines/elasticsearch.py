@@ -32,7 +32,8 @@ from retriever.engines.requests import (
 )
 from retriever.errors import UnknownPassage
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import EVERYTHING, Exact, Filters, Phrase, Query, Range, Term
+from retriever.queries.boolean import EVERYTHING, Exact, Phrase, Query, Range, Term
+from retriever.queries.filters import Filters
 
 WINDOW = 10_000  # maximum documents of one search
 # Copies of a shard may differ in the deleted documents they count, so the same copy answers each time.

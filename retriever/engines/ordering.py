@@ -28,7 +28,7 @@ def rounded_cosine(cosine: float) -> float:
 
 
 def surely_first(read: Sequence[EngineHit], *, whole: bool) -> list[EngineHit]:
-    """Return in order the nearest passages read, without those that may tie with an unread one."""
+    """Return in order the nearest passages read, without passages that may tie with an unread one."""
     hits = by_score(read)
     return hits if whole else [hit for hit in hits if hit.score > hits[-1].score]
 

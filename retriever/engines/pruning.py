@@ -3,7 +3,7 @@
 A word adds at most weight · idf · (k1 + 1) to a score. If the most common words together add less than the
 score of the worst wanted hit, a passage with only these words is not among the hits. So only the postings of
 the other words are read, and the common words are looked up in these passages (Turtle & Flood, "Query
-evaluation: strategies and optimizations", 1995). The hits and scores are those of the whole query.
+evaluation: strategies and optimizations", 1995). Hits and scores are the same as without pruning.
 """
 
 import math

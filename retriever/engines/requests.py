@@ -1,13 +1,14 @@
 """Requests to a cluster as values: each function returns a body, or a part of one.
 
-The scores are those of the embedded engine: both have BM25's factor (k1 + 1), which Lucene left out in
+The scores are the same as in the embedded engine: both have BM25's factor (k1 + 1), which Lucene left out in
 version 8 and Elasticsearch kept.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.filters import Filters
 
 # Candidates examined in a graph of vectors; a flat field examines all.
 CANDIDATES_A_HIT, LEAST_CANDIDATES, MOST_CANDIDATES = 3, 100, 10_000
@@ -183,7 +184,7 @@ def vectors_body(passage_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def similarity_body(vector: Sequence[float], passage_ids: Sequence[str], k: int) -> dict[str, Any]:
-    """Return the body that compares a vector exactly with those of the given passages (a flat field)."""
+    """Return the body that compares a vector exactly with the vectors of given passages (a flat field)."""
     return {
         "knn": {
             "field": "vector",

@@ -22,7 +22,8 @@ from retriever.engines.tantivy_passages import StoredPassages
 from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
 from retriever.opening.worker_threads import Arguments, Result, WorkerThreads
-from retriever.queries.boolean import EVERYTHING, Filters, Query
+from retriever.queries.boolean import EVERYTHING, Query
+from retriever.queries.filters import Filters
 
 if TYPE_CHECKING:
     from indexer.vectors.store import VectorStore

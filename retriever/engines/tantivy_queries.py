@@ -8,7 +8,8 @@ from tantivy import Occur
 
 from indexer.files.schema import tantivy_schema
 from retriever.engines.pruning import Posting
-from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.filters import Filters
 
 SCHEMA = tantivy_schema()
 REMEMBERED_TOKENS = 10_000  # cached token queries; the queries of one question share most tokens

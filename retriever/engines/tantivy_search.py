@@ -1,4 +1,4 @@
-"""The best hits of queries in the embedded engine, reading no more than they need."""
+"""The best hits of queries in the embedded engine, with as few reads as possible."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
@@ -18,7 +18,8 @@ from retriever.engines.ordering import (
 from retriever.engines.pruning import MOST_SEARCHES, Floors, Word, is_sure, needed, postings_of, words_of
 from retriever.engines.tantivy_passages import Found, StoredPassages, place_of
 from retriever.engines.tantivy_queries import REMEMBERED_TOKENS, compiled, filtered, with_lookups
-from retriever.queries.boolean import Exact, Filters, Query
+from retriever.queries.boolean import Exact, Query
+from retriever.queries.filters import Filters
 
 FEW = 5_000  # allowed passages that are listed; with more, the nearest passages are filtered
 LONG_TIE = 200  # hits of one score; reading more ids than this takes as long as another search

@@ -33,7 +33,7 @@ class TermStatistics:
         return self.idf(token) if self.frequencies.get(token) else 0.0
 
     def holds(self, pattern: Pattern) -> bool:
-        """Return whether the index holds each token of a pattern."""
+        """Check whether the index holds each token of a pattern."""
         return all(self.frequencies.get(token, 0) for _, token in pattern)
 
     def pattern_idf(self, pattern: Pattern) -> float:

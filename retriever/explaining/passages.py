@@ -10,19 +10,18 @@ from retriever.engines import EngineHit, Explanation, NumberedRows
 from retriever.explaining.accounts import Account, ConceptAccount, ConstraintAccount, FeedbackTerm, HeldBridge
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords.choice import KeywordChoice
-from retriever.keywords.plan import question_query
-from retriever.order.contributions import scores_by_concept
+from retriever.order.bridges import Bridge
+from retriever.order.features import scores_by_concept
 from retriever.order.measured import Measure, question_places
 from retriever.order.patterns import TokenPlaces
-from retriever.order.second_search import Bridge
 from retriever.papers.page import stored_passage
 from retriever.queries.boolean import Query
+from retriever.query_plan import question_query
 from retriever.question.analysis import AnalysedQuestion
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages
 from retriever.searching.penalties import Penalty, penalty_of
 from retriever.settings import RetrieverSettings
-from retriever.stages.ranking import Ranking
-from retriever.stages.stages import computed
+from retriever.stages.stages import Ranking, computed
 
 DEPTH = 100
 FEEDBACK_SHOWN = 10

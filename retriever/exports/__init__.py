@@ -1,7 +1,7 @@
 """The reference formats for `--export`, one file each.
 
 A new format is a new file here with a constant `EXPORT`. Its name is that of the file, with hyphens. Files
-that begin with an underscore are ignored. Each format writes papers' records (from
+whose names start with an underscore are ignored. Each format writes papers' records (from
 `retriever.papers.records`) in their order, and the same text for the same records.
 """
 

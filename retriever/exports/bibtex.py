@@ -27,7 +27,7 @@ LANGUAGES = {"ko": "korean", "en": "english"}
 NO_KEY_CHARACTERS = re.compile(r"[^A-Za-z0-9.:/+-]+")
 VERBATIM = "!\"#&'()*+,-./:;<=>?@[]_|~%"  # allowed in \url and \href; the rest is percent-encoded
 HASH_DIGITS = 8
-# Without braces, " and " separates authors, and "others" stands for further ones.
+# Without braces, " and " separates authors, and "others" means further ones.
 JOINED = re.compile(r"\band\b|\bothers\b", re.IGNORECASE)
 
 

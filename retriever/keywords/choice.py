@@ -23,12 +23,10 @@ from retriever.queries.keywords import (
     weigh,
     words_of,
 )
-from retriever.question.analysis import AnalysedQuestion
+from retriever.question.analysis import AnalysedQuestion, common_tokens
 from retriever.question.concepts import Concept, make_concepts
-from retriever.question.segmentations import noun_parts, segmentations
 from retriever.question.spelling import near_spellings
-from retriever.question.word_forms import form_translations
-from retriever.question.word_weights import common_tokens
+from retriever.question.word_forms import form_translations, noun_parts, segmentations
 from retriever.requests.context import SearchContext
 
 COMMON = "common"  # the group of words of any paper
@@ -234,7 +232,7 @@ def _ranked(
 
 
 def _group(role: Role, tokens: Iterable[str], common: frozenset[str]) -> str:
-    """Return the group that a word is ranked in: its role, or that of words of any paper."""
+    """Return the group of a word in the ranking: its role, or the group of words of any paper."""
     return COMMON if role in SUBJECT_ROLES and common.issuperset(tokens) else role
 
 

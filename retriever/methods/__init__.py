@@ -1,7 +1,7 @@
 """The ranking methods for `--method`, one file each.
 
 A new method is a new file here with a constant `METHOD`. Its name is that of the file, without a closing
-underscore. Files that begin with an underscore are ignored.
+underscore. Files whose names start with an underscore are ignored.
 """
 
 import pkgutil
@@ -16,12 +16,12 @@ from retriever.errors import BadFilter
 if TYPE_CHECKING:  # only names are needed before a search
     from retriever.index import SearchIndex
     from retriever.keywords.choice import KeywordChoice
-    from retriever.keywords.plan import QueryPlan
+    from retriever.query_plan import QueryPlan
     from retriever.question.analysis import AnalysedQuestion
     from retriever.requests.context import SearchContext
     from retriever.settings import RetrieverSettings
     from retriever.stages.pool import CandidatePool
-    from retriever.stages.ranking import Ranking
+    from retriever.stages.stages import Ranking
 
     Analyse = Callable[[SearchIndex, str], AnalysedQuestion]
     ChooseKeywords = Callable[[SearchContext, AnalysedQuestion], Awaitable[KeywordChoice]]
@@ -50,7 +50,7 @@ class Method:
     plain_words: bool = False  # whether scholarly equivalents of everyday words are searched for
     uses: frozenset[str] = frozenset()  # method-specific options
     reranks: bool = False  # whether a cross-encoder may rerank the first hits
-    later: tuple[str, ...] = ()  # names of queries sent after those of the plan
+    later: tuple[str, ...] = ()  # names of queries sent after the plan
 
 
 def method_names() -> tuple[str, ...]:

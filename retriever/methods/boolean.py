@@ -2,10 +2,9 @@
 
 from retriever.index import SearchIndex
 from retriever.keywords.choice import KeywordChoice
-from retriever.keywords.plan import NamedQuery, QueryPlan
 from retriever.methods import Method, or_
 from retriever.queries.expert import parse_expression
-from retriever.queries.names import EXPRESSION
+from retriever.query_plan import EXPRESSION, NamedQuery, QueryPlan
 from retriever.question.analysis import AnalysedQuestion
 from retriever.requests.context import SearchContext
 

@@ -2,13 +2,12 @@
 
 from retriever.errors import BadFilter
 from retriever.keywords.choice import KeywordChoice
-from retriever.keywords.plan import QueryPlan
 from retriever.methods import Method
-from retriever.queries.names import NEAREST
+from retriever.query_plan import NEAREST, QueryPlan
 from retriever.question.analysis import AnalysedQuestion
 from retriever.requests.context import SearchContext
 from retriever.stages.pool import CandidatePool
-from retriever.stages.ranking import Ranking, collapsed
+from retriever.stages.stages import Ranking, collapsed
 
 CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passages"
 

@@ -1,13 +1,12 @@
 """The baseline: one OR query of the whole question with a small title clause, ordered by BM25."""
 
 from retriever.keywords.choice import KeywordChoice
-from retriever.keywords.plan import NamedQuery, QueryPlan, question_query
 from retriever.methods import Method
-from retriever.queries.names import QUESTION
+from retriever.query_plan import QUESTION, NamedQuery, QueryPlan, question_query
 from retriever.question.analysis import AnalysedQuestion
 from retriever.requests.context import SearchContext
 from retriever.stages.pool import CandidatePool
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, _: KeywordChoice | None) -> QueryPlan:

@@ -6,14 +6,13 @@ It has no additions: no title clause, no near spellings, no synonyms.
 from functools import partial
 
 from retriever.keywords.choice import KeywordChoice, choose_keywords
-from retriever.keywords.plan import QueryPlan, progressive_queries
 from retriever.methods import Method
-from retriever.queries.names import progressive_name
+from retriever.query_plan import QueryPlan, progressive_name, progressive_queries
 from retriever.question.analysis import AnalysedQuestion
 from retriever.requests.context import SearchContext
 from retriever.stages.fusion import cosine_order, reciprocal_rank_fusion
 from retriever.stages.pool import CandidatePool, find_cosines, with_vector
-from retriever.stages.ranking import Ranking, collapsed
+from retriever.stages.stages import Ranking, collapsed
 
 
 def plan(context: SearchContext, question: AnalysedQuestion, chosen: KeywordChoice | None) -> QueryPlan:

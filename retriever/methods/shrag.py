@@ -9,7 +9,6 @@ import numpy as np
 from indexer.corpora.papers import language_of
 from retriever.engines import EngineHit
 from retriever.keywords.choice import KeywordChoice, choose_keywords
-from retriever.keywords.plan import NamedQuery, QueryPlan, concept_query, feedback_query, progressive_queries
 from retriever.methods import Method
 from retriever.methods.dense import nearest_first
 from retriever.order.bm25 import Scores
@@ -17,20 +16,28 @@ from retriever.order.measured import Measure, Measured, measure, measure_first
 from retriever.order.patterns import TokenPlaces
 from retriever.order.scored import ScoredCandidates, with_mean_of_title, with_other_language
 from retriever.order.second_search import (
-    BRIDGE_GAIN,
-    LINK_GAIN,
     SecondSearch,
     find_sources,
     gains,
     plan_second_search,
 )
-from retriever.order.weights import SEMANTIC_GAIN, lexical_parts, semantic_parts
-from retriever.queries.names import BRIDGES, FEEDBACK, NEAREST, QUESTION
+from retriever.order.weights import BRIDGE_GAIN, LINK_GAIN, SEMANTIC_GAIN, lexical_parts, semantic_parts
+from retriever.query_plan import (
+    BRIDGES,
+    FEEDBACK,
+    NEAREST,
+    QUESTION,
+    NamedQuery,
+    QueryPlan,
+    concept_query,
+    feedback_query,
+    progressive_queries,
+)
 from retriever.question.analysis import AnalysedQuestion
 from retriever.requests.context import SearchContext
-from retriever.stages.abstracts import ReadHits, of_hits
+from retriever.stages.abstracts_for_titles import ReadHits, of_hits
 from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
-from retriever.stages.ranking import Ranking, collapsed
+from retriever.stages.stages import Ranking, collapsed
 
 TITLE_WEIGHT = 1.0  # the weights of order/weights.py were chosen with it
 POOL = 100  # candidates of the whole question

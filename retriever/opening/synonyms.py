@@ -7,7 +7,7 @@ A file of UTF-8 text with one rule per line:
     # one direction: questions with the left side also search for the right side
     KISTI => 한국과학기술정보연구원
 
-A # at the start of a line, or after white space, begins a comment. Both sides are analysed like the index, so
+A # at the start of a line, or after white space, starts a comment. Both sides are analysed like the index, so
 inflected forms are found. If a question contains the tokens of a term in a row, its equivalents are also
 searched for, with a weight.
 """
@@ -225,7 +225,7 @@ def parse_synonyms(data: bytes, source: str) -> list[Rule]:
 def _rule(number: int, text: str) -> Rule:
     sides = text.split(ARROW)
     if len(sides) > 2:  # noqa: PLR2004
-        raise ValueError(f"{ARROW} stands in it more than once")
+        raise ValueError(f"{ARROW} occurs in it more than once")
     terms = [_terms(side) for side in sides]
     if len(sides) == 2:  # noqa: PLR2004
         return Rule(number, terms[0], terms[1])

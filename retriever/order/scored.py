@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from indexer.corpora.papers import Language
 from indexer.forward.rows import LANGUAGES
 from retriever.order.bm25 import Scores
+from retriever.order.weights import SAME_TITLE_WEIGHT
 
 LOWEST_OF_OTHER = 4  # rank to which the best paper in the other language is lifted
-SAME_TITLE = 0.1  # weight of the mean score of one title; the passage's own score has the rest
 DECIMALS = 9  # of scores; sums of features differ by less between engines
 
 FOUNDED = {"base", "bridge", "title in passage"}  # a search shows only passages with one of these parts
@@ -89,7 +89,9 @@ def with_mean_of_title(scored: ScoredCandidates, same_title: NDArray[np.int64]) 
     if not shared.any():
         return scored
     means = np.bincount(titles, scored.scores) / counts
-    return scored.with_part("same title", np.where(shared, means[titles] - scored.scores, 0.0), SAME_TITLE)
+    return scored.with_part(
+        "same title", np.where(shared, means[titles] - scored.scores, 0.0), SAME_TITLE_WEIGHT
+    )
 
 
 def with_other_language(

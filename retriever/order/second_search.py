@@ -1,4 +1,4 @@
-"""A second search by names in the best passages: bridges to passages that the question does not find.
+"""The second search of `shrag`, by bridges: names in the best passages that lead to further passages.
 
 "Where was the founder of X born?": a passage on X names the founder and does not answer the rest; the passage
 on the founder does not contain X. Only a question with a name has a second search. Its sources are passages
@@ -7,32 +7,25 @@ that contain the name and leave a part of the question uncovered.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from base.records import INTERNAL
 from indexer.forward.rows import Numbers, PassageRows
 from retriever.engines import NumberedRows
 from retriever.engines.term_statistics import inverse_document_frequencies
-from retriever.keywords.plan import NamedQuery
 from retriever.order.bm25 import Scale, Scores
+from retriever.order.bridges import SECOND_SEARCH, Bridge
 from retriever.order.patterns import TokenPlaces
 from retriever.order.scored import ScoredCandidates
-from retriever.queries.boolean import Term, or_query, single
-from retriever.queries.names import BRIDGES
+from retriever.queries.boolean import single
+from retriever.query_plan import BRIDGES, NamedQuery
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.concepts import Concept
 
 BEST = 5  # passages that may be sources
-SOURCES = 2  # most sources
 LEAST_UNCOVERED = 0.15  # of the question, by importance
-MOST_BRIDGES = 10
-FOUND = 30  # hits of the second search
-NAME_WEIGHT = 0.5  # of a bridge's tokens; uncovered words weigh as in the question
-# Weights of a candidate's gains: by the BM25 of a bridge, and by a source that names its title. Both grow
-# with the share of the uncovered words that the candidate holds.
-BRIDGE_GAIN, LINK_GAIN = 0.15, 0.8
+# Gains (order/weights.py) grow with the share of the uncovered words that the candidate holds.
 LEAST_SHARE, UNCOVERED_SHARE = 0.25, 2.0
 WORDS_APART = 3  # positions from a word of a title to the next, where a source names it
 # A bridge needs a token that the question does not have and that is a name, not an ordinary word.
@@ -48,17 +41,6 @@ class Source:
     row: int  # among the candidates
     strength: float  # its share of the best score
     names: tuple[tuple[str, ...], ...]  # tokens of each name in it
-
-
-@dataclass(frozen=True, slots=True)
-class Bridge:
-    """A name that one passage contains and that a second search used to find another."""
-
-    tokens: Annotated[tuple[str, ...], INTERNAL]
-    passage_id: str
-    strength: Annotated[float, INTERNAL]  # the source's
-    idf: Annotated[Mapping[str, float], INTERNAL]  # of its tokens
-    text: str = ""  # as the source writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +61,8 @@ class SecondSearch:
 
     def query(self, title_weight: float) -> NamedQuery:
         """Return the OR of the bridges' tokens and the uncovered words."""
-        weights = dict.fromkeys((token for bridge in self.bridges for token in bridge.tokens), NAME_WEIGHT)
-        weights |= self.uncovered
-        terms = [Term(token, (token,), weight=round(weight, 4)) for token, weight in weights.items()]
-        return NamedQuery(BRIDGES, or_query(terms, title_weight=title_weight), FOUND)
+        tokens = [bridge.tokens for bridge in self.bridges]
+        return SECOND_SEARCH.query(BRIDGES, tokens, self.uncovered, title_weight)
 
     @property
     def tokens(self) -> set[str]:
@@ -117,7 +97,7 @@ def find_sources(
         left = [concept for concept in concepts if held.isdisjoint(concept.tokens)]
         if sum(concept.importance for concept in left) >= LEAST_UNCOVERED * total:
             found.append((row, left))
-    return found[:SOURCES]
+    return found[: SECOND_SEARCH.sources]
 
 
 def plan_second_search(
@@ -159,8 +139,8 @@ def plan_second_search(
                 chosen[tokens] = rarity, Bridge(tokens, read.ids[row], strength, idf)
     if not chosen:
         return None
-    strongest = sorted(chosen.items(), key=lambda item: (-item[1][0], item[0]))[:MOST_BRIDGES]
-    bridges = tuple(bridge for _, (_, bridge) in strongest)
+    strongest = SECOND_SEARCH.choose({tokens: rarity for tokens, (rarity, _) in chosen.items()})
+    bridges = tuple(chosen[tokens][1] for tokens in strongest)
     left = [(concepts, strength) for (_, concepts), strength in zip(found, strengths, strict=True)]
     return SecondSearch(bridges, tuple(sources), *_uncovered(left))
 
@@ -210,7 +190,7 @@ def _uncovered(
 
 
 def _is_bridge(token: str) -> bool:
-    """Return whether a token is long enough to name somebody, and no formula."""
+    """Check whether a token is long enough for a name, and no formula."""
     if any(map(str.isdigit, token)):
         return False
     return len(token) >= (SHORTEST_LATIN if token.isascii() else SHORTEST_HANGUL)
@@ -295,7 +275,7 @@ def _by_title(
 
 
 def _names(source: Source, title: Sequence[str], places: TokenPlaces) -> bool:
-    """Return whether a source names a title: one name has all its words, in order and close together."""
+    """Check whether a source names a title: one name has all words of the title, in order and nearby."""
     wanted = set(title)
     if not any(wanted.issubset(name) for name in source.names):
         return False

@@ -13,6 +13,9 @@ from retriever.order.bm25 import Scores
 LEXICAL_WEIGHTS: Mapping[str, float] = {"base": 0.9, "feedback": 0.6, "neighbours": 0.2}
 SEMANTIC_WEIGHTS: Mapping[str, float] = {"base": 0.3, "neighbours": 0.1}
 COSINE_WEIGHT = 1.0
+SAME_TITLE_WEIGHT = 0.1  # of the mean score of one title; the passage's own score has the rest
+# Gains by a second search: by the BM25 of a bridge, and by a source that names the candidate's title.
+BRIDGE_GAIN, LINK_GAIN = 0.15, 0.8
 SEMANTIC_GAIN = 0.25  # of a second search's gains: at full weight they outrank the cosine
 
 

@@ -11,7 +11,8 @@ from indexer.citation_graph.graph import ALL, DUPLICATE, ITSELF, CitationCounts
 from indexer.citation_graph.references import labels, reference_ids
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
-from retriever.queries.boolean import Exact, Filters
+from retriever.queries.boolean import Exact
+from retriever.queries.filters import Filters
 
 MOST_CITING = 1_000  # default limit of citing papers for each paper
 MOST_REFERENCES = 1_000  # of a paper, if the engine finds them

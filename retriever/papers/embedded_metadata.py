@@ -37,7 +37,7 @@ def coins(record: Record) -> str:
 
 
 def _in_coins(record: Record) -> Record:
-    """Return the fields of a record for a ContextObject, without those that may be long."""
+    """Return the fields of a record for a ContextObject, without fields that may be long."""
     authors = record.get("authors")
     kept = {key: value for key, value in record.items() if key not in NOT_IN_COINS}
     return kept | {"authors": authors[:MOST_AUTHORS] if isinstance(authors, list) else []}

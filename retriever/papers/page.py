@@ -25,14 +25,9 @@ from retriever.engines import EngineHit
 from retriever.engines.term_statistics import term_statistics
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import OpenIndex, SearchIndex
-from retriever.papers.linked import (
-    NamedPaper,
-    PaperLinks,
-    linked_papers,
-    named_paper,
-    named_papers,
-)
-from retriever.queries.boolean import Exact, Filters, Term, or_query
+from retriever.papers.linked import NamedPaper, PaperLinks, linked_papers, named_paper, named_papers
+from retriever.queries.boolean import Exact, Term, or_query
+from retriever.queries.filters import Filters
 
 PASSAGES, RELATED, SIMILAR = 50, 50, 10  # shown at most
 MOST_PASSAGES = (

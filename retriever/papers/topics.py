@@ -8,7 +8,8 @@ from indexer.files.schema import StoredPassage
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.index import SearchIndex
 from retriever.papers.page import may_be_id
-from retriever.queries.boolean import And, Exact, Filters, Term
+from retriever.queries.boolean import And, Exact, Term
+from retriever.queries.filters import Filters
 
 MOST_OF_A_TITLE = 100  # papers whose titles contain the words of the given one
 SHOWN = 3  # ids of papers that share a title

@@ -1,26 +1,26 @@
 """Queries as values, the same for all engines.
 
-A Term holds analysed tokens, so analysis happens once, where a question or an expression enters. How each
-kind is scored: the score of an Or is the sum over the clauses that match, of an And the sum over all, a Not
-adds nothing, a Range and an Exact only filter.
+A Term holds analysed tokens, so a question or an expression is analysed once. The score of an Or is the sum
+over the matching clauses, and of an And the sum over all clauses. A Not adds nothing. A Range and an Exact
+only filter.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from base.amounts import plain
 
-# A heading is a term of a source's thesaurus, such as MeSH; only a source that has one is asked for it.
+# A heading is a term of a source's thesaurus, such as MeSH; only sources with a thesaurus search for it.
 AnalysedField = Literal["text", "title", "heading"]
-# (distance from the first token, token): one token, or several that stand together.
+# (distance from the first token, token): one token, or several adjacent ones.
 Pattern: TypeAlias = tuple[tuple[int, str], ...]
 ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part", "source", "references"]
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word, as written and as tokens; several tokens are the OR of them."""
+    """A word, as written and as tokens; several tokens are joined by OR."""
 
     text: str
     tokens: tuple[str, ...]
@@ -30,7 +30,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Words that stand together in this order: (position, token), gaps where a word was dropped."""
+    """Adjacent words in this order: (position, token), with gaps for dropped words."""
 
     text: str
     tokens: Pattern
@@ -50,7 +50,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A field that has one of these values as they are."""
+    """A field with exactly one of these values."""
 
     field: ExactField
     values: tuple[str, ...]
@@ -72,7 +72,7 @@ class And:
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """Not what the clause matches; only beside something that does match."""
+    """Texts that the clause does not match; only next to a clause that matches."""
 
     clause: "Query"
 
@@ -81,55 +81,20 @@ Query: TypeAlias = Term | Phrase | Range | Exact | Or | And | Not
 EVERYTHING = Not(Or(()))
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What every hit must satisfy, without a bearing on its score."""
-
-    years: Range | None = None
-    lang: str | None = None
-    journal: str | None = None
-    without: tuple[str, ...] = ()  # passage_ids that must not be found
-    complete: bool | None = None  # papers with an abstract or text alone; False: those without any
-    doc_ids: tuple[str, ...] = ()  # only passages of these papers, where any are given
-    parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
-
-    def as_record(self) -> dict[str, Any]:
-        """Return what a caller filters by as JSON, for a trace."""
-        years = [self.years.low, self.years.high] if self.years else None
-        return {"years": years, "lang": self.lang, "journal": self.journal}
-
-    def clauses(self) -> tuple[Query, ...]:
-        """Return the filters as clauses; `complete` is left to the engine."""
-        found: list[Query] = []
-        if self.lang:
-            found.append(Exact("lang", (self.lang,)))
-        if self.journal:
-            found.append(Exact("journal", (self.journal,)))
-        if self.years and (self.years.low, self.years.high) != (None, None):
-            found.append(self.years)
-        if self.doc_ids:
-            found.append(Exact("doc_id", self.doc_ids))
-        if self.parts:
-            found.append(Exact("part", self.parts))
-        if self.without:
-            found.append(Not(Exact("passage_id", self.without)))
-        return tuple(found)
-
-
 def single(token: str) -> Pattern:
     """Return the pattern of one token."""
     return ((0, token),)
 
 
 def pattern_clause(text: str, pattern: Pattern, weight: float = 1.0) -> Term | Phrase:
-    """Return the clause that looks for a pattern in the text: a word, or a phrase."""
+    """Return the clause that searches for a pattern in the text: a word, or a phrase."""
     if len(pattern) == 1:
         return Term(text, (pattern[0][1],), weight=weight)
     return Phrase(text, pattern, weight=weight)
 
 
 def or_query(terms: Sequence[Term | Phrase], *, title_weight: float = 0.0) -> Or:
-    """Make one OR of terms, each once more on the title where `title_weight` is above 0."""
+    """Make one OR of terms, which are also searched for in the title if `title_weight` is above 0."""
     clauses: list[Query] = list(terms)
     if title_weight > 0:
         clauses += [replace(term, field="title", weight=term.weight * title_weight) for term in terms]
@@ -150,9 +115,9 @@ def with_words(query: Query, change: Callable[[Term | Phrase], Query]) -> Query:
 
 
 def searched_tokens(query: Query) -> dict[str, float]:
-    """Return the tokens that a query looks for, each with the highest weight given to it.
+    """Return the tokens that a query searches for, each with its highest weight.
 
-    What stands under a Not, and what only filters, is not looked for.
+    Clauses under a Not and filters are left out.
     """
     match query:
         case Term(tokens=tokens, weight=weight):
@@ -170,7 +135,7 @@ def searched_tokens(query: Query) -> dict[str, float]:
 
 
 def describe(query: Query) -> str:
-    """Write a query as a person would type it in the expert language."""
+    """Format a query in the expert language."""
     match query:
         case Term(text=text, field=field, weight=weight):
             name = "" if field == "text" else f"{field}:"

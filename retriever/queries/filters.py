@@ -1,12 +1,14 @@
-"""Parsing of filters (years, a language, a journal), and checks of records."""
+"""Filters of a search: as values, as clauses, from typed text, and for records."""
 
 import re
 import unicodedata
+from dataclasses import dataclass
+from typing import Any
 
 from base.untrusted import one_line
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, Paper
 from retriever.errors import BadFilter
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Exact, Not, Query, Range
 
 YEARS = re.compile(
     r"(?:(?P<only>[0-9]{4})년?"
@@ -19,6 +21,41 @@ LANGUAGES: dict[str, Language] = {
     **dict.fromkeys(("en", "english", "영어", "영문"), "en"),
     **dict.fromkeys(("other", "기타"), "other"),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Conditions that every hit must satisfy, which do not change its score."""
+
+    years: Range | None = None
+    lang: str | None = None
+    journal: str | None = None
+    without: tuple[str, ...] = ()  # passage_ids that must not be found
+    complete: bool | None = None  # True: only papers with an abstract or text; False: only others
+    doc_ids: tuple[str, ...] = ()  # only passages of these papers, if any are given
+    parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
+
+    def as_record(self) -> dict[str, Any]:
+        """Return what a caller filters by as JSON, for a trace."""
+        years = [self.years.low, self.years.high] if self.years else None
+        return {"years": years, "lang": self.lang, "journal": self.journal}
+
+    def clauses(self) -> tuple[Query, ...]:
+        """Return the filters as clauses; `complete` is left to the engine."""
+        found: list[Query] = []
+        if self.lang:
+            found.append(Exact("lang", (self.lang,)))
+        if self.journal:
+            found.append(Exact("journal", (self.journal,)))
+        if self.years and (self.years.low, self.years.high) != (None, None):
+            found.append(self.years)
+        if self.doc_ids:
+            found.append(Exact("doc_id", self.doc_ids))
+        if self.parts:
+            found.append(Exact("part", self.parts))
+        if self.without:
+            found.append(Not(Exact("passage_id", self.without)))
+        return tuple(found)
 
 
 def parse_years(text: str) -> Range:

@@ -1,30 +1,46 @@
-"""A question, analysed once."""
+"""A question, analysed once: its tokens, their weights, names, terms and constraints."""
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from indexer.analysis.names import names_in
 from indexer.analysis.tokens import TaggedToken, Token
-from indexer.analysis.word_roles import Role, roles_of
+from indexer.analysis.word_roles import Role, is_common, roles_of
 from indexer.glossary.storage import Unit
 from retriever.constraints.analysis import analyse_constraints
 from retriever.constraints.parsing import Constraints
 from retriever.index import SearchIndex
 from retriever.opening.synonyms import Expansion
 from retriever.queries.boolean import Pattern, Query, Term
-from retriever.question.companions import companion_patterns
-from retriever.question.compounds import compounds
+from retriever.question.compounds import companion_patterns, compounds
+from retriever.question.korean_words import with_whole_words
 from retriever.question.plain_words import plain_word_expansions
 from retriever.question.question_form import relates_things
-from retriever.question.whole_words import with_whole_words
-from retriever.question.word_weights import question_weights
 
+ROLE_WEIGHTS: Mapping[Role, float] = {"noun": 1.0, "other": 1.0, "request": 0.5, "asking": 0.5}
+SATURATION = 8  # of a repeated word, as k3 of BM25: it weighs at most nine times as much
 # A text of more words is a passage: in any case, and if it asks nothing.
 MOST_WORDS, MOST_WORDS_WITHOUT_MARK = 25, 20
 QUESTION_MARKS = "?\uff1f"
 POSSESSIVE = re.compile(r"(?<=\w['\u2019\uff07])[sS]\b")  # Parkinson's: the analysis makes it a token
+
+
+def question_weights(tagged: Iterable[TaggedToken]) -> dict[str, float]:
+    """Weigh each token by its role and its count n in the question: role · 9n / (8 + n)."""
+    tagged = list(tagged)
+    counts = Counter(token for (token, *_), _ in tagged)
+    return {
+        token: ROLE_WEIGHTS[role] * (SATURATION + 1) * counts[token] / (SATURATION + counts[token])
+        for token, role in roles_of(tagged).items()
+    }
+
+
+def common_tokens(text: str, tagged: Iterable[TaggedToken]) -> frozenset[str]:
+    """Return the tokens of a text that say little about its subject: since, 이후, effect."""
+    return frozenset(token for (token, _, start, end), _ in tagged if is_common(text[start:end], token))
 
 
 @dataclass(frozen=True, slots=True)

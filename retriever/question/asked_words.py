@@ -14,10 +14,9 @@ from indexer.glossary.storage import Glossary
 from retriever.constraints.parsing import find_constraints
 from retriever.queries.boolean import Or, Term
 from retriever.queries.keywords import KEYWORDS, Keyword, Translation, translations, words_of
-from retriever.question.analysis import AnalysedQuestion
+from retriever.question.analysis import AnalysedQuestion, common_tokens, question_weights
 from retriever.question.compounds import compounds
 from retriever.question.word_forms import form_translations
-from retriever.question.word_weights import common_tokens, question_weights
 
 MOST_WORDS = 2 * KEYWORDS
 COMMON_WEIGHT = 0.3  # of words that any paper may contain

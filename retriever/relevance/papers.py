@@ -6,39 +6,36 @@ shared words; and mentions of excluded things.
 
 import math
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from base.errors import ResourceError
-from base.logistic import likelihood, sigmoid
-from base.untrusted import one_line
-from indexer.analysis import make_analyzer
+from indexer.analysis import Analyzer, make_analyzer
 from indexer.corpora.papers import Paper
+from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from indexer.glossary.storage import Glossary
 from indexer.settings import IndexerSettings
+from indexer.vectors.adding import row_of
 from retriever.constraints.analysis import analyse_constraints
-from retriever.constraints.exclusions import Exclusion
+from retriever.constraints.exclusions import Exclusion, Writing
 from retriever.constraints.parsing import find_constraints
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.question.asked_words import AskedWord, asked_words
-from retriever.relevance.paper_words import PaperWords, texts_of
+from retriever.relevance.cascade import PAPERS, Relevance, leads_of, relevance_by_models
 from retriever.searching.penalties import excluded_loss
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
-from retriever.sources.gathered import SharedModels
+from retriever.sources.models import SharedModels
 
-if TYPE_CHECKING:  # only cosines need it
-    import numpy as np
-    from numpy.typing import NDArray
-
-# A logistic regression of relevance, set by hand, see docs/how-to/finding-papers.md.
-COSINE_WEIGHTS: Mapping[str, float] = {"bias": -4.0, "lead": 12.0}
+READ_CHARACTERS = 4_000  # of a title, and of an abstract
 # The cosine of unrelated texts differs between encoders, so it is measured on these.
 UNRELATED = (
     "A survey of migratory birds in coastal wetlands during the spring.",
@@ -50,12 +47,34 @@ UNRELATED = (
 
 
 @dataclass(frozen=True, slots=True)
-class PaperScores:
-    """The relevance of papers in the order given, the model that measured it, and failures."""
+class PaperWords:
+    """The tokens and the texts of a paper's titles and abstracts."""
 
-    scores: tuple[float, ...] = ()  # empty if no model is configured, or all failed
-    by: str = ""  # the cross-encoder's name, or "cosine"
-    failures: tuple[str, ...] = ()
+    tokens: frozenset[str]
+    title: Writing
+    text: Writing
+
+    @classmethod
+    def of(cls, paper: Paper, analyzer: Analyzer) -> "PaperWords":
+        """Analyse a paper."""
+        title, abstract = texts_of(paper)
+        titles, texts = ([token[0] for token in analyzer.analyze(text)] for text in (title, abstract))
+        written = Writing.of(titles, title), Writing.of(texts, abstract)
+        return cls(frozenset([*titles, *texts]), *written)
+
+    def held(self, word: AskedWord) -> str:
+        """Return a word of a question if the paper contains it, else with the counterpart found, else ""."""
+        for keyword in (word.keyword, *word.others):
+            if keyword.tokens and self.tokens.issuperset(keyword.tokens):
+                own = word.keyword.text
+                return own if keyword is word.keyword else f"{own} ({keyword.text})"
+        return ""
+
+
+def texts_of(paper: Paper) -> tuple[str, str]:
+    """Return a paper's titles, and its abstracts."""
+    title = f"{paper.title}\n{paper.title2}".strip()
+    return title[:READ_CHARACTERS], f"{paper.abstract}\n{paper.abstract2}".strip()[:READ_CHARACTERS]
 
 
 class PaperRelevance:
@@ -65,7 +84,6 @@ class PaperRelevance:
         self, settings: IndexerSettings, glossary: Glossary | None = None, models: SharedModels | None = None
     ) -> None:
         """Take the models, which are opened when needed; given models and a given glossary are not closed."""
-        self._settings = settings
         self._opened = ExitStack()
         self.models = models or self._opened.enter_context(closing(SharedModels(settings)))
         self.analyzer = make_analyzer(ANALYZER, DECOMPOUND)
@@ -103,20 +121,13 @@ class PaperRelevance:
     @property
     def has_model(self) -> bool:
         """Whether a cross-encoder or an encoder is configured."""
-        return self.models.questions.cross_encoder.configured or self._settings.encoder.provider != "none"
+        return self.models.cross_encoder.configured or self.models.encoder.configured
 
-    async def scores(self, question: str, papers: Sequence[Paper]) -> PaperScores:
-        """Measure the relevance of papers to a question by the cross-encoder, else by the encoder."""
-        failures: list[str] = []
-        for measure in (self._by_cross_encoder, self._by_cosine):
-            try:
-                found = await measure(question, papers)
-            except ResourceError as error:
-                failures.append(one_line(str(error)))
-                continue
-            if found:
-                return PaperScores(found[1], found[0], tuple(failures))
-        return PaperScores(failures=tuple(failures))
+    async def scores(self, question: str, papers: Sequence[Paper]) -> Relevance:
+        """Measure the relevance of papers to a question by the models; `by` is "" without a model."""
+        texts = ["\n".join(texts_of(paper)) for paper in papers]
+        leads = partial(self._leads, question, papers)
+        return await relevance_by_models(self.models.cross_encoder, question, texts, leads, PAPERS)
 
     async def shared(self, question: str, papers: Sequence[Paper]) -> list[tuple[str, ...]]:
         """Return for each paper the words of a question that it contains, formatted by `PaperWords.held`."""
@@ -142,61 +153,30 @@ class PaperRelevance:
         read = self.read(paper)
         return excluded_loss(exclusions, read.title, read.text, paper.keywords, self.analyzer)
 
-    async def _by_cross_encoder(
-        self, question: str, papers: Sequence[Paper]
-    ) -> tuple[str, tuple[float, ...]] | None:
-        cross_encoder = self.models.questions.cross_encoder
-        if not cross_encoder.configured or not papers:
+    async def _leads(self, question: str, papers: Sequence[Paper]) -> list[dict[str, float]] | None:
+        """Return the lead of each paper's cosine over unrelated texts; None without an encoder."""
+        encoder, why = await self.models.passages()
+        if why:
+            raise ResourceError(why)
+        asked = await encoder.questions.encode(question) if encoder else None
+        if encoder is None or asked is None:
             return None
-        scored = await cross_encoder.scores(question, ["\n".join(texts_of(paper)) for paper in papers])
-        if scored is None:
-            return None
-        model, scores = scored
-        raw = self._settings.reranker.scores == "raw"
-        return model, tuple(sigmoid(score) if raw else min(1.0, max(0.0, score)) for score in scores)
-
-    async def _by_cosine(
-        self, question: str, papers: Sequence[Paper]
-    ) -> tuple[str, tuple[float, ...]] | None:
-        if self._settings.encoder.provider == "none" or not papers:
-            return None
-        encoder, why = await self.models.vectors()
-        if encoder is None:
-            if why:
-                raise ResourceError(why)
-            return None
-        import numpy as np
-
-        from indexer.vectors.adding import row_of
-
-        asked = await encoder.questions.encode(question)
-        if asked is None:
-            return None
-        passages = [_passage(str(number), *texts_of(paper)) for number, paper in enumerate(papers)]
-        unrelated = [_passage(f"-{number}", "", text) for number, text in enumerate(UNRELATED)]
-        vectors, failure = await self.threads.run(encoder.of, [*passages, *unrelated])
+        texts = [texts_of(paper) for paper in papers] + [("", text) for text in UNRELATED]
+        passages = [_passage(str(number), *text) for number, text in enumerate(texts)]
+        vectors, failure = await encoder.of(passages)
         if failure:
             raise ResourceError(failure)
-        cosines = {
-            passage.passage_id: _cosine(
-                np.asarray(asked, np.float64).ravel(),
-                np.asarray(vectors[row_of(passage).text_hash], np.float64).ravel(),
-            )
-            for passage in (*passages, *unrelated)
-            if row_of(passage).text_hash in vectors
-        }
-        background = fmean(cosines.get(passage.passage_id, 0.0) for passage in unrelated)
-        leads = [
-            (cosines.get(passage.passage_id, background) - background) / max(1 - background, 1e-6)
-            for passage in passages
-        ]
-        return "cosine", tuple(likelihood(COSINE_WEIGHTS, {"lead": lead}) for lead in leads)
+        found = [vectors.get(row_of(passage).text_hash) for passage in passages]
+        cosines = [None if vector is None else _cosine(asked, vector) for vector in found]
+        unrelated = cosines[len(papers) :]
+        return leads_of(cosines[: len(papers)], fmean(cosine or 0.0 for cosine in unrelated))
 
 
 def _passage(passage_id: str, title: str, text: str) -> StoredPassage:
     return StoredPassage(passage_id, passage_id, title=title, text=text, lang="other", part="abstract")
 
 
-def _cosine(first: "NDArray[np.float64]", second: "NDArray[np.float64]") -> float:
-    length = math.sqrt(float(first @ first) * float(second @ second))
-    return round(float(first @ second) / length, 6) if length else 0.0
+def _cosine(first: Stored, second: Stored) -> float:
+    one, other = np.asarray(first, np.float64).ravel(), np.asarray(second, np.float64).ravel()
+    length = math.sqrt(float(one @ one) * float(other @ other))
+    return round(float(one @ other) / length, 6) if length else 0.0

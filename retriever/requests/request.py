@@ -5,7 +5,8 @@ from typing import Literal
 
 from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, find_constraints
 from retriever.errors import BadFilter, BadQuestion
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.queries.keywords import Keyword
 from retriever.settings import Candidates, KeywordRanking, OrderPart
 

@@ -17,7 +17,7 @@ from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 from retriever.question.analysis import AnalysedQuestion
 from retriever.requests.context import SearchContext
-from retriever.stages.ranking import RankedHits, Ranking
+from retriever.stages.stages import RankedHits, Ranking
 
 EXCLUDED_LOSS = 0.8  # maximum share of the score lost by a text that mentions an excluded thing
 MENTIONS = 2  # mentions that cost half of EXCLUDED_LOSS

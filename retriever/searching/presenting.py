@@ -1,6 +1,6 @@
 """The result of a search: hits without duplicates, with papers and snippets, and the effective options."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -9,30 +9,29 @@ from base.amounts import counted
 from retriever.duplicates.folding import without_duplicates
 from retriever.duplicates.repeated_questions import asked_question, only_repeats
 from retriever.duplicates.statements import states_something
-from retriever.engines import EngineHit
 from retriever.keywords.choice import KeywordChoice
 from retriever.methods import method_named
 from retriever.queries.boolean import searched_tokens
-from retriever.queries.names import FEEDBACK
+from retriever.query_plan import FEEDBACK
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.unknown_words import unknown_words
 from retriever.requests.context import SearchContext
-from retriever.searching.confidence import (
+from retriever.searching.answerability import (
     EVIDENCE,
     NOTHING,
+    UNKNOWN_SUBJECT,
     AnswerabilityFeatures,
     answer_likelihood,
     answerability_features,
+    subject_is_unknown,
 )
 from retriever.searching.surface_words import later_searches
-from retriever.searching.title_only import title_only_hits, title_only_note
-from retriever.searching.unknown_subject import LIKELIHOOD, subject_is_unknown
-from retriever.stages.abstracts import read_hits
+from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.highlights import found_in, snippet, title_spans
 from retriever.stages.hits import AppliedSearch, Hit, SearchResult
+from retriever.stages.papers_without_abstract import count_incomplete, title_only_hits, title_only_note
 from retriever.stages.pool import CandidatePool
-from retriever.stages.ranking import Ranking
-from retriever.stages.stages import Stages, computed
+from retriever.stages.stages import Ranking, Stages, computed
 
 # (copies among the hits to show, length of the ranking that is then read)
 FLOOD, MOST_READ = 5, 100
@@ -92,8 +91,9 @@ async def _shown(
     """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
     k, incomplete = context.shown, computed(stages.pool).incomplete
     kept, left_out = await _kept_hits(context, stages)
-    by_title = await title_only_hits(context, computed(stages.pool), kept)
-    before = _ranked_before(incomplete, stages, kept[:k]) if len(kept) >= k else len(incomplete)
+    by_title = await title_only_hits(context, incomplete, kept, without_duplicates)
+    found = next(iter(computed(stages.pool).found.values()), ())
+    before = count_incomplete(incomplete, found, kept[:k], k)
     filtered = {"incomplete": before - len(by_title), **left_out}
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
@@ -222,14 +222,6 @@ def _pool(stages: Stages) -> CandidatePool:
     return computed(stages.ranking).pool or computed(stages.pool)
 
 
-def _ranked_before(incomplete: Iterable[EngineHit], stages: Stages, shown: Sequence[Hit]) -> int:
-    """Count incomplete papers that score at least as much as the last hit that is shown."""
-    found = next(iter(computed(stages.pool).found.values()), ())
-    scores = {hit.doc_id: hit.score for hit in found}
-    least = min((scores.get(hit.doc_id, 0.0) for hit in shown), default=0.0)
-    return sum(hit.score >= least for hit in incomplete)
-
-
 async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[str]) -> float | None:
     """Return the likelihood that the first hits answer; None if the method has no features."""
     if computed(stages.ranking).scored is None:
@@ -237,8 +229,8 @@ async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence
     if not evidence or stages.keywords is None:
         return 0.0
     likelihood = answer_likelihood(await answerability(context, stages, evidence))
-    if likelihood > LIKELIHOOD and await _subject_is_unknown(context, stages, evidence[0]):
-        return LIKELIHOOD
+    if likelihood > UNKNOWN_SUBJECT and await _subject_is_unknown(context, stages, evidence[0]):
+        return UNKNOWN_SUBJECT
     return likelihood
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from base.errors import ResourceError
 from retriever.requests.context import SearchContext
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 
 async def rerank(context: SearchContext, ranking: Ranking) -> Ranking:

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
-from retriever.order.second_search import Bridge
-from retriever.queries.names import BRIDGES, FEEDBACK
+from retriever.order.bridges import Bridge
+from retriever.query_plan import BRIDGES, FEEDBACK
 from retriever.requests.context import SearchContext
 from retriever.stages.hits import SentQuery
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 TERMS_SHOWN = 12  # of a query of many terms
 

@@ -11,7 +11,8 @@ from typing import Protocol
 
 from indexer.analysis import Decompound
 from indexer.corpora.papers import Paper
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 
 ANALYZER = "bilingual"  # for the tokens in queries, and for the papers found
 DECOMPOUND: Decompound = "discard"

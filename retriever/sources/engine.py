@@ -1,13 +1,13 @@
 """An engine over sources: it sends them the queries, and indexes their papers in a pool.
 
-The hits of a query are those of the sources, in the order of their own analysis and ranking. Passages, terms
-and cosines come from the pool, which is analysed here.
+Each source analyses a query and ranks its hits itself. Passages, terms and cosines come from the pool, which
+is analysed here.
 """
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from indexer.analysis import Analyzer
@@ -19,7 +19,8 @@ from retriever.engines.facets import FacetCounts, FacetField
 from retriever.engines.tantivy import TantivyEngine
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
@@ -29,34 +30,14 @@ from retriever.sources.merging import (
     search_sources,
     summed_frequencies,
 )
-from retriever.sources.passage_vectors import PassageVectors
-from retriever.sources.pool import passages_of_papers, write_pool
+from retriever.sources.models import PassageVectors
+from retriever.sources.pool import Found, Pool, Sent, passages_of_papers, write_pool
 from retriever.sources.words import WrittenWords, as_written
 
 UNCOUNTED = 1_000_000  # assumed papers if no source reports its number
 PROBED = 100  # papers fetched to weigh words that no source counts
 MOST_COUNTED = 64  # words of a call whose frequencies are requested from sources
 NOT_ASKED = "no source was searched: the search has no query with words"
-
-Sent = tuple[Query, Filters]
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The hits of a query in the sources: (id, score), and the number requested."""
-
-    ranked: tuple[tuple[str, float], ...]
-    k: int
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The papers and hits received so far."""
-
-    papers: Mapping[str, MergedPaper] = field(default_factory=dict)
-    found: Mapping[Sent, Found] = field(default_factory=dict)
-    passages: Mapping[str, tuple[tuple[StoredPassage, AnalysedPassage], ...]] = field(default_factory=dict)
-    engine: TantivyEngine | None = None
 
 
 class SourcesEngine(Engine):
@@ -174,22 +155,28 @@ class SourcesEngine(Engine):
             for (query, k), ranked in zip(queries, merged.found, strict=True)
         }
         pool = replace(self._pool, papers=merged.papers, found={**self._pool.found, **found})
-        self._pool = await self._threads.run(self._with_passages, pool)
+        self._pool = await self._with_passages(pool)
 
-    def _with_passages(self, pool: Pool) -> Pool:
+    async def _with_passages(self, pool: Pool) -> Pool:
         """Analyse, encode and index new papers; without any, the pool is unchanged."""
         new = {paper_id: merged for paper_id, merged in pool.papers.items() if paper_id not in pool.passages}
         if not new:
             return pool
-        passages = dict(pool.passages)
-        for paper_id, merged in new.items():
-            passages[paper_id] = tuple(passages_of_papers([merged.record()], self._analyzer))
+
+        def analyse() -> dict[str, tuple[tuple[StoredPassage, AnalysedPassage], ...]]:
+            return {
+                paper_id: tuple(passages_of_papers([merged.record()], self._analyzer))
+                for paper_id, merged in new.items()
+            }
+
+        passages = {**pool.passages, **await self._threads.run(analyse)}
         listed = [passage for of in passages.values() for passage in of]
         vectors: Mapping[bytes, Stored] = {}
         if self._vectors:
-            vectors, failure = self._vectors.of([passage for passage, _ in listed])
+            vectors, failure = await self._vectors.of([passage for passage, _ in listed])
             self._notes |= dict.fromkeys([failure] if failure else [])
-        engine = write_pool(
+        engine = await self._threads.run(
+            write_pool,
             self._folder / f"pool-{len(listed)}",
             listed,
             vectors,
@@ -266,7 +253,7 @@ class SourcesEngine(Engine):
         given = await ask_sources(self._sources, of_source)
         self._notes |= dict.fromkeys(given.failures)
         merged = merge(given.answers, self._pool.papers, several=several)
-        self._pool = await self._threads.run(self._with_passages, replace(self._pool, papers=merged.papers))
+        self._pool = await self._with_passages(replace(self._pool, papers=merged.papers))
         self._absent |= {doc_id for doc_id in doc_ids if doc_id not in merged.papers}
 
     async def add(self, papers: Mapping[str, MergedPaper]) -> None:
@@ -274,7 +261,7 @@ class SourcesEngine(Engine):
         async with self._gathering:
             if papers.keys() - self._pool.papers.keys():
                 pool = replace(self._pool, papers={**papers, **self._pool.papers})
-                self._pool = await self._threads.run(self._with_passages, pool)
+                self._pool = await self._with_passages(pool)
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""

@@ -1,15 +1,12 @@
 """An index for one question over sources: every method, way, check, export and trace works on it."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from base.errors import ResourceError
-from base.untrusted import one_line
 from indexer.analysis import make_analyzer
 from indexer.encoders import VectorFingerprint
 from indexer.settings import IndexerSettings
@@ -17,49 +14,15 @@ from indexer.versions.fingerprint import lexical_fingerprint
 from indexer.versions.manifest import Manifest
 from indexer.versions.store import Pointer
 from retriever.errors import SourceFailed
-from retriever.index import QuestionModels, SearchIndex
-from retriever.opening.lazy_model import COOLDOWN_S
+from retriever.index import SearchIndex
 from retriever.opening.synonyms import read_synonyms
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.cache import general_glossary
 from retriever.sources.configuration import DeclaredSource, read_declared
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.merging import LimitedSource, summed_frequencies
-from retriever.sources.passage_vectors import PassageVectors
+from retriever.sources.models import SharedModels
 from retriever.sources.words import NotingAnalyzer, NotingGlossary, WrittenWords
-
-
-class SharedModels:
-    """Resources shared by indexes over sources: synonyms, and the models of the settings, opened when needed.
-
-    For one event loop. Questions and passages use the same encoder.
-    """
-
-    def __init__(self, settings: IndexerSettings, synonyms: Path | None = None) -> None:
-        """Take the settings; nothing is opened yet."""
-        self.synonyms = synonyms
-        self.questions = QuestionModels(settings)
-        self._encoder = settings.encoder
-        self._vectors: PassageVectors | None = None
-        self._opening = asyncio.Lock()
-        self._failure, self._retry_at = "", 0.0
-
-    async def vectors(self) -> tuple[PassageVectors | None, str]:
-        """Return the encoder of passages, and the reason if a configured encoder cannot be used."""
-        async with self._opening:
-            if self._vectors is None and time.monotonic() >= self._retry_at:
-                try:
-                    self._vectors, self._failure = await PassageVectors.open(self._encoder), ""
-                except ResourceError as error:
-                    self._failure = f"passages get no vectors: {one_line(str(error))}"
-                    self._retry_at = time.monotonic() + COOLDOWN_S
-                if self._vectors:
-                    self.questions.use(self._vectors.fingerprint, self._vectors.questions)
-        return self._vectors, self._failure
-
-    def close(self) -> None:
-        """Wait for running calls, and close the models."""
-        self.questions.close()
 
 
 @asynccontextmanager
@@ -109,7 +72,7 @@ async def index_of_sources(
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         glossary_path = await asyncio.to_thread(general_glossary, ANALYZER, DECOMPOUND, folder)
         alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
-        vectors, failure = await models.vectors()
+        vectors, failure = await models.passages()
         engine = SourcesEngine(
             sources,
             total=await _total(sources),
@@ -128,7 +91,7 @@ async def index_of_sources(
             NotingAnalyzer(analyzer, words),
             glossary,
             alike,
-            models.questions,
+            models,
             opened.pop_all(),
         )
         index.notes = (failure,) if failure else ()

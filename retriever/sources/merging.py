@@ -24,7 +24,8 @@ from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
 from retriever.duplicates.descriptions import MOST_ALIKE, Claim, Description, claims_of
 from retriever.errors import SourceFailed, SourceSilent
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer
 from retriever.stages.fusion import reciprocal_rank_fusion
 
@@ -116,7 +117,7 @@ async def ask_sources(
         except RemediableError as error:
             limited.silent = isinstance(error, SourceSilent)
             limited.failed = one_line(str(error))
-        except Exception as error:  # noqa: BLE001 - whatever a source answers, the others go on
+        except Exception as error:  # noqa: BLE001 - no error of a source affects the other sources
             log.warning("source failed", source=limited.name, error=repr(error))
             limited.failed = f"source {limited.name!r} failed ({type(error).__name__})"
         return limited.failed

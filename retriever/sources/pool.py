@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,30 @@ from indexer.vectors.store import VectorStore
 from indexer.versions.store.build_folder import LEXICON
 from indexer.versions.writers.tantivy import TantivyWriter
 from retriever.engines.tantivy import TantivyEngine
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
+from retriever.sources.merging import MergedPaper
 
 WRITER_MEMORY_MB = 15  # the minimum; a question has some hundreds of papers
+Sent = tuple[Query, Filters]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The hits of a query in the sources: (id, score), and the number requested."""
+
+    ranked: tuple[tuple[str, float], ...]
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The papers and hits received so far."""
+
+    papers: Mapping[str, MergedPaper] = field(default_factory=dict)
+    found: Mapping[Sent, Found] = field(default_factory=dict)
+    passages: Mapping[str, tuple[tuple[StoredPassage, AnalysedPassage], ...]] = field(default_factory=dict)
+    engine: TantivyEngine | None = None
 
 
 def passages_of_papers(

@@ -11,7 +11,7 @@ class SourceSettings(BaseModel):
     """A table `[sources.NAME]`; each kind's module has a subclass `Settings`.
 
     A field of the type `SecretStr` can only be set by a variable, or by the path of a file: `api_key_file`
-    for `api_key`, which needs no field of its own.
+    for `api_key`, which needs no further field.
     """
 
     # Error messages never show the value, which may be a key.

@@ -218,7 +218,7 @@ def _piece(text: str, sentence: _Window, begin: int, room: int) -> _Window:
 
 
 def _cut(text: str, begin: int, limit: int, *, back: int = BACK_TO_SPACE) -> int:
-    """Return the last place in (begin, limit] between words, else between whole displayed characters."""
+    """Return the last place up to `limit` between words, else between whole displayed characters."""
     if limit >= len(text) or limit <= begin:
         return min(max(limit, begin), len(text))
     earliest = max(begin, limit - back)

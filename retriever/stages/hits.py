@@ -12,9 +12,9 @@ from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable, rounded
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
 from retriever.constraints.parsing import Constraints, ShownConstraints
-from retriever.order.second_search import Bridge
+from retriever.order.bridges import Bridge
 from retriever.queries.keywords import ShownKeyword
-from retriever.queries.names import progressive_number
+from retriever.query_plan import progressive_number
 from retriever.question.concepts import Concept
 from retriever.reference import web_address
 from retriever.stages.highlights import MarkedText, Span

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from base.errors import ResourceError
 from indexer.encoders.arrays import Stored
 from retriever.engines import EngineHit
-from retriever.keywords.plan import NamedQuery, QueryPlan
 from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe
-from retriever.queries.names import NEAREST
+from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
 from retriever.requests.context import SearchContext
 from retriever.stages.hits import SentQuery
+from retriever.stages.papers_without_abstract import find_incomplete
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
 
@@ -74,7 +74,7 @@ class CandidatePool:
 async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidatePool:
     """Send all queries of a plan in one call to the engine; find the nearest passages concurrently."""
     searched, incomplete, (vector, failure, nearest) = await together(
-        _search(context, plan), _find_incomplete(context, plan), _find_nearest(context, plan.nearest)
+        _search(context, plan), find_incomplete(context, plan), _find_nearest(context, plan.nearest)
     )
     pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
     pool = pool.with_answers(plan.queries, searched)
@@ -97,19 +97,6 @@ async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[
             collapse=request.collapse,
             read=plan.read,
         )
-
-
-async def _find_incomplete(context: SearchContext, plan: QueryPlan) -> tuple[EngineHit, ...]:
-    """Return the papers without text that match the first query of a plan but not the filter."""
-    request = context.request
-    if not plan.queries or request.filters.complete is not True:
-        return ()
-    [hits] = await context.index.engine.search(
-        [(plan.queries[0].query, request.k)],
-        filters=replace(request.filters, complete=False),
-        collapse=request.collapse,
-    )
-    return tuple(hits)
 
 
 async def _find_nearest(

@@ -1,16 +1,54 @@
-"""The results of the stages of one search. A caller may replace each of them."""
+"""The values of one search: the ranking, and the results of all stages, which a caller may replace."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, Self, TypeVar
 
+from retriever.engines import EngineHit
+from retriever.engines.ordering import first_of_each_paper
 from retriever.keywords.choice import KeywordChoice
-from retriever.keywords.plan import QueryPlan
+from retriever.order.measured import Measure, Measured
+from retriever.order.scored import ScoredCandidates
+from retriever.order.second_search import SecondSearch
+from retriever.query_plan import QueryPlan
 from retriever.question.analysis import AnalysedQuestion
 from retriever.stages.pool import CandidatePool
-from retriever.stages.ranking import Ranking
 
+RankedHits = Sequence[tuple[EngineHit, float]]
 T = TypeVar("T")
 Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Hits with their scores, best first, and their origin.
+
+    `scored` contains the candidates that were ordered by their features. `replaced` names the found passages
+    that a hit replaced.
+    """
+
+    hits: tuple[tuple[EngineHit, float], ...] = ()
+    scored: ScoredCandidates | None = None  # None if the method computes no features
+    cosines: Mapping[str, float] = field(default_factory=dict)
+    by_vectors: bool = False  # whether cosines took part in the order
+    reranker: str = ""  # the cross-encoder that ordered the first hits
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
+    measure: Measure | None = None
+    measured: Measured | None = None  # the features of `scored`
+    second: SecondSearch | None = None
+    about: frozenset[str] = frozenset()  # doc_ids of papers about an excluded thing
+    mentioning: frozenset[str] = frozenset()  # doc_ids of other papers that mention one
+    pool: CandidatePool | None = None  # with the hits of the second search
+
+    def cut(self, k: int) -> "Ranking":
+        """Return the ranking of the first k hits."""
+        return replace(self, hits=self.hits[:k])
+
+
+def collapsed(hits: RankedHits) -> tuple[tuple[EngineHit, float], ...]:
+    """Keep the first hit of each paper, with its score."""
+    return tuple(first_of_each_paper(hits, lambda ranked: ranked[0].doc_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from indexer.corpora.papers import Unit, language_of
 from indexer.files.schema import StoredPassage
 from retriever.engines.term_statistics import term_statistics
 from retriever.index import OpenIndex, SearchIndex
-from retriever.queries.boolean import EVERYTHING, Exact, Filters, Query, Range
+from retriever.queries.boolean import EVERYTHING, Exact, Query, Range
+from retriever.queries.filters import Filters
 
 InterfaceLanguage = Literal["ko", "en"]
 

@@ -20,7 +20,8 @@ from base.records import Recordable
 from retriever.engines.facets import FacetCounts, FacetField, Value
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.requests.request import SearchRequest
 from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings

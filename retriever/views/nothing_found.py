@@ -8,7 +8,8 @@ from base.records import Recordable
 from retriever.engines.term_statistics import term_statistics
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
-from retriever.queries.boolean import And, Filters, Or, Phrase, Query, Term, or_query
+from retriever.queries.boolean import And, Or, Phrase, Query, Term, or_query
+from retriever.queries.filters import Filters
 from retriever.queries.keywords import translations, words_of
 from retriever.question.analysis import AnalysedQuestion
 from retriever.question.spelling import near_spellings

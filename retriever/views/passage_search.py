@@ -1,29 +1,33 @@
 """Passage search for a text, in the whole index, or in one paper first and then in the others.
 
-It uses the text's vector if the index has usable vectors, else the text's words (method `or`).
+It uses the text's vector if the index has usable vectors, else the text's words (method `or`). Further
+queries and the concepts of a question come from its keywords, without a language model.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from indexer.corpora.papers import language_of
 from retriever.index import SearchIndex
-from retriever.keywords.plan import NamedQuery
 from retriever.methods import method_named
 from retriever.papers.topics import Topic
 from retriever.queries.boolean import Exact, Or
-from retriever.queries.names import QUESTION
+from retriever.query_plan import QUESTION, NamedQuery
+from retriever.question.concepts import Concept
 from retriever.requests.context import SearchContext
 from retriever.requests.request import SearchRequest
-from retriever.search import Stages, open_search, present, run_stages
+from retriever.search import Stages, open_ranking, open_search, present, run_stages
 from retriever.searching.penalties import penalise
 from retriever.settings import RetrieverSettings
-from retriever.stages.abstracts import read_hits
+from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.fusion import reciprocal_rank_fusion
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 BY_VECTOR, BY_WORDS = "dense", "or"
 WITHOUT_VECTORS = "passages are found by their words: the index has no vectors"
+MOST_WORDS = 5  # of one query
+NARROW = 2  # keywords of the second query if the question has no words in the other language
 
 
 async def search_passages(
@@ -128,7 +132,7 @@ def with_hits(result: SearchResult, hits: Sequence[Hit]) -> SearchResult:
 def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
     """Return the k best passages of several searches by reciprocal rank fusion, which gives their scores.
 
-    All other fields are those of the first search.
+    All other fields come from the first search.
     """
     found: dict[str, Hit] = {}
     for result in results:
@@ -148,3 +152,30 @@ def fused(results: Sequence[SearchResult], k: int) -> SearchResult:
         notes=tuple(dict.fromkeys(note for result in results for note in result.notes)),
         milliseconds=summed_milliseconds(results),
     )
+
+
+async def further_queries_from_statistics(
+    index: SearchIndex, question: str, settings: RetrieverSettings
+) -> tuple[str, ...]:
+    """Return at most two queries in addition to the question.
+
+    The first contains its strongest keywords. The second contains their translations from the glossary, or
+    only the two strongest keywords. Queries that repeat another are left out.
+    """
+    context = open_ranking(index, SearchRequest(question, collapse=False), settings)
+    stages = await run_stages(context, upto="keywords")
+    keywords = stages.keywords.keywords if stages.keywords else ()
+    language = language_of(question)
+    own = [keyword.text for keyword in keywords if keyword.language == language]
+    other = [keyword.text for keyword in keywords if keyword.language != language]
+    candidates = [(own or other)[:MOST_WORDS], other[:MOST_WORDS], own[:NARROW]]
+    texts = [" ".join(words) for words in candidates if words]
+    return tuple(text for text in dict.fromkeys(texts) if text != question.strip())[:2]
+
+
+async def question_concepts(
+    index: SearchIndex, question: str, settings: RetrieverSettings
+) -> tuple[Concept, ...]:
+    """Return the concepts of a question as method `shrag` computes them; none without words."""
+    stages = await run_stages(open_ranking(index, SearchRequest(question), settings), upto="keywords")
+    return stages.keywords.concepts if stages.keywords else ()

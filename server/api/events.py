@@ -19,8 +19,8 @@ from generator.answer_events import (
 from generator.answers.answer import Sentence
 from generator.finding.events import FindingStepEvent, PapersEvent, SentQueriesEvent, SpentEvent
 from generator.finding.result import FoundPapers, WithTree
-from generator.finding.understood import Understanding
-from generator.pipeline import AskResult
+from generator.finding.state import Understanding
+from generator.result import AskResult
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
 from server.calls.asked_of import AskedOf

@@ -12,7 +12,7 @@ from generator.finding.events import stream_finding
 from generator.finding.request import FindRequest
 from generator.finding.so_far import SoFar
 from generator.finding.state import FindingState
-from generator.tracing.following import ended
+from generator.tracing.progress import ended
 from generator.tracing.steps import StepEvent
 from server.access.callers import Caller
 from server.calls.asked_of import AskedOf

@@ -10,7 +10,7 @@ from typing import Any, Self
 from base.files.durable import cause_of
 from base.logs import get_logger
 from generator.finding.state import FindingState
-from generator.tracing.following import ended
+from generator.tracing.progress import ended
 from server.kept_searches.file import SearchFile, order_of
 from server.kept_searches.store import LockedSearch
 

@@ -9,9 +9,9 @@ from typing_extensions import TypedDict
 
 from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
-from retriever.records.files import as_json, as_report
-from retriever.records.record import SearchRecord, search_record
-from retriever.records.rerun import Comparison, compare
+from retriever.search_records.files import as_json, as_report
+from retriever.search_records.record import SearchRecord, search_record
+from retriever.search_records.rerun import Comparison, compare
 from server.api.schemas import Shaped
 from server.calls.asked_of import asked_of
 from server.calls.searching import searched

@@ -9,10 +9,11 @@ from typing import TypeVar
 from base.errors import RemediableError
 from base.logs import get_logger
 from base.remedies import describe_error
-from generator.tracing.following import ended
+from generator.tracing.progress import ended
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed, SourceSilent
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.configuration import DeclaredSource
 from retriever.sources.merging import LimitedSource

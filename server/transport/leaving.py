@@ -6,7 +6,7 @@ from typing import Any, NoReturn, TypeVar
 
 from starlette.requests import Request
 
-from generator.tracing.following import ended
+from generator.tracing.progress import ended
 from server.errors import Stopping
 from server.processes.stopping import STOPPING
 from server.services import Backends

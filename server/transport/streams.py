@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from fastapi.sse import ServerSentEvent
 
-from generator.tracing.following import ended
+from generator.tracing.progress import ended
 from server.errors import Stopping, TooSlow
 from server.problems.details import problem
 from server.processes.stopping import STOPPING

@@ -14,7 +14,7 @@ from retriever.engines import EngineHit
 from retriever.order.scored import ScoredCandidates
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 
 def packed(base, judged, *, papers=(), titles=(), fixed=None, **parts):

@@ -8,7 +8,7 @@ import pytest
 
 from generator import keywords
 from generator.errors import ModelAnswerInvalid, ModelRefusedCall
-from generator.keywords import KeywordLists, is_shared, keywords_from_model
+from generator.keywords import KeywordLists, is_shared, keywords_step
 from generator.llm import LanguageModel
 from generator.prompts import load_prompt
 from indexer.analysis import make_analyzer
@@ -29,7 +29,7 @@ def extract(question, analyzer, *answers, given=None, **options):
 
     async def ask():
         async with LanguageModel(settings(**(given or {})), transport=script.transport) as model:
-            return await keywords_from_model(question, model, analyzer, **options)
+            return await keywords_step(question, model.settings, analyzer, **options).call(model)
 
     return script, asyncio.run(ask())
 
@@ -104,7 +104,7 @@ def test_one_call_in_the_language_of_the_question_asks_for_both(question, langua
     prompt = load_prompt("keywords", language)
     content = prompt.render(terms="2–5", question=question)
     assert script.bodies[0]["messages"] == [{"role": "user", "content": content}]
-    assert found.prompt_version == prompt.version
+    assert found.prompt_versions["prompt_version"] == prompt.version
 
 
 def test_settings_say_how_many_keywords_of_each_language_are_asked_for_and_kept(analyzer):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from generator.errors import InvalidPrompt
 from generator.prompts import Prompt, load_prompt, prompt_files
 
 BOTH = ("ko", "en")
@@ -43,7 +44,7 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
         "understanding": ["$sources", "$year", "$question"],
     }[stem]
     assert loaded.text.split()[-len(places) :] == places
-    assert loaded.places == {place[1:] for place in places}
+    assert loaded.variables == {place[1:] for place in places}
 
 
 @pytest.mark.parametrize("language", BOTH)
@@ -56,17 +57,17 @@ def test_the_beginning_is_the_same_for_every_question(language):
 
 
 def test_an_unknown_prompt_names_those_there_are():
-    with pytest.raises(ValueError, match=r"no prompt poem\.ko; there are answer\.en, answer\.ko"):
+    with pytest.raises(InvalidPrompt, match=r"no prompt poem\.ko; there are answer\.en, answer\.ko"):
         load_prompt("poem", "ko")
 
 
 def test_a_missing_value_is_refused():
-    with pytest.raises(ValueError, match=r"answer\.ko needs passages"):
+    with pytest.raises(InvalidPrompt, match=r"answer\.ko needs passages"):
         load_prompt("answer", "ko").render(question="왜?")
 
 
 def test_a_value_that_is_not_asked_for_is_refused():
-    with pytest.raises(ValueError, match=r"keywords\.en does not ask for passages"):
+    with pytest.raises(InvalidPrompt, match=r"keywords\.en does not ask for passages"):
         load_prompt("keywords", "en").render(terms="2–5", question="Why?", passages="x")
 
 

@@ -12,8 +12,9 @@ import pytest
 from indexer.analysis import DECOMPOUND_MODES, make_analyzer
 from indexer.analysis.packing import PassageTokens
 from indexer.forward.rows import LANGUAGES
-from retriever.queries.boolean import And, Exact, Filters, Not, Or, Range, Term, or_query
+from retriever.queries.boolean import And, Exact, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
+from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, indexed
 
 QUOKKA = Term("quokka", ("quokka",))

@@ -7,8 +7,9 @@ import pytest
 
 from indexer.analysis import make_analyzer
 from retriever.errors import UnknownPassage
-from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Range, Term, or_query
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Range, Term, or_query
 from retriever.queries.expert import parse_expression
+from retriever.queries.filters import Filters
 from tests.retriever.made_papers import indexed
 
 RECORDS = [

@@ -10,7 +10,8 @@ import pytest
 
 import retriever.engines.facets
 from retriever.errors import BadExpression
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.facets import facets

@@ -9,8 +9,7 @@ from typing import Any
 from indexer.ingest import IngestRequest, build_index
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
-from retriever.keywords.plan import QueryPlan
-from retriever.queries.names import BRIDGES, FEEDBACK
+from retriever.query_plan import BRIDGES, FEEDBACK, QueryPlan
 from retriever.search import SearchRequest, open_ranking, rank, run_stages, search
 from retriever.settings import RetrieverSettings
 from tests.indexer.made_corpora import build, write_jsonl

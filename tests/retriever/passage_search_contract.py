@@ -11,7 +11,7 @@ import pytest
 from indexer.settings import EncoderSettings
 from retriever.constraints.parsing import Constraints
 from retriever.papers.topics import find_topic
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.requests.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.passage_search import WITHOUT_VECTORS, fused, search_passages

@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from retriever.queries.boolean import Filters, Phrase
+from retriever.queries.boolean import Phrase
+from retriever.queries.filters import Filters
 from tests.retriever.made_papers import indexed
 
 TEXTS = {

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.views.example_questions import example_questions

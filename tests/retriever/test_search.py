@@ -13,7 +13,8 @@ from retriever.errors import BadFilter, BadQuestion, RetrieverError
 from retriever.explaining.passages import explain
 from retriever.explaining.text import summary
 from retriever.methods import method_names
-from retriever.queries.boolean import Filters, Or, Range, Term
+from retriever.queries.boolean import Or, Range, Term
+from retriever.queries.filters import Filters
 from retriever.queries.keywords import Keyword
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings

@@ -7,7 +7,7 @@ from indexer.settings import IndexerSettings
 from retriever.engines.term_statistics import inverse_document_frequency
 from retriever.errors import BadFilter
 from retriever.index import open_index
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.settings import RetrieverSettings
 from tests.retriever.made_papers import found, ids, index_of
 

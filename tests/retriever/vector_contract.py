@@ -19,7 +19,8 @@ from indexer.settings import EncoderSettings
 from indexer.versions.store.engines import open_store
 from retriever.errors import BadFilter
 from retriever.index import open_index
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from tests.indexer.embedding_server import embedding_server

@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.searching.title_only import title_only_note
+from retriever.stages.papers_without_abstract import title_only_note
 from server.cited_text import CitedText, harmless
 from server.korean_notes import in_korean
 

@@ -1,101 +1,137 @@
-"""Numbers that have changed places, or that belong to a sentence about something else.
+"""Signs: numbers with the words of another number.
 
-"0.71 with LiDAR and 0.38 with fusion" for "0.71 with fusion, 0.38 with LiDAR". Each number of a sentence has
-the words up to the comma, "and" or verb that divides it from the next number of its unit.
+Claim "0.71 with LiDAR" for the passage "0.71 with fusion, 0.38 with LiDAR"; claim "a hazard ratio of 0.60"
+for "hazard ratio 0.71, 95% CI 0.60–0.84".
 """
 
-import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import cache, partial
 from itertools import combinations
 
-from generator.checking.clauses import Bridge, Text, start_of_token, starting_in
-from generator.checking.numbers.belonging import MOST_QUANTITIES, RESPECTIVELY, alike
-from generator.checking.numbers.quantities import Quantity
-from generator.checking.opposites import AXIS_WORDS, FUNCTION_WORDS
+from generator.checking.numbers.labels import PERIODS, LabelledQuantity, Labels, with_number
+from generator.checking.text.clauses import Text
+from generator.checking.text.matching import TermMatcher
+from generator.checking.text.quantities import Quantity, are_alternatives
 from indexer.analysis.tokens import Token
 
-DIVIDES = re.compile(
-    r"[,;]\s|\b(?:and|(?:against|versus|compared (?:with|to))(?= \d)|while|whereas|but)\b"
-    r"|(?<=[가-힣%])(?:과|와) |(?<=[고며]) ",
-    re.IGNORECASE,
-)
-LEAST_OF_SENTENCE = 2  # words of a number with the sentence that it should be from
-ATTRIBUTE = re.compile(r"[가-힣]{0,2}(?:긴|은|른|큰|한)(?=\s)")  # 긴 날개, 높은 나무
-PERIODS = frozenset({"second", "month"})  # how long something took is said beside anything
-MOST_LABELLED = 12  # numbers of a sentence
+LEAST_OF_ANOTHER = 2  # words of another number
+LEAST_OF_SENTENCE = 2  # words that a label shares with the right sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Labelled:
-    """A quantity with the words and the other quantities of its part of the sentence."""
+def misplaced_numbers(
+    in_claim: Labels,
+    passages: Sequence[Labels],
+    quantities: Sequence[Quantity],
+    matcher: TermMatcher,
+    *,
+    cross_lingual: bool = False,
+) -> Iterator[tuple[str, str]]:
+    """Yield numbers that the passages give for something else, with the number that they give instead.
 
-    quantity: Quantity
-    sentence: int
-    tokens: tuple[Token, ...]
-    words: frozenset[str]
-    conditions: tuple[Quantity, ...]
-    opens: bool  # the sentence
+    Args:
+        in_claim, passages: the labelled quantities of the claim, and of each passage.
+        quantities: of the claim.
+        matcher: of the claim.
+        cross_lingual: compare conditions only, since the glossary has too few of the words.
+    """
+    # Numbers of the passages that the claim also has.
+    named = {
+        stated.quantity
+        for labels in passages
+        for stated in labels
+        if any(claimed.same_as(stated.quantity) for claimed in quantities)
+    }
+    for claimed in in_claim:
+        same = with_number(claimed.quantity, passages)
+        if not same or not claimed.quantity.required:
+            continue
+        words_of_another = None if cross_lingual else cache(partial(_words_of_another, claimed, matcher))
+        first = None
+        for stated, around in same:
+            competing = _competing_number(stated, around, named, words_of_another)
+            if not competing:
+                break
+            first = first or competing
+        else:
+            if first:
+                yield claimed.quantity.text, first.text
 
 
-def labelled(text: Text) -> list[Labelled]:
-    """Return the quantities of a text with their labels; none where a text has more than MOST_QUANTITIES."""
-    if len(text.quantities) > MOST_QUANTITIES:
-        return []
-    found: list[Labelled] = []
-    for number, (begin, end, _) in text.sentences.items():
-        here = text.quantities_in(begin, end)
-        if 0 < len(here) <= MOST_LABELLED and not RESPECTIVELY.search(text.text, begin, end):
-            found += _of_sentence(text, number, begin, end, here)
-    return found
+def _competing_number(
+    place: LabelledQuantity,
+    around: Labels,
+    named: Set[Quantity],
+    words_of_another: Callable[[frozenset[str], frozenset[str], bool], bool] | None,
+) -> Quantity | None:
+    """Return the number of a passage in place of which a claim has another one."""
+    for other in around:
+        if (
+            not other.quantity.required
+            or other.quantity in named
+            or other.quantity in place.partners
+            or not are_alternatives(other.quantity, place.quantity)
+        ):
+            continue
+        later = other.quantity.start > place.quantity.start
+        if words_of_another and words_of_another(place.words, other.words, later):
+            return other.quantity
+        if _of_another_condition(place, other, named):
+            return other.quantity
+    return None
 
 
-def _of_sentence(
-    text: Text, number: int, begin: int, end: int, here: Sequence[Quantity]
-) -> Iterator[Labelled]:
-    cuts = [match.start() for match in DIVIDES.finditer(text.text, begin, end)]
-    edges = [begin, *sorted({*cuts, *(each.start for each in text.clauses if begin < each.start < end)}), end]
-    tokens = [
-        token for token in starting_in(text.tokens, start_of_token, begin, end) if _is_label(token, text)
-    ]
-    for quantity in here:
-        # A part without a number of its kind labels the number behind it.
-        rivals = [bisect_right(edges, other.start) for other in here if alike(other, quantity)]
-        place = bisect_right(edges, quantity.start)
-        start = edges[max([rival for rival in rivals if rival < place], default=0)]
-        stop = edges[place]
-        own = tuple(token for token in tokens if start <= token[2] < stop)
-        if text.korean:  # Korean labels stand before their number, what is said of all behind the last one
-            own = tuple(token for token in own if token[2] < quantity.start) or own
-        conditions = tuple(
-            other
-            for other in here
-            if other is not quantity and start <= other.start < stop and not alike(other, quantity)
+def _words_of_another(
+    claimed: LabelledQuantity, matcher: TermMatcher, here: frozenset[str], there: frozenset[str], later: bool
+) -> bool:
+    """Return True if only the other number of the passage has the words of the claim's number.
+
+    The opening words of a sentence may belong to all its numbers, the words of a `later` number to it alone.
+    """
+    only_here, only_there = here - there, there - here
+    if not only_here:
+        return False
+    nearest = _nearest(claimed)
+    if matcher.count(claimed.tokens, only_here):
+        # One actor has several numbers: the words next to the number decide.
+        before = nearest[:2]
+        return (
+            later
+            and matcher.count(before, only_there) >= LEAST_OF_ANOTHER
+            and not matcher.count(before, only_here)
         )
-        yield Labelled(
-            quantity, number, own, frozenset(token[0] for token in own), conditions, start == begin
-        )
+    taken = matcher.count(claimed.tokens, only_there)
+    return taken >= LEAST_OF_ANOTHER and bool(matcher.count(nearest, only_there))
 
 
-def _is_label(token: Token, text: Text) -> bool:
-    return (
-        (token[0] not in AXIS_WORDS or bool(ATTRIBUTE.match(text.text, token[2])))
-        and token[0] not in FUNCTION_WORDS
-        and not text.in_quantity(token)
+def _nearest(claimed: LabelledQuantity) -> tuple[Token, ...]:
+    """Return the two words before a number and the word after it."""
+    before = [token for token in claimed.tokens if token[3] <= claimed.quantity.start]
+    after = [token for token in claimed.tokens if token[2] >= claimed.quantity.end]
+    return (*before[-2:], *after[:1])
+
+
+def _of_another_condition(place: LabelledQuantity, other: LabelledQuantity, named: Set[Quantity]) -> bool:
+    """Return True if the claim has the condition of the other number but lacks the right one."""
+    theirs = [quantity for quantity in other.conditions if quantity in named]
+    return any(
+        are_alternatives(claimed, condition)
+        for claimed in place.conditions
+        if claimed.unit and claimed not in named and claimed != other.quantity
+        for condition in theirs
+        if condition != place.quantity
     )
 
 
 def exchanged_numbers(
-    own: Sequence[Labelled], sources: Sequence[Sequence[Labelled]], bridge: Bridge
+    in_claim: Labels, passages: Sequence[Labels], matcher: TermMatcher
 ) -> Iterator[tuple[str, str]]:
-    """Yield pairs of numbers whose labels are exchanged in every sentence of the sources with both."""
-    for first, second in combinations(own, 2):
-        if first.sentence != second.sentence or not alike(first.quantity, second.quantity):
+    """Yield pairs of numbers whose labels are exchanged in every sentence with both."""
+    for first, second in combinations(in_claim, 2):
+        if first.sentence != second.sentence or not are_alternatives(first.quantity, second.quantity):
             continue
         found = [
-            _crossed(first, second, one, other, bridge)
-            for places in sources
+            _crossed(first, second, one, other, matcher)
+            for places in passages
             for one in places
             if first.quantity.same_as(one.quantity)
             for other in places
@@ -105,49 +141,60 @@ def exchanged_numbers(
             yield first.quantity.text, second.quantity.text
 
 
-def lent_numbers(
-    sentence: Text,
-    own: Sequence[Labelled],
-    sources: Sequence[tuple[Text, Sequence[Labelled]]],
-    bridge: Bridge,
-) -> Iterator[tuple[str, str]]:
-    """Yield numbers that the sources have in sentences about something else, with that of the right one."""
-    places = [(place, source.sentences[place.sentence][2]) for source, there in sources for place in there]
-    for mine in own:
-        unit = mine.quantity.unit
-        if not mine.quantity.demanded or not unit or unit.dimension in PERIODS:
-            continue
-        same = [words for place, words in places if mine.quantity.same_as(place.quantity)]
-        if not same or any(bridge.shared(sentence.tokens, words) for words in same):
-            continue
-        for place, words in places:
-            rival = alike(mine.quantity, place.quantity)
-            if rival and bridge.shared(mine.tokens, words) >= LEAST_OF_SENTENCE:
-                yield mine.quantity.text, place.quantity.text
-                break
-
-
-def _crossed(first: Labelled, second: Labelled, one: Labelled, other: Labelled, bridge: Bridge) -> bool:
-    """Return whether each of two numbers has a label of the other one and neither its own."""
-    straight = _matches(first, second, one, other, bridge)
+def _crossed(
+    first: LabelledQuantity,
+    second: LabelledQuantity,
+    one: LabelledQuantity,
+    other: LabelledQuantity,
+    matcher: TermMatcher,
+) -> bool:
+    """Return True if each of two numbers has a label of the other one and not its own."""
+    straight = _matches(first, second, one, other, matcher)
     if first.opens and one.opens:
-        straight = 0  # what opens both sentences may be of both numbers
+        straight = 0  # opening words may belong to both numbers
     return (
         not straight
-        and not _matches(second, first, other, one, bridge)
-        and bool(_matches(first, second, other, one, bridge))
-        and bool(_matches(second, first, one, other, bridge))
+        and not _matches(second, first, other, one, matcher)
+        and bool(_matches(first, second, other, one, matcher))
+        and bool(_matches(second, first, one, other, matcher))
     )
 
 
-def _matches(own: Labelled, beside: Labelled, said: Labelled, but: Labelled, bridge: Bridge) -> int:
-    """Count the labels that belong to one number alone, both in the sentence and in the source."""
-    words = tuple(token for token in own.tokens if token[0] not in beside.words)
-    conditions = [each for each in own.conditions if not _has(beside, each)]
-    return bridge.shared(words, said.words - but.words) + sum(
-        _has(said, each) and not _has(but, each) for each in conditions
+def _matches(
+    claimed: LabelledQuantity,
+    other_claimed: LabelledQuantity,
+    stated: LabelledQuantity,
+    other_stated: LabelledQuantity,
+    matcher: TermMatcher,
+) -> int:
+    """Count the label words and conditions of one number alone that agree in claim and passage."""
+    words = tuple(token for token in claimed.tokens if token[0] not in other_claimed.words)
+    conditions = [each for each in claimed.conditions if not _has(other_claimed, each)]
+    return matcher.count(words, stated.words - other_stated.words) + sum(
+        _has(stated, each) and not _has(other_stated, each) for each in conditions
     )
 
 
-def _has(place: Labelled, condition: Quantity) -> bool:
+def _has(place: LabelledQuantity, condition: Quantity) -> bool:
     return any(condition.same_as(other) for other in place.conditions)
+
+
+def numbers_of_other_sentences(
+    claim: Text, in_claim: Labels, passages: Sequence[Labels], matcher: TermMatcher
+) -> Iterator[tuple[str, str]]:
+    """Yield numbers from sentences about something else, with the number of the right sentence."""
+    stated = [
+        (label.quantity, label.text.sentences[label.sentence][2]) for labels in passages for label in labels
+    ]
+    for claimed in in_claim:
+        unit = claimed.quantity.unit
+        if not claimed.quantity.required or not unit or unit.dimension in PERIODS:
+            continue
+        same = [words for quantity, words in stated if claimed.quantity.same_as(quantity)]
+        if not same or any(matcher.count(claim.tokens, words) for words in same):
+            continue
+        for quantity, words in stated:
+            rival = are_alternatives(claimed.quantity, quantity)
+            if rival and matcher.count(claimed.tokens, words) >= LEAST_OF_SENTENCE:
+                yield claimed.quantity.text, quantity.text
+                break

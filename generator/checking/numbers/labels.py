@@ -1,241 +1,196 @@
-"""Labels of numbers: the group or the condition of a number, compared with those in the sources.
+"""Labels of numbers: the words and the other quantities beside a number in its sentence.
 
-"94% of the cobalt" for "91% of the cobalt and 94% of the lithium"; "11.8% of non-users" for "11.8% of users";
-"10% at -30 ℃" for "10% at -50 ℃".
+In "0.71 with fusion, 0.38 with LiDAR" the label of 0.71 is "fusion".
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
 
-from generator.checking.clauses import Bridge, Text, terms_of
-from generator.checking.numbers.belonging import alike
-from generator.checking.numbers.exchanged import PERIODS, Labelled
-from generator.checking.numbers.multiples import COUNTER
-from generator.checking.numbers.quantities import LISTED, Quantity
+from generator.checking.text.clauses import Text, start_of_token, starting_in, terms_of
+from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_WORDS
+from generator.checking.text.quantities import LISTED, Quantity, are_alternatives
 from indexer.analysis.tokens import Token
 
-# A group that is named by what it lacks.
-LACKS = re.compile(
-    r"\bnon-?[a-z]{4,}|\bun(?!expect)[a-z]{4,}ed\b|\bwithout\b|\b(?:who|that|which) (?:\w+ )?not\b"
-    r"|않은|않는|없이|없는|없던|안 |미[가-힣]{2,3}[군자]|비[가-힣]{2}[군자]|무[가-힣]{2}[군구]",
+EDGE = re.compile(
+    r"[,;()]\s?|\b(?:and|against|versus|compared (?:with|to)|than)\b|보다(?![가-힣])|(?<=[가-힣])(?:과|와) ",
     re.IGNORECASE,
 )
-TOPIC = re.compile(r"[가-힣)][은는] ")  # what is measured, before what it is measured of
-MEASURE = 2  # words that name what is measured
-CHANGES = re.compile(r"에서|\bto\b")
-LONGEST_CHANGE = 40  # characters
+LINK = re.compile(r"[^\d,;.]{0,12}(?:에서|에서는|\bto\b)[^\d,;.]{0,12}")
+LINK_WITH_CONDITION = re.compile(r"[^;.]{0,12}(?:에서|\bto\b)[^;]{0,30}")  # 228에서 1,400 ℃의 316까지
+RESPECTIVELY = re.compile(r"\brespectively\b|각각|순으로|차례로", re.IGNORECASE)
+DIVIDES = re.compile(
+    r"[,;]\s|\b(?:and|(?:against|versus|compared (?:with|to))(?= \d)|while|whereas|but)\b"
+    r"|(?<=[가-힣%])(?:과|와) |(?<=[고며]) ",
+    re.IGNORECASE,
+)
+ATTRIBUTE = re.compile(r"[가-힣]{0,2}(?:긴|은|른|큰|한)(?=\s)")  # 긴 날개, 높은 나무
+KOREAN_TOPIC = re.compile(r"[가-힣)][은는] ")  # the measured quantity, before its object
+MOST_QUANTITIES = 60  # of a text; in a longer table the words beside a number are unknown
+MOST_LABELLED = 12  # numbers of a sentence
+PERIODS = frozenset({"second", "month"})  # durations occur beside anything
+MEASURE = 2  # words for the measured quantity
 NEAREST = 4  # words beside the first number of a sentence
-LEAST_ACROSS = 2  # words of another number, where not all of its own have a translation
-LEAST_TAKEN = 1
 
 
-def own_label(text: Text, place: Labelled) -> tuple[Token, ...]:
-    """Return the words of a number alone: those before the first one of a sentence may be of all."""
-    if not place.opens:
-        return place.tokens
-    before = [token for token in place.tokens if token[2] < place.quantity.start]
-    behind = [token for token in place.tokens if token[2] >= place.quantity.start]
-    if not text.korean:
-        return tuple(behind[:NEAREST] or before[-NEAREST:])
-    if not before:
-        return ()
-    topics = list(TOPIC.finditer(text.text, before[0][2], place.quantity.start))
-    begin = topics[-1].end() if topics else 0
-    after = [token for token in before if token[2] >= begin]
-    if topics and not after:  # X의 수량은 5 t: what is measured stands between the label and the number
-        return tuple(before[-2 * NEAREST : -MEASURE])
-    return tuple((after or before)[-NEAREST:])
+@dataclass(frozen=True, slots=True)
+class LabelledQuantity:
+    """A quantity with its label: the words and the other quantities of its part of a sentence."""
+
+    text: Text = field(repr=False, compare=False)
+    sentence: int
+    quantity: Quantity
+    tokens: tuple[Token, ...]
+    words: frozenset[str]
+    conditions: tuple[Quantity, ...]  # the other quantities
+    opens: bool = False  # the label opens its sentence
+    partners: frozenset[Quantity] = frozenset()  # of a range, a list or a change
+
+    @property
+    def own_terms(self) -> set[str]:
+        """The terms that belong to this number alone."""
+        return terms_of(self.own_tokens)
+
+    @property
+    def own_tokens(self) -> tuple[Token, ...]:
+        """The tokens that belong to this number alone; opening words may belong to all numbers."""
+        if not self.opens:
+            return self.tokens
+        before = [token for token in self.tokens if token[2] < self.quantity.start]
+        following = [token for token in self.tokens if token[2] >= self.quantity.start]
+        if not self.text.korean:
+            return tuple(following[:NEAREST] or before[-NEAREST:])
+        if not before:
+            return ()
+        topics = list(KOREAN_TOPIC.finditer(self.text.text, before[0][2], self.quantity.start))
+        begin = topics[-1].end() if topics else 0
+        after = [token for token in before if token[2] >= begin]
+        if topics and not after:  # X의 수량은 5 t: the measured quantity is between label and number
+            return tuple(before[-2 * NEAREST : -MEASURE])
+        return tuple((after or before)[-NEAREST:])
 
 
-def of_other_labels(
-    own: Sequence[Labelled],
-    sources: Sequence[tuple[Text, Sequence[Labelled]]],
-    counted: Sequence[Quantity],
-    known: Set[str] | None,
-    bridge: Bridge,
-) -> Iterator[tuple[str, str]]:
-    """Yield numbers with the label of another number of their sentence in the sources.
+Labels = Sequence[LabelledQuantity]  # of one text
 
-    `known`: terms of the sources with a translation, across languages; the label of the number needs one.
+
+def with_number(quantity: Quantity, passages: Sequence[Labels]) -> list[tuple[LabelledQuantity, Labels]]:
+    """Return the passages' labels of a number, each with all labels of its sentence."""
+    return [
+        (stated, [other for other in labels if other.sentence == stated.sentence])
+        for labels in passages
+        for stated in labels
+        if quantity.same_as(stated.quantity)
+    ]
+
+
+def phrase_labels(text: Text) -> list[LabelledQuantity]:
+    """Return the quantities of a text, labelled by the phrase between the commas and connectives around them.
+
+    There are none in a text with "respectively" or with more than MOST_QUANTITIES.
     """
-    for mine in own:
-        quantity = mine.quantity
-        same = [
-            (text, place, there)
-            for text, there in sources
-            for place in there
-            if quantity.same_as(place.quantity)
-        ]
-        if not measures(quantity) or not same:
-            continue
-        rivals = [_rival(mine, text, place, there, counted, known, bridge) for text, place, there in same]
-        if all(rivals) and rivals[0]:
-            yield quantity.text, rivals[0].text
+    if len(text.quantities) > MOST_QUANTITIES or RESPECTIVELY.search(text.text):
+        return []
+    found = []
+    partners = _partners(text)
+    edges = [match.start() for match in EDGE.finditer(text.text)]
+    for clause in text.clauses:
+        inner = [clause.start, *starting_in(edges, int, clause.start + 1, clause.end), clause.end]
+        for start, end in pairwise(inner):
+            if here := text.quantities_in(start, end):
+                tokens = starting_in(clause.tokens, start_of_token, start, end)
+                label = tuple(token for token in tokens if not text.in_quantity(token))
+                words = frozenset(terms_of(label))
+                for quantity in here:
+                    others = tuple(other for other in here if other is not quantity)
+                    linked = frozenset(partners[quantity.start])
+                    found.append(
+                        LabelledQuantity(
+                            text, clause.sentence, quantity, label, words, others, partners=linked
+                        )
+                    )
+    return found
 
 
-def _rival(
-    own: Labelled,
-    text: Text,
-    place: Labelled,
-    there: Sequence[Labelled],
-    counted: Sequence[Quantity],
-    known: Set[str] | None,
-    bridge: Bridge,
-) -> Quantity | None:
-    """Return the number of the sentence of a number that has the label of the latter."""
-    mine = terms_of(own_label(text, place))
-    for other in there:
-        if (
-            other.sentence != place.sentence
-            or not measures(other.quantity)
-            or not alike(other.quantity, place.quantity)
-            or other.quantity.unit != place.quantity.unit
-            or _of_one_change(text, place.quantity, other.quantity)
-            or any(condition.same_as(each) for condition in own.conditions for each in place.conditions)
-            or any(each.same_as(other.quantity) for each in counted)
-        ):
-            continue
-        theirs = terms_of(own_label(text, other))
-        kept, taken = mine - theirs - other.words, theirs - mine - place.words
-        if not kept or not taken:
-            continue
-        here = len(bridge.matched(own.tokens, kept))
-        elsewhere = len(bridge.matched(own.tokens, taken))
-        if known is not None and not (
-            _telling(kept) <= known or (elsewhere > LEAST_ACROSS and _telling(kept) & known)
-        ):
-            continue
-        if elsewhere > LEAST_TAKEN * here:
-            return other.quantity
-    return None
+def _partners(text: Text) -> dict[int, set[Quantity]]:
+    """Return the other quantities of a quantity's range, list or change, by the start of the quantity."""
+    quantities = text.quantities
+    linked = [
+        (first, second)
+        for first, second in pairwise(quantities)
+        if LISTED.fullmatch(text.text, first.end, second.start)
+        or LINK.fullmatch(text.text, first.end, second.start)
+    ]
+    linked += [
+        (first, second)
+        for first, _, second in zip(quantities, quantities[1:], quantities[2:], strict=False)
+        if are_alternatives(first, second)
+        and LINK_WITH_CONDITION.fullmatch(text.text, first.end, second.start)
+    ]
+    partners: dict[int, set[Quantity]] = defaultdict(set)
+    for first, second in linked:
+        partners[first.start].add(second)
+        partners[second.start].add(first)
+    return partners
 
 
-def _of_one_change(text: Text, first: Quantity, second: Quantity) -> bool:
-    """Tell whether two numbers are of one list, or what was and what became: 228에서 1,400 ℃의 316까지."""
-    begin, end = (first.end, second.start) if first.start < second.start else (second.end, first.start)
-    if LISTED.fullmatch(text.text, begin, end):
-        return True
-    return end - begin <= LONGEST_CHANGE and bool(CHANGES.search(text.text, begin, end))
+def sentence_labels(text: Text) -> list[LabelledQuantity]:
+    """Return the quantities of a text, each labelled by the words since the previous quantity of its kind.
+
+    There are none in a text with more than MOST_QUANTITIES.
+    """
+    if len(text.quantities) > MOST_QUANTITIES:
+        return []
+    found: list[LabelledQuantity] = []
+    for number, (begin, end, _) in text.sentences.items():
+        here = text.quantities_in(begin, end)
+        if 0 < len(here) <= MOST_LABELLED and not RESPECTIVELY.search(text.text, begin, end):
+            found += _of_sentence(text, number, begin, end, here)
+    return found
 
 
-def _telling(words: Set[str]) -> set[str]:
-    """Return the words of a label but for Korean syllables, which the analysis splits off."""
-    return {word for word in words if word.isascii() or len(word) > 1}
+def _of_sentence(
+    text: Text, number: int, begin: int, end: int, here: Sequence[Quantity]
+) -> Iterator[LabelledQuantity]:
+    """Yield the labelled quantities of a sentence; commas, connectives and clauses separate labels."""
+    cuts = [match.start() for match in DIVIDES.finditer(text.text, begin, end)]
+    edges = [begin, *sorted({*cuts, *(each.start for each in text.clauses if begin < each.start < end)}), end]
+    tokens = [
+        token for token in starting_in(text.tokens, start_of_token, begin, end) if _is_label(token, text)
+    ]
+    for quantity in here:
+        # A part without a number of this kind belongs to the next number.
+        rivals = [bisect_right(edges, other.start) for other in here if are_alternatives(other, quantity)]
+        place = bisect_right(edges, quantity.start)
+        start = edges[max([rival for rival in rivals if rival < place], default=0)]
+        stop = edges[place]
+        own = tuple(token for token in tokens if start <= token[2] < stop)
+        if text.korean:  # Korean labels precede their number
+            own = tuple(token for token in own if token[2] < quantity.start) or own
+        conditions = tuple(
+            other
+            for other in here
+            if other is not quantity and start <= other.start < stop and not are_alternatives(other, quantity)
+        )
+        words = frozenset(terms_of(own))
+        yield LabelledQuantity(text, number, quantity, own, words, conditions, start == begin)
+
+
+def _is_label(token: Token, text: Text) -> bool:
+    """Return True if a token may belong to a label."""
+    return (
+        (token[0] not in AXIS_WORDS or bool(ATTRIBUTE.match(text.text, token[2])))
+        and token[0] not in FUNCTION_WORDS
+        and not text.in_quantity(token)
+    )
 
 
 def measures(quantity: Quantity) -> bool:
-    """Tell whether a number measures something: no count, no share in words, no time that something took."""
-    if not quantity.demanded or quantity.multiple:
+    """Return True for a measured value: not a count, a share in words or a duration."""
+    if not quantity.required or quantity.multiple:
         return False
     if quantity.unit:
         return quantity.unit.dimension not in PERIODS
-    return quantity.value != quantity.value.to_integral_value()
-
-
-def of_other_conditions(
-    own_text: Text,
-    own: Sequence[Labelled],
-    sources: Sequence[tuple[Text, Sequence[Labelled]]],
-) -> Iterator[tuple[str, str]]:
-    """Yield numbers with a condition that the sources give to another number."""
-    for mine in own:
-        same = [
-            (text, place)
-            for text, places in sources
-            for place in places
-            if mine.quantity.same_as(place.quantity)
-        ]
-        if not same or not measures(mine.quantity):
-            continue
-        for condition in mine.conditions:
-            kind = _kind(condition, own_text)
-            kinds = [_kind(each, own_text) for each in mine.conditions]
-            if (
-                not kind
-                or kinds.count(kind) > 1
-                or not any(condition.same_as(other) for text, _ in sources for other in text.quantities)
-            ):
-                continue
-            rivals = [_other_condition(condition, kind, mine, text, place) for text, place in same]
-            if all(rivals) and rivals[0]:
-                yield condition.text, rivals[0].text
-                break
-
-
-def _kind(quantity: Quantity, text: Text) -> str:
-    """Return what a number counts: its unit, else the syllable of the Korean counter behind it."""
-    if not quantity.demanded or quantity.multiple:
-        return ""
-    if quantity.unit:
-        return quantity.unit.dimension
-    counter = COUNTER.match(text.text, quantity.end)
-    return counter[0].strip() if counter else ""
-
-
-def _other_condition(
-    condition: Quantity, kind: str, own: Labelled, text: Text, place: Labelled
-) -> Quantity | None:
-    if any(condition.same_as(each) for each in place.conditions):
-        return None
-    others = [each for each in place.conditions if _kind(each, text) == kind and not condition.same_as(each)]
-    if len(others) != 1 or any(each.same_as(others[0]) for each in own.conditions):
-        return None
-    return others[0]
-
-
-def turned_labels(
-    own_text: Text,
-    own: Sequence[Labelled],
-    sources: Sequence[tuple[Text, Sequence[Labelled]]],
-    changed: Sequence[Quantity],
-) -> Iterator[tuple[str, str]]:
-    """Yield numbers of those with something told of those without it, where the sources have both.
-
-    `changed`: numbers of a change, "from 29 % without lines to 18 %", stand beside what changed them.
-    """
-    for mine in own:
-        if not _labels(mine.quantity, own_text) or mine.quantity in changed:
-            continue
-        lacks = _lacks(own_text, mine)
-        found = [
-            _turned(lacks, text, place, there)
-            for text, there in sources
-            for place in there
-            if mine.quantity.same_as(place.quantity)
-        ]
-        if found and all(found) and found[0]:
-            yield mine.quantity.text, found[0].text
-
-
-def _labels(quantity: Quantity, text: Text) -> bool:
-    """Tell whether a number is that of a group: a measure, in English also a count."""
-    return measures(quantity) or (
-        not text.korean and quantity.unit is None and quantity.demanded and not quantity.multiple
-    )
-
-
-def _turned(lacks: bool, text: Text, place: Labelled, there: Sequence[Labelled]) -> Quantity | None:
-    if _lacks(text, place) == lacks:
-        return None
-    for other in there:
-        if (
-            other.sentence == place.sentence
-            and _labels(other.quantity, text)
-            and alike(other.quantity, place.quantity)
-            and _lacks(text, other) == lacks
-        ):
-            return other.quantity
-    return None
-
-
-def _lacks(text: Text, place: Labelled) -> bool:
-    if not place.tokens:
-        return False
-    tokens = own_label(text, place) or place.tokens
-    start = min(tokens[0][2], place.quantity.start)
-    return bool(
-        LACKS.search(text.text, max(0, start - SHORTLY_BEFORE), max(tokens[-1][3], place.quantity.end))
-    )
-
-
-SHORTLY_BEFORE = 5  # characters: "non-"
+    return not quantity.is_whole

@@ -8,21 +8,22 @@ question with words of the paper's title and keywords.
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Annotated, cast
+from functools import partial
+from typing import Annotated
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.finding.agents.asking import TITLE_CHARACTERS, abstract_of, ask_agent, title_of
+from generator.finding.agents.prompts import TITLE_CHARACTERS, abstract_of, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper, QueryKind, SearchQuery
-from generator.llm.structured import CutAt
-from generator.model_calls.allowance import BudgetSpent
+from generator.llm import CutAt, Reply
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.question.asked_words import AskedWord
 
-FALLBACK = "queries from the paper's words"
 EVOLVED_PAPERS = 10  # best papers of a round that were not evolved before
 SHOWN_QUERIES = 50  # earlier queries in the prompt
 HEAD, TAIL = 2, 3  # words of the question, and of the paper, in a query without a model
@@ -86,30 +87,31 @@ async def _of_paper(
     step: Step,
 ) -> list[SearchQuery] | None:
     """Return three queries from a paper; None if no budget is left."""
-    paper, answer = known.paper, None
-    try:
-        answer = await ask_agent(
-            step,
-            "evolver",
-            resources,
-            EvolvedQueries,
-            language=request.language,
-            values={
-                "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
-                "title": title_of(paper),
-                "abstract": abstract_of(paper),
-                "field": _field(state, paper),
-                "question": request.question,
-            },
-            fallback=FALLBACK,
-            paper=paper_id,
-        )
-    except BudgetSpent:
+    paper = known.paper
+
+    async def read(reply: Reply[EvolvedQueries]) -> list[str]:
+        return [reply.value.method, reply.value.application, reply.value.limitation]
+
+    evolver: ModelStep[EvolvedQueries, list[str] | None] = ModelStep(
+        "evolver",
+        load_prompt("evolver", request.language),
+        {
+            "queries": [query.text for query in state.queries][-SHOWN_QUERIES:],
+            "title": title_of(paper),
+            "abstract": abstract_of(paper),
+            "field": _field(state, paper),
+            "question": request.question,
+        },
+        EvolvedQueries,
+        read=read,
+        fallback="queries from the paper's words",
+        otherwise=partial(_from_words, state, paper, resources),
+        if_spent=constant(None),
+        inputs={"paper": paper_id},
+    )
+    texts = await evolver.run(step, resources.model, resources.allowance)
+    if texts is None:
         return None
-    if answer is None:
-        texts = await _from_words(state, paper, resources)
-    else:
-        texts = [cast("str", getattr(answer, aspect)) for aspect in ASPECTS]
     return [
         SearchQuery(text, aspect, state.round + 1, paper_id)
         for aspect, text in zip(ASPECTS, texts, strict=False)

@@ -13,18 +13,18 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.finding.agents.asking import abstract_of, ask_agent, title_of
+from generator.finding.agents.prompts import abstract_of, title_of
 from generator.finding.agents.relevance_judgement import judged_by_relevance, with_judgements, with_links
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
-from generator.llm.structured import CutAt
-from generator.model_calls.allowance import BudgetSpent
+from generator.llm import CutAt, Reply
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 
 IN_FLIGHT = 10  # papers judged concurrently by the model
-FALLBACK = "judged by relevance without a model"
 
 # Rules for complex judgements (SPAR, appendix A.3).
 STUFFING, MISLEADING = 0.3, 0.2  # deductions
@@ -148,32 +148,34 @@ async def _by_model(
     failed: list[tuple[str, KnownPaper]] = []
     places = asyncio.Semaphore(IN_FLIGHT)
     schema: type[BaseModel] = BriefJudgement if request.judge == "brief" else ComplexJudgement
+    by = str(resources.model and resources.model.settings.model)
 
     async def judge_one(paper_id: str, known: KnownPaper) -> None:
-        async with places:
-            try:
-                answer = await ask_agent(
-                    step,
-                    "judgement",
-                    resources,
-                    schema,
-                    prompt=f"judgement_{request.judge}",
-                    language=request.language,
-                    values={
-                        "question": request.question,
-                        "title": title_of(known.paper),
-                        "abstract": abstract_of(known.paper),
-                    },
-                    fallback=FALLBACK,
-                    paper=paper_id,
-                )
-            except BudgetSpent:
-                return
-        if answer is None:
+        async def read(reply: Reply[BaseModel]) -> Judgement:
+            return _judgement(reply.value, known.paper, by)
+
+        async def judge_later() -> None:
             failed.append((paper_id, known))
-        else:
-            model = resources.model
-            made[paper_id] = _judgement(answer, known.paper, str(model and model.settings.model))
+
+        judgement: ModelStep[BaseModel, Judgement | None] = ModelStep(
+            "judgement",
+            load_prompt(f"judgement_{request.judge}", request.language),
+            {
+                "question": request.question,
+                "title": title_of(known.paper),
+                "abstract": abstract_of(known.paper),
+            },
+            schema,
+            read=read,
+            fallback="judged by relevance without a model",
+            otherwise=judge_later,
+            if_spent=constant(None),
+            inputs={"paper": paper_id},
+        )
+        async with places:
+            judged = await judgement.run(step, resources.model, resources.allowance)
+        if judged is not None:
+            made[paper_id] = judged
             publish(made)
 
     await all_of(judge_one(paper_id, known) for paper_id, known in waiting)

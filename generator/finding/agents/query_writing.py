@@ -10,19 +10,19 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.finding.agents.asking import ask_agent
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
-from generator.llm.structured import CutAt
-from generator.model_calls.allowance import BudgetSpent
+from generator.llm import CutAt, Reply
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
+from indexer.corpora.papers import Language
 from retriever.queries.boolean import AnalysedField, Or, Phrase, Query, Term
 from retriever.question.asked_words import words_query
 from retriever.sources.words import analysed_word
 
-FALLBACK = "the query's own words"
 OWN_INDEXES = frozenset({"index", "elasticsearch"})  # queried with an OR of words, ranked by BM25
 # Vocabulary by kind of source; other kinds get the advice for an index.
 ADVICE: Mapping[str, str] = {
@@ -85,23 +85,8 @@ async def write_queries(
     async def written(query: SearchQuery, own: Or) -> WrittenQuery:
         if not with_model:
             return WrittenQuery(dict.fromkeys(kinds, own), own)
-        try:
-            answer = await ask_agent(
-                step,
-                "query-writing",
-                resources,
-                WrittenQueries,
-                language=request.language,
-                values={
-                    "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
-                    "question": query.text,
-                },
-                fallback=FALLBACK,
-                query=query.text,
-            )
-        except BudgetSpent:
-            answer = None
-        terms = {each.source.strip().lower(): each.terms for each in answer.sources} if answer else {}
+        writing = _writing_step(query.text, kinds, request.language)
+        terms = await writing.run(step, resources.model, resources.allowance)
         analyzer = resources.relevance.analyzer
         chosen: dict[str, Query] = {}
         for kind in kinds:
@@ -111,6 +96,29 @@ async def write_queries(
         return WrittenQuery(chosen, own)
 
     return await all_of(map(written, queries, owns))
+
+
+def _writing_step(
+    text: str, kinds: Sequence[str], language: Language
+) -> ModelStep[WrittenQueries, dict[str, list[str]]]:
+    """Return the step that asks for search terms of a query for each kind of source."""
+
+    async def read(reply: Reply[WrittenQueries]) -> dict[str, list[str]]:
+        return {each.source.strip().lower(): each.terms for each in reply.value.sources}
+
+    return ModelStep(
+        "query-writing",
+        load_prompt("query_writing", language),
+        {
+            "sources": [f"{kind}: {ADVICE.get(kind, ADVICE['index'])}" for kind in kinds],
+            "question": text,
+        },
+        WrittenQueries,
+        read=read,
+        fallback="the query's own words",
+        otherwise=constant({}),
+        inputs={"query": text},
+    )
 
 
 def _terms_query(terms: Sequence[str], kind: str, analyzer: Analyzer) -> Or:

@@ -8,15 +8,14 @@ papers without references in any source.
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from generator.finding.agents.retrieval import found_again, merge_known, time_filters
+from generator.finding.agents.retrieval import merge_known
 from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper
+from generator.finding.state import FindingState, FoundBy, FoundKind, KnownPaper, found_again
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.normal_forms import whole_doi
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters
-from retriever.queries.filters import satisfies
+from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourcePaper
 from retriever.sources.merging import LimitedSource, Merged, ask_sources, notes_of
 
@@ -51,13 +50,12 @@ async def follow(
     if request.does("cited-by"):
         kinds.append("citing")
     with step.step("refchain", layer=layer, papers=[paper_id for paper_id, _ in frontier]) as following:
-        filters = time_filters(request.filters, state.understanding)
         of_kinds = await all_of(_linked(state, frontier, kind, resources) for kind in kinds)
         for linked in of_kinds:
             following.notes += [note for note in linked.notes if note not in following.notes]
         papers = dict(zip(kinds, of_kinds, strict=True))
         threads = resources.relevance.threads
-        new, again, left_out = await threads.run(_papers_of, state, frontier, papers, filters, layer)
+        new, again, left_out = await threads.run(_papers_of, state, frontier, papers, request.filters, layer)
         first = sorted(new.items(), key=lambda item: (-len(item[1].found_by), item[1].found_by[0].rank))
         kept = dict(first[:MOST_OF_A_LAYER])
         if len(new) > len(kept):

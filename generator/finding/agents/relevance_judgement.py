@@ -1,19 +1,18 @@
 """Judgement without a language model: by cross-encoder, encoder or probability, and by links.
 
-The probability belongs to the paper's score in the question's ranking (`retriever/relevance/score_curve.py`).
+The probability belongs to the paper's score in the question's ranking (`paper_probability.py`).
 Links from several relevant papers make a paper relevant, which is this project's addition (`links`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from generator.finding.agents.retrieval import time_filters
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, Judgement, KnownPaper, hash_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
-from retriever.relevance.expected_f import highest_expected_f
+from retriever.relevance.paper_probability import highest_expected_f
 
 BATCH = 100  # papers judged between two checks of the time
 WORDS, AND_LINKS = "words", " and links"  # parts of `Judgement.by`
@@ -31,7 +30,6 @@ async def judged_by_relevance(
 ) -> dict[str, Judgement]:
     """Return judgements by the cross-encoder or the encoder, else by probabilities."""
     relevance = resources.relevance
-    filters = time_filters(request.filters, state.understanding)
     made: dict[str, Judgement] = {}
     for start in range(0, len(waiting), BATCH):
         if resources.allowance.time_is_over:
@@ -44,7 +42,9 @@ async def judged_by_relevance(
         scores: Sequence[float] = measured.scores
         if not measured.by:
             try:
-                scores = await resources.ranking.likelihoods(filters, [known.merged for _, known in some])
+                scores = await resources.ranking.likelihoods(
+                    request.filters, [known.merged for _, known in some]
+                )
             except SourceFailed as error:
                 step.notes.append(f"papers were not judged: {error}")
                 break

@@ -11,17 +11,17 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.amounts import counted
-from generator.finding.agents.asking import TITLE_CHARACTERS, ask_agent, title_of
+from generator.finding.agents.prompts import TITLE_CHARACTERS, title_of
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, KnownPaper
-from generator.llm.structured import CutAt
-from generator.model_calls.allowance import BudgetSpent
+from generator.llm import CutAt, Reply
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.errors import SourceFailed
 from retriever.relevance.authority import Cited, authorities, citations, timeliness
 from retriever.sources.merging import ask_sources
 
-FALLBACK = "ordered by a weighted sum"
 MOST_RANKED = 50  # papers in one prompt
 # Weights of relevance, authority and timeliness; True: the question asks for a period.
 WEIGHTS: Mapping[bool, tuple[float, float, float]] = {False: (0.75, 0.15, 0.1), True: (0.6, 0.1, 0.3)}
@@ -81,21 +81,21 @@ async def rerank(
         return ruled
     first = ruled[:MOST_RANKED]
     asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
-    try:
-        answer = await ask_agent(
-            step,
-            "reranking",
-            resources,
-            RerankedPapers,
-            prompt="reranking_time" if asks_for_time else "reranking",
-            language=request.language,
-            values={"papers": [_described(ranked) for ranked in first], "question": request.question},
-            fallback=FALLBACK,
-            papers=[ranked.paper_id for ranked in first],
-        )
-    except BudgetSpent:
-        answer = None
-    return ruled if answer is None else [*_by_model(answer, first), *ruled[MOST_RANKED:]]
+
+    async def read(reply: Reply[RerankedPapers]) -> list[RankedPaper]:
+        return [*_by_model(reply.value, first), *ruled[MOST_RANKED:]]
+
+    reranking = ModelStep(
+        "reranking",
+        load_prompt("reranking_time" if asks_for_time else "reranking", request.language),
+        {"papers": [_described(ranked) for ranked in first], "question": request.question},
+        RerankedPapers,
+        read=read,
+        fallback="ordered by a weighted sum",
+        otherwise=constant(ruled),
+        inputs={"papers": [ranked.paper_id for ranked in first]},
+    )
+    return await reranking.run(step, resources.model, resources.allowance)
 
 
 async def _counts_of_indexes(

@@ -9,18 +9,15 @@ from dataclasses import replace
 
 from generator.finding.agents.query_writing import WrittenQuery, write_queries
 from generator.finding.request import FindRequest, FindResources
-from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
-from generator.finding.understood import Understanding
+from generator.finding.state import FindingState, FoundBy, SearchQuery, Understanding, found_again
 from generator.tracing.steps import Step
-from indexer.corpora.papers import Paper
 from retriever.engines.term_statistics import inverse_document_frequency
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
     LimitedSource,
     Merged,
-    MergedPaper,
     ask_sources,
     merge,
     notes_of,
@@ -28,7 +25,6 @@ from retriever.sources.merging import (
 )
 
 ABSENT = 0.3  # factor of the weight of a word that no source contains: it may be misspelled
-BODY_CHARACTERS = 2_000  # of the full text, for records without an abstract
 
 
 async def retrieve(
@@ -57,10 +53,9 @@ async def _rank(
     state: FindingState, query: SearchQuery, request: FindRequest, resources: FindResources, step: Step
 ) -> FindingState:
     """Add the papers of the question itself in the order of `shrag`."""
-    filters = time_filters(request.filters, state.understanding)
     with step.step("ranking", question=request.question) as ranking:
         try:
-            merged, notes = await resources.ranking.papers(filters, state.merged)
+            merged, notes = await resources.ranking.papers(request.filters, state.merged)
         except SourceFailed as error:
             if not state.papers:
                 raise
@@ -109,7 +104,7 @@ async def _send(
 ) -> FindingState:
     """Send each source the queries for its kind; queries stay unsent if no source answers."""
     sources = chosen_sources(resources.sources, state.understanding)
-    filters = time_filters(request.filters, state.understanding)
+    filters = request.filters
     kind_of = {source.name: source.kind for source in sources}
 
     def ask(source: Source) -> Awaitable[SourceAnswer]:
@@ -148,16 +143,6 @@ def _with_found(state: FindingState, sent: Iterable[SearchQuery], merged: Merged
     return replace(state, queries=queries, papers=papers)
 
 
-def found_again(known: KnownPaper | None, merged: MergedPaper, by: FoundBy, *, layer: int) -> KnownPaper:
-    """Return a paper with one more `found_by`."""
-    if known is None:
-        return KnownPaper(replace(merged, paper=_without_body(merged.paper)), (by,), layer)
-    if any((each.kind, each.of) == (by.kind, by.of) for each in known.found_by):
-        return known
-    paper = replace(merged, paper=_without_body(merged.paper))
-    return replace(known, merged=paper, found_by=(*known.found_by, by), layer=min(known.layer, layer))
-
-
 def merge_known(answers: Mapping[str, SourceAnswer], state: FindingState, *, several: bool) -> Merged:
     """Merge the sources' answers with the known papers."""
     return merge(answers, state.merged, several=several)
@@ -169,12 +154,6 @@ def chosen_sources(
     """Return the sources named by the understanding; all if none is named."""
     named = set(understanding.sources) if understanding else set()
     return [source for source in sources if not named or source.name in named]
-
-
-def time_filters(filters: Filters, understanding: Understanding | None) -> Filters:
-    """Return the filters with the question's years, unless the call has its own."""
-    asked = understanding.years if understanding else None
-    return filters if filters.years or asked is None else replace(filters, years=asked)
 
 
 async def _rarity(state: FindingState, resources: FindResources, step: Step) -> dict[str, float]:
@@ -189,10 +168,3 @@ async def _rarity(state: FindingState, resources: FindResources, step: Step) -> 
         word: round(inverse_document_frequency(count, total) * (1 if count else ABSENT), 6)
         for word, count in counts.items()
     }
-
-
-def _without_body(paper: Paper) -> Paper:
-    if not paper.body:
-        return paper
-    text = paper.abstract or paper.body[:BODY_CHARACTERS]
-    return paper.model_copy(update={"body": "", "abstract": text})

@@ -11,18 +11,17 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, StringConstraints
 
-from generator.finding.agents.asking import ask_agent
 from generator.finding.request import FindRequest, FindResources
-from generator.finding.understood import Intent, Understanding, Year
-from generator.llm.structured import CutAt
-from generator.model_calls.allowance import BudgetSpent
+from generator.finding.state import Intent, Understanding, Year
+from generator.llm import CutAt, Reply
+from generator.model_calls.model_step import ModelStep, constant
+from generator.prompts import load_prompt
 from generator.tracing.steps import Step
-from retriever.constraints.parsing import Constraints, find_constraints
-from retriever.question.asked_words import subject_of, subject_text
+from retriever.constraints.parsing import find_constraints
+from retriever.question.asked_words import subject_of
 from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # besides the question itself
-FALLBACK = "understood by rules"
 VAGUE = 2  # most words of a vague question
 
 SPECIFIC = re.compile(r"\b10\.\d{4,9}/\S+|[\"“「『<〈《][^\"”」』>〉》]{12,}[\"”」』>〉》]", re.IGNORECASE)
@@ -91,35 +90,40 @@ class ModelUnderstanding(BaseModel):
     queries: Annotated[list[Text], CutAt(QUERIES)]
 
 
-async def understand(request: FindRequest, resources: FindResources, step: Step) -> Understanding:
-    """Understand the question by the model, else by rules; without the agent, only the question is used."""
+async def understand(
+    request: FindRequest, resources: FindResources, step: Step, subject: str
+) -> Understanding:
+    """Understand the question by the model, else by rules; without the agent, only the question is used.
+
+    `subject` is the question without its constraints.
+    """
     names = [source.name for source in resources.sources]
-    constraints = find_constraints(request.question, resources.this_year)
-    ruled = await _by_rules(request, resources, constraints)
+    ruled = await _by_rules(request, resources, subject)
     if not request.does("understanding"):
         return replace(ruled, intent="other", queries=(), expands=False)
     if resources.model is None:
         with step.step("understanding", question=request.question) as understanding:
             understanding.output = _record(ruled)
         return ruled
-    try:
-        answer = await ask_agent(
-            step,
-            "understanding",
-            resources,
-            ModelUnderstanding,
-            language=request.language,
-            values={
-                "sources": [describe(source) for source in resources.sources],
-                "year": str(resources.this_year),
-                "question": request.question,
-            },
-            fallback=FALLBACK,
-            question=request.question,
-        )
-    except BudgetSpent:
-        answer = None
-    return ruled if answer is None else _by_model(answer, ruled, request, names)
+
+    async def read(reply: Reply[ModelUnderstanding]) -> Understanding:
+        return _by_model(reply.value, ruled, request, names)
+
+    understanding_step = ModelStep(
+        "understanding",
+        load_prompt("understanding", request.language),
+        {
+            "sources": [describe(source) for source in resources.sources],
+            "year": str(resources.this_year),
+            "question": request.question,
+        },
+        ModelUnderstanding,
+        read=read,
+        fallback="understood by rules",
+        otherwise=constant(ruled),
+        inputs={"question": request.question},
+    )
+    return await understanding_step.run(step, resources.model, resources.allowance)
 
 
 def describe(source: LimitedSource) -> str:
@@ -159,15 +163,14 @@ def _by_model(
     )
 
 
-async def _by_rules(
-    request: FindRequest, resources: FindResources, constraints: Constraints
-) -> Understanding:
+async def _by_rules(request: FindRequest, resources: FindResources, subject: str) -> Understanding:
     question = request.question
+    constraints = find_constraints(question, resources.this_year)
     years = constraints.year_range()
     intent: Intent = next((name for name, sign in SIGNS if sign.search(question)), "other")
     if SPECIFIC.search(question) and request.does("specific-intent"):
         intent = "specific"
-    words = await resources.relevance.words(subject_text(question, resources.this_year))
+    words = await resources.relevance.words(subject)
     core = " ".join(word.keyword.text for word in subject_of(words))
     expands = intent not in {"specific", "other"} or (intent == "other" and 0 < len(words) <= VAGUE)
     language = "ko" if request.language == "ko" else "en"

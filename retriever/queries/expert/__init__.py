@@ -1,4 +1,4 @@
-r"""The expert language: what librarians and researchers type, read into queries.
+r"""The expert language of librarians and researchers, parsed into queries.
 
     제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
 
@@ -8,8 +8,8 @@ r"""The expert language: what librarians and researchers type, read into queries
 | `a OR b`, `a \| b` | one of them, or both |
 | `a NOT b`, `a AND NOT b`, `a -b`, `a !b` | the first without the second |
 | `a b` | one of them, or both; binds before AND: `a b AND c` is `(a OR b) AND c` |
-| `+a b` | a must stand, b adds to the score |
-| `( … )` | goes first; at most 50 deep |
+| `+a b` | a is required, b adds to the score |
+| `( … )` | binds first; at most 50 deep |
 | `"…"`, `“…”`, `「…」`, `『…』` | a phrase: these words in this order |
 | `"…"~3` | the same with up to three words moved or between |
 | `word^2`, `"…"^.5`, `( … )^3` | weighs more or less, 0 to 1000 |
@@ -23,14 +23,14 @@ r"""The expert language: what librarians and researchers type, read into queries
 NOT binds first, then words side by side, then AND, then OR. Operators are in capitals; 그리고 and 또는 are
 words. A field holds for the word, phrase or brackets behind its colon.
 
-A filter (year, lang, journal, id) or a NOT that stands beside words, with no AND or OR between, holds for all
-that stands in the same brackets: `a OR b NOT c year:2020` is `(a OR b) AND NOT c AND year:2020`. Behind AND
-or OR it is one of their sides: `a OR year:2020`. Filters side by side must all hold.
+A filter (year, lang, journal, id) or a NOT next to words, without AND or OR between them, applies to
+everything in the same brackets: `a OR b NOT c year:2020` is `(a OR b) AND NOT c AND year:2020`. After AND or
+OR it is one side of the operator: `a OR year:2020`. Adjacent filters must all hold.
 
-A word of several tokens (지식그래프, CRISPR-Cas9) is the phrase of them. Words without tokens (stop words,
-punctuation) fall away. A word with a colon is an unknown field and an error where only letters stand before
-the colon; not before //, a second colon or a digit (https://…, ISO:9001), unless it looks like a misspelt
-field (yaer:2019). There is no truncation: the words are stemmed, and a star is no part of them.
+A word of several tokens (지식그래프, CRISPR-Cas9) is the phrase of its tokens. Words without tokens (stop
+words, punctuation) are ignored. A word with a colon is an unknown field and an error if all characters before
+the colon are letters; not before //, a second colon or a digit (https://…, ISO:9001), unless it looks like a
+misspelt field (yaer:2019). There is no truncation: the words are stemmed, and a star is no part of a word.
 """
 
 from retriever.queries.expert.parser import parse_expression

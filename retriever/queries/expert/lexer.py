@@ -183,7 +183,7 @@ class _Lexer:
         else:
             text, weight = word, 1.0
         if FUZZY.fullmatch(text):
-            reason = '~ stands behind a phrase in quotes ("…"~3); words are stemmed, not matched roughly'
+            reason = '~ belongs after a phrase in quotes ("…"~3); words are stemmed, not matched roughly'
             raise BadExpression(reason, self._text, start + text.rindex("~"))
         return Lexeme("word", text, start, weight)
 

@@ -111,7 +111,7 @@ class _Parser:
         return _all_of(sides, sides[0].start)
 
     def _side_by_side(self, field: Field, for_all: list[_Part]) -> _Part:
-        """Read what stands with no operator between; filters and negations beside words are `for_all`."""
+        """Parse adjacent clauses without an operator; filters and negations next to words go to `for_all`."""
         start = self._next.start
         parts: list[_Part] = []
         while self._next.kind not in ENDS:

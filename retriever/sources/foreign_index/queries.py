@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from base.letters import HANGUL
-from retriever.queries.boolean import And, Exact, Filters, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.filters import Filters
 from retriever.sources.foreign_index.settings import IndexFields, Settings
 
 Body = dict[str, Any]

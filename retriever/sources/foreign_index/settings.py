@@ -60,12 +60,12 @@ class IndexFields(BaseModel):
     title: Annotated[WeightedFields, Field(min_length=1)] = Field(
         description="title: a field, a list of fields, or fields with weights {titel = 2.0, untertitel = 1.0}"
     )
-    abstract: WeightedFields = Field(default_factory=dict, description="abstract, likewise")
+    abstract: WeightedFields = Field(default_factory=dict, description="abstract, in the same forms as title")
     body: WeightedFields = Field(
         default_factory=dict,
-        description="full text, likewise; read where a record has no abstract, its first 100,000 characters",
+        description="full text, in the same forms; the first 100,000 characters replace a missing abstract",
     )
-    keywords: WeightedFields = Field(default_factory=dict, description="keywords, likewise")
+    keywords: WeightedFields = Field(default_factory=dict, description="keywords, in the same forms as title")
     year: FieldName = Field(default="", description="year of publication")
     lang: FieldName = Field(default="", description="language")
     authors: FieldName = Field(default="", description="authors")
@@ -105,7 +105,7 @@ class Settings(ElasticsearchServer, SourceSettings):
         "spaces only, as the standard analyzer does, so that 메탄 finds 메탄을",
     )
     year_type: YearType = Field(
-        default="number", description="mapping of the year's field; text begins with the year"
+        default="number", description="mapping of the year's field; a text starts with the year"
     )
     languages: dict[Language, Annotated[str, Field(min_length=1)]] = Field(
         default_factory=dict, description='values of the language field, like {ko = "kor", en = "eng"}'

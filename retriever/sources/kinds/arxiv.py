@@ -10,15 +10,26 @@ from xml.etree.ElementTree import Element
 
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import AnalysedField, Filters
+from retriever.queries.boolean import AnalysedField
+from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.settings import SearchSeconds
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.records import Unreadable, address, doi, identifier, paper_of, text, texts, year
+from retriever.sources.web.records import (
+    Unreadable,
+    address,
+    doi,
+    identifier,
+    paper_of,
+    text,
+    text_in,
+    texts,
+    xml_in,
+    year,
+)
 from retriever.sources.web.settings import Address, AtOnce, Rate, Seconds, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
-from retriever.sources.web.xml import text_in, xml_in
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 OWN = "{http://arxiv.org/schemas/atom}"

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from indexer.settings import IndexerSettings
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.foreign_index.client import ElasticsearchClient
 from retriever.sources.foreign_index.queries import (

@@ -15,7 +15,8 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex, open_index
 from retriever.papers.citations import citation_counts, cited_by, references
 from retriever.papers.records import records_of_papers
-from retriever.queries.boolean import Filters, Query
+from retriever.queries.boolean import Query
+from retriever.queries.filters import Filters
 from retriever.sources import (
     ANALYZER,
     DECOMPOUND,
@@ -82,7 +83,7 @@ class IndexSource(Source):
         self, index: SearchIndex, queries: Sequence[tuple[Query, int]], filters: Filters
     ) -> SourceAnswer:
         chain = index.manifest.analyzer, index.manifest.decompound, index.manifest.dictionary
-        same = chain == (ANALYZER, DECOMPOUND, "")  # tokens in queries are those of the index
+        same = chain == (ANALYZER, DECOMPOUND, "")  # tokens of queries and of the index
         asked = await index.threads.run(
             lambda: [(analysed(query, index.analyzer, keep=same), k) for query, k in queries]
         )

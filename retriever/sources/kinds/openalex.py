@@ -11,7 +11,7 @@ from urllib.parse import quote_plus
 from pydantic import Field
 
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from indexer.corpora.papers import FIRST_YEAR, Paper
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import AnalysedField, Filters
+from retriever.queries.boolean import AnalysedField
+from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax
 from retriever.sources.web.client import WebRequest
@@ -26,12 +27,13 @@ from retriever.sources.web.records import (
     paper_of,
     table,
     text,
+    text_in,
     texts,
+    xml_in,
     year,
 )
 from retriever.sources.web.settings import Address, Key, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Direction, Page, WebSource
-from retriever.sources.web.xml import text_in, xml_in
 
 MOST_IDS = 9_999  # of a search
 LATEST = 3000  # the end of an open range of years

@@ -22,14 +22,23 @@ from base.errors import LibraryMissing
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, searched_everywhere
 from retriever.sources.web.client import WebRequest
-from retriever.sources.web.records import Unreadable, address, at, doi, json_in, paper_of, text
+from retriever.sources.web.records import (
+    Unreadable,
+    address,
+    at,
+    doi,
+    json_in,
+    paper_of,
+    text,
+    text_in,
+    xml_in,
+)
 from retriever.sources.web.settings import Address, AtOnce, Key, Rate, WebSettings
 from retriever.sources.web.source import AskedQuery, Conversation, Page, WebSource
-from retriever.sources.web.xml import text_in, xml_in
 
 PER_PAGE = 100
 KEY_CHARACTERS = 32

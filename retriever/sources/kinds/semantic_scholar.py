@@ -15,7 +15,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import Filters, Or, Phrase, Query, Term
+from retriever.queries.boolean import Or, Phrase, Query, Term
+from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, WrittenQuery, plain_words, searched_everywhere
 from retriever.sources.web.client import WebRequest

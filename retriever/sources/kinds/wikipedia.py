@@ -10,7 +10,8 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import AnalysedField, Filters, Query
+from retriever.queries.boolean import AnalysedField, Query
+from retriever.queries.filters import Filters
 from retriever.sources import SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, WrittenQuery, searched_everywhere
 from retriever.sources.web.client import WebRequest
@@ -37,7 +38,7 @@ class Settings(WebSettings):
     """The Wikipedia to search."""
 
     language: Literal["ko", "en"] = Field(default="en", description="language of the Wikipedia")
-    url: Address = Field(default="", description="address of the API; default is that of the language")
+    url: Address = Field(default="", description="address of the API; default is the API of the language")
     requests_per_second: Rate = 5
     at_once: AtOnce = 2
 

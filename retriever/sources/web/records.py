@@ -1,10 +1,16 @@
-"""Validation of records of services, whose fields may hold any value, as papers."""
+"""Parsing of the answers of services, JSON or XML, and validation of their records as papers.
+
+The fields of a record may hold any value. XML is parsed without custom entities and external references.
+"""
 
 import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
+from xml.etree.ElementTree import Element, ParseError
 
+from defusedxml.common import DefusedXmlException
+from defusedxml.ElementTree import fromstring
 from pydantic import ValidationError
 
 from base.untrusted import read_json
@@ -18,6 +24,7 @@ CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 LONGEST = 1_000_000  # characters of one field
 MOST = 10_000  # values of one list
 MOST_VALUES = 4_000_000  # of an answer: each takes about 100 bytes of memory, and about 2 bytes to send
+MOST_TAGS = 1_000_000  # and attributes, of an answer: each takes 10 µs to parse
 
 
 class Unreadable(ValueError):
@@ -123,3 +130,30 @@ def paper_of(source: str, record: Mapping[str, Any], *, score: float | None = No
         return SourcePaper(Paper.model_validate({**given, "source": source}), score)
     except ValidationError:
         return None
+
+
+def xml_in(content: bytes, root: str, *, doctype: bool = False) -> Element:
+    """Parse a document whose root has the given tag.
+
+    Args:
+        content: the answer; the caller bounds its size.
+        root: the tag, with its namespace in braces if it has one.
+        doctype: whether a DOCTYPE is allowed; its references are not followed.
+    """
+    if content.count(b"<") + content.count(b"=") > MOST_TAGS:
+        raise Unreadable(f"its answer has more than {MOST_TAGS:,} tags and attributes")
+    try:
+        tree: Element = fromstring(content, forbid_dtd=not doctype, forbid_entities=True)
+    except DefusedXmlException:
+        raise Unreadable("its answer is XML with entities of its own, which are refused") from None
+    except (ParseError, ValueError, LookupError):
+        what = "a web page" if b"<html" in content[:2000].lower() else "broken off or no XML"
+        raise Unreadable(f"its answer is {what}") from None
+    if tree.tag != root:
+        raise Unreadable(f"its answer is XML of another kind, <{tree.tag[:80]}>")
+    return tree
+
+
+def text_in(element: Element | None) -> str:
+    """Return all text within an element and its children."""
+    return "" if element is None else "".join(element.itertext())

@@ -1,27 +1,23 @@
-"""A service on the network as a `Source`: the parts common to all services.
-
-The module of a service formats queries, sends requests and parses answers. This module sends equal queries
-once, joins answers, applies filters and reports failures.
-"""
+"""Filters lifted out of a query, because each service supports different filters."""
 
 import asyncio
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import ClassVar, Literal, TypeVar
 
 import httpx
 
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import Filters, Query
-from retriever.queries.filters import satisfies
+from retriever.queries.boolean import And, Exact, Query, Range
+from retriever.queries.filters import Filters, satisfies
 from retriever.sources import LinkedPapers, Source, SourceAnswer, SourceFeatures, SourcePaper
 from retriever.sources.web.boolean import Syntax, WrittenQuery, write_query
 from retriever.sources.web.client import Unanswered, WebClient, WebRequest
-from retriever.sources.web.filtering import lift_filters
 from retriever.sources.web.records import Unreadable
 from retriever.sources.web.settings import WebSettings
 
@@ -32,6 +28,46 @@ Page = Sequence[SourcePaper | None]  # None for an unusable record
 DOIS = 50  # per request: an address has room for about a hundred
 SENT_DOI = re.compile(r"10\.[^\s,|]{1,200}")  # commas and bars are syntax of filters
 SHARE = 0.9  # of the time of a call; then the papers found so far are returned
+
+
+def lift_filters(query: Query, filters: Filters) -> tuple[Query, Filters] | None:
+    """Move years, language and journal that apply to a whole query into the filters.
+
+    None if they contradict each other, so that nothing can be found.
+    """
+    words: list[Query] = []
+    for clause in _conjuncts(query):
+        match clause:
+            case Range(low=low, high=high):
+                years = _both(filters.years, Range(low, high))
+                if years is None:
+                    return None
+                filters = replace(filters, years=years)
+            case Exact(field="lang", values=(value,)) if filters.lang in {None, value}:
+                filters = replace(filters, lang=value)
+            case Exact(field="journal", values=(value,)) if filters.journal in {None, value}:
+                filters = replace(filters, journal=value)
+            case Exact(field="lang" | "journal", values=(_,)):
+                return None
+            case _:
+                words.append(clause)
+    return words[0] if len(words) == 1 else And(tuple(words)), filters
+
+
+def _conjuncts(query: Query) -> Iterator[Query]:
+    if isinstance(query, And):
+        for clause in query.clauses:
+            yield from _conjuncts(clause)
+    else:
+        yield query
+
+
+def _both(one: Range | None, other: Range) -> Range | None:
+    if one is None:
+        return other
+    low = max(one.low or FIRST_YEAR, other.low or FIRST_YEAR)
+    high = min(one.high or LAST_YEAR, other.high or LAST_YEAR)
+    return Range(low, high) if low <= high else None
 
 
 @dataclass(frozen=True, slots=True)

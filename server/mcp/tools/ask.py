@@ -6,8 +6,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from generator.answers.answer import Section
-from generator.answers.citations import Check
 from generator.calls import AskCall
+from generator.checking.sentence_check import Check
 from generator.pipeline import answer_question
 from indexer.corpora.papers import Language
 from server.addresses import hit_address

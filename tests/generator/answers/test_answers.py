@@ -3,11 +3,13 @@
 from generator.answers.answer import (
     Answer,
     Sentence,
+    cited_passages,
     likelihood_line,
     no_answer,
     quoting_answer,
     with_unknown_words,
 )
+from tests.generator.sample_index import passage
 
 ENGLISH = Answer(
     title="Slowing thermal runaway",
@@ -42,7 +44,7 @@ QUOTING = quoting_answer(
 )
 
 
-def test_the_record_has_the_contract_s_keys_and_sections_as_text():
+def test_keys_and_sections_of_a_record():
     record = ENGLISH.as_record()
     assert record.keys() == {
         "title",
@@ -66,7 +68,7 @@ def test_the_record_has_the_contract_s_keys_and_sections_as_text():
     }
 
 
-def test_text_has_headings_citations_and_the_doubts_of_the_check():
+def test_text_has_headings_citations_and_checks():
     assert ENGLISH.as_text() == (
         "Slowing thermal runaway\n"
         "\n"
@@ -83,7 +85,7 @@ def test_text_has_headings_citations_and_the_doubts_of_the_check():
     )
 
 
-def test_a_korean_answer_has_korean_headings_and_doubts():
+def test_korean_text_has_korean_headings_and_checks():
     assert KOREAN.as_text() == (
         "열폭주의 지연\n"
         "\n"
@@ -98,7 +100,7 @@ def test_a_korean_answer_has_korean_headings_and_doubts():
     )
 
 
-def test_an_answer_that_abstains_says_so_in_the_question_s_language():
+def test_an_abstention_is_in_the_question_s_language():
     korean = no_answer("ko", "extractive").as_record()
     assert korean["title"] == "답을 찾지 못함"
     assert korean["introduction"] == "찾은 문헌에는 이 질문에 대한 답이 없습니다."
@@ -126,7 +128,7 @@ def test_quoted_sentences_are_a_list_without_sections():
     )
 
 
-def test_an_abstaining_answer_names_the_words_that_no_paper_contains():
+def test_an_abstention_names_the_words_that_no_paper_contains():
     assert with_unknown_words(no_answer("en", "extractive"), ["bitcoin", "Kombucha"]).as_text() == (
         "No answer found\n\n"
         "The passages found do not answer this question. No paper contains: bitcoin, Kombucha."
@@ -159,3 +161,8 @@ def test_close_sentences_follow_the_statement_that_there_is_no_answer():
         "Introduction",
         "Ketamine was tried. [M1]",
     ]
+
+
+def test_cited_passages_are_in_the_order_of_the_evidence():
+    first, second, third = (passage(name, name) for name in ("A", "B", "C"))
+    assert cited_passages(("C", "A", "X"), [first, second, third]) == [first, third]

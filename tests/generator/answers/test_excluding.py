@@ -1,4 +1,4 @@
-"""What a question excludes stays out of its answer, or is marked there."""
+"""Exclusions of a question: left out of quotations, marked in answers of a model."""
 
 import asyncio
 import json
@@ -6,13 +6,13 @@ import json
 import pytest
 
 from generator.answers.extractive import extractive_answer
-from generator.answers.model_answer import answer_from_model
+from generator.answers.model_answer import written_answer
 from generator.llm import LanguageModel
 from generator.prompts import load_prompt
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints
 from tests.generator.answers.test_model_answer import EVIDENCE, GOOD, answer_of
-from tests.generator.language_model import Scripted, says, settings
+from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import NAME, found, shrag
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -30,28 +30,29 @@ def asked_of_model(sample, question, *sentences, constraints=NO_MICA):
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            return await answer_from_model(question, EVIDENCE, model, sample, constraints=constraints)
+            writing = written_answer(question, EVIDENCE, sample, no_fallback, constraints=constraints)
+            return await writing.call(model)
 
     made = asyncio.run(call())
     return script.bodies[0]["messages"][0]["content"], made
 
 
 @pytest.mark.parametrize("language", ["en", "ko"])
-def test_a_model_is_told_what_to_leave_out(sample, language):
+def test_the_prompt_names_exclusions(sample, language):
     prompt, made = asked_of_model(sample, QUESTIONS[language], GOOD)
 
     assert made.call_record()["exclusions_prompt_version"] == load_prompt("exclusions", language).version
     assert prompt.endswith('<exclusions>\n<exclusion number="1">\nmica plates\n</exclusion>\n</exclusions>')
 
 
-def test_a_model_is_told_nothing_where_nothing_is_excluded(sample):
+def test_the_prompt_without_exclusions(sample):
     prompt, made = asked_of_model(sample, QUESTIONS["en"], GOOD, constraints=Constraints())
 
     assert "exclusions_prompt_version" not in made.call_record()
     assert "exclusion" not in prompt
 
 
-def test_a_models_sentence_about_what_is_excluded_is_marked(sample):
+def test_a_sentence_about_an_excluded_subject_is_marked(sample):
     wrong = MICA | {"text": "Mica plates delayed thermal runaway by 600 minutes."}
 
     _, made = asked_of_model(sample, QUESTIONS["en"], GOOD, MICA, wrong)
@@ -61,7 +62,7 @@ def test_a_models_sentence_about_what_is_excluded_is_marked(sample):
     assert f"{MICA['text']} [B2] (excluded)" in answer.as_text()
 
 
-def test_a_quotation_holds_nothing_that_is_excluded(sample):
+def test_excluded_subjects_are_not_quoted(sample):
     question = "How is kimchi fermented"
 
     with_all = extractive_answer(found(sample, f"{question}?"), sample, 0.0)

@@ -1,4 +1,4 @@
-"""Answers without a model: what is quoted, in which order, and when there is nothing to quote."""
+"""Answers without a model: quoted sentences, their order, and abstentions."""
 
 import json
 
@@ -98,95 +98,6 @@ def test_without_a_sentence_that_fits_it_abstains(sample):
     assert extractive_answer(result, sample, NEVER).abstained
 
 
-def test_one_sentence_that_fits_is_quoted_alone(sample):
-    assert quoted_from(sample, passage("A", "The river is long. Nobody knows why.")) == ["The river is long."]
-
-
-def test_the_sentence_that_holds_most_of_the_question_comes_first(sample):
-    text = "Fish like the river. A flood of the river came. Birds left the river."
-    assert quoted_from(sample, passage("A", text)) == [
-        "A flood of the river came.",
-        "Fish like the river.",
-        "Birds left the river.",
-    ]
-
-
-def test_sentences_in_the_question_s_language_come_first(sample):
-    korean = passage("A", "강물의 river flood 때문에 배가 멈추었다.", lang="ko")
-    english = passage("B", "Fish like the river.")
-    assert quoted_from(sample, korean, english) == [
-        "Fish like the river.",
-        "강물의 river flood 때문에 배가 멈추었다.",
-    ]
-
-
-def test_at_most_six_sentences_are_quoted(sample):
-    animals = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
-    text = " ".join(f"{animal} like the river." for animal in animals)
-    assert quoted_from(sample, passage("A", text)) == [f"{animal} like the river." for animal in animals[:6]]
-
-
-def test_a_paper_far_below_the_best_one_is_not_quoted(sample):
-    first, second, third = (
-        passage(animal, f"{animal} like the river.") for animal in ("Pikes", "Eels", "Frogs")
-    )
-    # Their scores are 1, 1/2 and 1/3.
-    assert quoted_from(sample, first, second, third) == ["Pikes like the river.", "Eels like the river."]
-
-
-def test_a_paper_that_holds_little_of_the_question_is_not_quoted(sample):
-    keywords = (Keyword("glacier", "en", ("glacier",), 8.0), *RIVER)
-    assert quoted_from(sample, passage("A", "Fish like the river."), keywords=keywords) == []
-
-
-def test_words_that_ask_do_not_count(sample):
-    ask, river = (
-        Concept(each, (Word({single(each): 1.0}, weight),)) for each, weight in (("how", 9.0), ("river", 1.0))
-    )
-    paper = passage("A", "Fish like the river.")
-    assert quoted_from(sample, paper, question="how river", concepts=(ask, river)) == ["Fish like the river."]
-
-
-def test_a_title_counts_for_its_paper_but_not_for_its_sentences(sample):
-    paper = passage("A", "Nobody lives on the plain. The flood took the mill.", title="A river")
-    assert quoted_from(sample, paper) == ["The flood took the mill."]
-
-
-def test_a_counterpart_of_several_tokens_counts_where_they_are_adjacent(sample):
-    thaw = ((0, "snow"), (1, "melt"))
-    concept = Concept("해빙", (Word({single("해빙"): 1.0}, 2.0),), (Counterpart(thaw, 1.0, 2.0),))
-    text = "Snow melt feeds the lake. Snow falls and metals melt elsewhere."
-    assert quoted_from(sample, passage("A", text), question="해빙?", concepts=(concept,)) == [
-        "Snow melt feeds the lake."
-    ]
-
-
-def test_a_sentence_that_repeats_the_question_is_not_quoted(sample):
-    text = "Floods of the river in spring. A flood of the river came."
-    assert quoted_from(sample, passage("A", text), question="floods of the river in spring") == [
-        "A flood of the river came."
-    ]
-
-
-@pytest.mark.parametrize("again", ["A", "B"], ids=["in the same paper", "in another paper"])
-def test_a_repeated_sentence_is_quoted_once(sample, again):
-    texts_of = {"A": "The river flooded the old town in spring.", "B": ""}
-    texts_of[again] = f"{texts_of[again]} The river flooded the old town in spring.".strip()
-    passages = [passage(name, text) for name, text in texts_of.items() if text]
-    assert quoted_from(sample, *passages) == ["The river flooded the old town in spring."]
-
-
-def test_of_sentences_with_nearly_the_same_words_the_best_is_quoted(sample):
-    first = passage("A", "The river flooded the old town in spring.")
-    other = passage("B", "The river flooded the old town in autumn.")
-    assert quoted_from(sample, first, other) == ["The river flooded the old town in spring."]
-
-
-def test_sentences_with_other_numbers_are_not_the_same(sample):
-    text = "The river flooded 12 old towns in spring. The river flooded 90 old towns in spring."
-    assert len(quoted_from(sample, passage("A", text))) == 2
-
-
 @pytest.mark.parametrize(
     ("question", "finding"),
     [
@@ -204,11 +115,95 @@ def test_an_answer_opens_with_a_finding(sample, question, finding):
     assert finding in first
 
 
-def test_background_and_method_are_not_quoted_beside_a_finding(sample):
-    text = "The river is feared. We measured the river. The river rose by 12%."
-    assert quoted_from(sample, passage("A", text)) == ["The river rose by 12%."]
+FLOODED = "The river flooded the old town in spring."
+LIKES = "{} like the river."
+ANIMALS = "Otters Herons Pikes Eels Frogs Newts Swans Geese".split()
+ASKS, NAMES_RIVER = (
+    Concept(word, (Word({single(word): 1.0}, weight),)) for word, weight in (("how", 9.0), ("river", 1.0))
+)
+THAW = Concept(
+    "해빙", (Word({single("해빙"): 1.0}, 2.0),), (Counterpart(((0, "snow"), (1, "melt")), 1.0, 2.0),)
+)
 
 
-def test_a_text_without_aim_and_method_is_quoted_by_its_words(sample):
-    text = "A flood of the river came. The river rose by 12%."
-    assert quoted_from(sample, passage("A", text)) == ["A flood of the river came.", "The river rose by 12%."]
+@pytest.mark.parametrize(
+    ("texts", "options", "quoted"),
+    [
+        (["The river is long. Nobody knows why."], {}, ["The river is long."]),
+        (
+            ["Fish like the river. A flood of the river came. Birds left the river."],
+            {},
+            ["A flood of the river came.", "Fish like the river.", "Birds left the river."],
+        ),
+        (
+            ["강물의 river flood 때문에 배가 멈추었다.", "Fish like the river."],
+            {},
+            ["Fish like the river.", "강물의 river flood 때문에 배가 멈추었다."],
+        ),
+        ([" ".join(map(LIKES.format, ANIMALS))], {}, [*map(LIKES.format, ANIMALS[:6])]),
+        ([*map(LIKES.format, ANIMALS[:3])], {}, [*map(LIKES.format, ANIMALS[:2])]),  # scores 1, 1/2, 1/3
+        (
+            ["Fish like the river."],
+            {"keywords": (Keyword("glacier", "en", ("glacier",), 8.0), *RIVER)},
+            [],
+        ),
+        (
+            ["Fish like the river."],
+            {"question": "how river", "concepts": (ASKS, NAMES_RIVER)},
+            ["Fish like the river."],
+        ),
+        (
+            ["Snow melt feeds the lake. Snow falls and metals melt elsewhere."],
+            {"question": "해빙?", "concepts": (THAW,)},
+            ["Snow melt feeds the lake."],
+        ),
+        (
+            ["Floods of the river in spring. A flood of the river came."],
+            {"question": "floods of the river in spring"},
+            ["A flood of the river came."],
+        ),
+        ([f"{FLOODED} {FLOODED}"], {}, [FLOODED]),
+        ([FLOODED, FLOODED], {}, [FLOODED]),
+        ([FLOODED, FLOODED.replace("spring", "autumn")], {}, [FLOODED]),
+        (
+            ["The river flooded 12 old towns in spring. The river flooded 90 old towns in spring."],
+            {},
+            ["The river flooded 12 old towns in spring.", "The river flooded 90 old towns in spring."],
+        ),
+        (
+            ["The river is feared. We measured the river. The river rose by 12%."],
+            {},
+            ["The river rose by 12%."],
+        ),
+        (
+            ["A flood of the river came. The river rose by 12%."],
+            {},
+            ["A flood of the river came.", "The river rose by 12%."],
+        ),
+    ],
+    ids=[
+        "one sentence fits",
+        "most of the question first",
+        "the question's language first",
+        "at most six sentences",
+        "a paper far below the best one",
+        "a paper with little of the question",
+        "question words do not count",
+        "a counterpart of adjacent tokens",
+        "the question repeated",
+        "a sentence repeated in the paper",
+        "a sentence repeated in another paper",
+        "nearly the same words",
+        "other numbers",
+        "background and method beside a finding",
+        "no aim and no method",
+    ],
+)
+def test_quoted_sentences(sample, texts, options, quoted):
+    passages = [passage(f"P{number}", text, lang=language_of(text)) for number, text in enumerate(texts)]
+    assert quoted_from(sample, *passages, **options) == quoted
+
+
+def test_a_title_counts_for_its_paper_but_not_for_its_sentences(sample):
+    paper = passage("A", "Nobody lives on the plain. The flood took the mill.", title="A river")
+    assert quoted_from(sample, paper) == ["The flood took the mill."]

@@ -1,4 +1,4 @@
-"""Sentences judged by a model: what is asked and kept, and what stays where the model fails."""
+"""Sentences judged by a model, and the check by rules if the model fails."""
 
 import asyncio
 from dataclasses import replace
@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from generator.answers.answer import Answer, Sentence
-from generator.answers.citations import Reason
 from generator.answers.judging import judged
+from generator.checking.sentence_check import Reason
 from generator.request import Resources
 from generator.tracing.steps import Step
 from indexer.settings import CheckSettings, IndexerSettings
@@ -78,7 +78,7 @@ def test_the_language_model_judges_every_sentence_that_cites(sample_home):
     assert "It is known." not in asked
 
 
-def test_a_sign_that_the_rules_compare_for_certain_is_not_put_to_the_judge(sample_home):
+def test_the_judge_does_not_get_certain_signs(sample_home):
     number = replace(ANSWER.sentences[0], reasons=(Reason("number", "41 minutes"),))
     answer = replace(ANSWER, sentences=(number, *ANSWER.sentences[1:]))
 
@@ -92,7 +92,7 @@ def test_a_sign_that_the_rules_compare_for_certain_is_not_put_to_the_judge(sampl
     assert "41 minutes" not in asked
 
 
-def test_a_long_reason_of_the_language_model_is_cut(sample_home):
+def test_a_long_reason_is_truncated(sample_home):
     reply = verdicts((1, "unsupported", "14 minutes. " * 100), (2, "supported", ""))
 
     made, _, _ = judge(sample_home, CheckSettings(judge="model"), reply)
@@ -110,7 +110,7 @@ def test_a_long_reason_of_the_language_model_is_cut(sample_home):
     ],
     ids=["a sentence left out", "no JSON", "no connection"],
 )
-def test_where_the_language_model_fails_the_check_by_rules_stays(sample_home, replies):
+def test_the_check_by_rules_remains_if_the_language_model_fails(sample_home, replies):
     made, step, _ = judge(sample_home, CheckSettings(judge="model"), *replies)
     assert made == ANSWER
     assert step.children[0].fallback == "check by rules"
@@ -137,7 +137,7 @@ def test_an_entailment_model_judges_and_is_named_with_its_revision(sample_home, 
 
 
 @pytest.mark.needs_models
-def test_where_the_entailment_model_is_missing_the_check_by_rules_stays(sample_home, tmp_path):
+def test_the_check_by_rules_remains_without_the_entailment_model(sample_home, tmp_path):
     made, step, _ = judge(sample_home, CheckSettings(model=str(tmp_path / "none")))
     assert made == ANSWER
     assert step.children[0].fallback == "check by rules"

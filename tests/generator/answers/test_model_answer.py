@@ -1,15 +1,15 @@
-"""Answers by a language model whose replies are scripted: what is asked, kept, doubted, declined."""
+"""Answers by a language model with scripted replies: prompts, citations, checks, abstentions."""
 
 import asyncio
 
 import pytest
 
-from generator.answers.model_answer import answer_from_model, answer_schema
+from generator.answers.model_answer import answer_schema, written_answer
 from generator.errors import ModelAnswerInvalid
 from generator.llm import LanguageModel
-from generator.llm.structured import json_schema
+from generator.llm.json_answers import json_schema
 from generator.prompts import load_prompt
-from tests.generator.language_model import Scripted, says, settings
+from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -41,17 +41,17 @@ def ask(sample, *answers, question=QUESTION, evidence=EVIDENCE):
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            return await answer_from_model(question, evidence, model, sample)
+            return await written_answer(question, evidence, sample, no_fallback).call(model)
 
     made = asyncio.run(call())
-    return script, made.value, made.reply, made.prompt_version
+    return script, made.value, made.reply, made.prompt_versions["prompt_version"]
 
 
 def checks(answer):
     return [(sentence.citations, sentence.check) for sentence in answer.sentences]
 
 
-def test_a_good_answer_is_kept_as_it_is_with_passage_ids_for_numbers(sample):
+def test_an_answer_has_passage_ids_in_place_of_numbers(sample):
     mica = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
     both = {"text": "Aerogel and mica delayed thermal runaway.", "citations": [1, 2]}
     said = answer_of(GOOD, mica, introduction=[both], conclusion=[both])
@@ -81,7 +81,7 @@ def test_a_good_answer_is_kept_as_it_is_with_passage_ids_for_numbers(sample):
     assert version == load_prompt("answer", "en").version
 
 
-def test_marks_of_markdown_are_taken_off_title_and_sentences(sample):
+def test_markdown_is_removed_from_title_and_sentences(sample):
     marked = {"text": "- **Aerogel** delayed thermal runaway by *14* minutes.", "citations": [1]}
     _, answer, _, _ = ask(sample, answer_of(marked, title="## Aerogel delays it"))
     assert answer.title == "Aerogel delays it"
@@ -98,7 +98,7 @@ def test_marks_of_markdown_are_taken_off_title_and_sentences(sample):
         ("Does aerogel accelerate thermal runaway by 41 minutes?", "not checkable", []),
     ],
 )
-def test_a_title_is_checked_against_what_the_answer_cites(sample, title, check, signs):
+def test_a_title_is_checked_against_the_cited_passages(sample, title, check, signs):
     _, answer, *_ = ask(sample, answer_of(GOOD, title=title))
 
     assert (answer.title_check, [reason.sign for reason in answer.title_reasons]) == (check, signs)
@@ -109,13 +109,13 @@ def test_a_title_is_checked_against_what_the_answer_cites(sample, title, check, 
     assert answer.as_text().splitlines()[0] == title + word
 
 
-def test_the_title_of_an_answer_that_is_none_is_not_checked(sample):
+def test_the_title_of_an_abstention_is_not_checked(sample):
     _, answer, *_ = ask(sample, answer_of(title="Aerogel delays it by 41 minutes", answered=False))
     assert answer.title_check is None
     assert "title_check" not in answer.as_record()
 
 
-def test_the_model_is_given_the_question_and_the_numbered_passages(sample):
+def test_the_prompt_has_the_question_and_numbered_passages(sample):
     script, *_ = ask(sample, answer_of(GOOD))
     (message,) = script.bodies[0]["messages"]
     assert '<passage number="2">\nMica in packs\nMica plates delayed' in message["content"]
@@ -123,7 +123,7 @@ def test_the_model_is_given_the_question_and_the_numbered_passages(sample):
     assert script.bodies[0]["response_format"]["json_schema"]["name"] == "answer"
 
 
-def test_a_korean_question_is_put_to_the_model_in_korean(sample):
+def test_the_prompt_of_a_korean_question_is_korean(sample):
     said = answer_of(
         {"text": "에어로겔은 열폭주를 14분 늦추었다.", "citations": [1]}, title="에어로겔의 효과"
     )
@@ -134,22 +134,32 @@ def test_a_korean_question_is_put_to_the_model_in_korean(sample):
     assert answer.as_text().splitlines()[2] == "본론"
 
 
-def test_a_long_passage_is_sent_whole_where_nobody_says_how_long_the_context_is(sample):
+def test_a_long_passage_is_complete_if_the_context_length_is_unknown(sample):
     long = passage("LONG", "a" * 60_000 + "ENDING")
     script, *_ = ask(sample, answer_of(GOOD), evidence=[long])
     assert "a" * 60_000 + "ENDING" in script.bodies[0]["messages"][0]["content"]
 
 
-def test_numbers_of_passages_that_there_are_not_are_dropped(sample):
-    some = GOOD | {"citations": [1, 7]}
-    none = GOOD | {"citations": [3, 0, -1]}
-    script, answer, *_ = ask(sample, answer_of(some, none))
-    assert checks(answer) == [(("B1",), "supported"), ((), "unsupported")]
+@pytest.mark.parametrize(
+    ("changed", "citations", "check"),
+    [
+        ({"citations": [1, 7]}, ("B1",), "supported"),
+        ({"citations": [1, 1]}, ("B1",), "supported"),
+        ({"citations": [3, 0, -1]}, (), "unsupported"),
+        ({"citations": []}, (), "unsupported"),
+        ({"citations": [2]}, ("B2",), "unsupported"),
+        ({"text": "Aerogel delayed thermal runaway by 41 minutes."}, ("B1",), "unsupported"),
+    ],
+    ids=["one unknown passage", "twice", "unknown passages", "none", "the wrong passage", "a wrong number"],
+)
+def test_citations_of_a_sentence_and_its_check(sample, changed, citations, check):
+    script, answer, *_ = ask(sample, answer_of(GOOD, GOOD | changed))
+    assert checks(answer) == [(("B1",), "supported"), (citations, check)]
     assert len(script.requests) == 1
 
 
 @pytest.mark.parametrize("size", [1, 5, 40])
-def test_the_schema_lets_a_sentence_cite_as_many_passages_as_there_are(size):
+def test_the_schema_limits_citations_to_the_passages(size):
     properties = json_schema(answer_schema(size))["properties"]
     numbers = {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": size}, "maxItems": size}
     for section in ("introduction", "body", "conclusion"):
@@ -164,28 +174,7 @@ def test_the_thirtieth_passage_can_be_cited(sample):
     assert '<passage number="30">\nAerogel in packs' in script.bodies[0]["messages"][0]["content"]
 
 
-def test_a_passage_cited_twice_is_named_once(sample):
-    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [1, 1]}))
-    assert answer.sentences[0].citations == ("B1",)
-
-
-def test_a_wrong_number_is_unsupported(sample):
-    wrong = {"text": "Aerogel delayed thermal runaway by 41 minutes.", "citations": [1]}
-    _, answer, *_ = ask(sample, answer_of(GOOD, wrong))
-    assert [sentence.check for sentence in answer.sentences] == ["supported", "unsupported"]
-
-
-def test_a_right_number_with_the_wrong_passage_is_unsupported(sample):
-    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": [2]}))
-    assert checks(answer) == [(("B2",), "unsupported")]
-
-
-def test_a_sentence_without_citation_is_unsupported(sample):
-    _, answer, *_ = ask(sample, answer_of(GOOD | {"citations": []}))
-    assert checks(answer) == [((), "unsupported")]
-
-
-def test_a_model_that_finds_no_answer_abstains_and_keeps_only_what_it_cites(sample):
+def test_an_abstention_keeps_only_sentences_with_citations(sample):
     nothing = {"text": "The passages hold no answer.", "citations": []}
     close = {"text": "Mica delayed thermal runaway by 6 minutes.", "citations": [2]}
     _, answer, *_ = ask(sample, answer_of(introduction=[nothing, close], answered=False))
@@ -198,13 +187,13 @@ def test_a_model_that_finds_no_answer_abstains_and_keeps_only_what_it_cites(samp
     assert answer.written_by == "tiny-writer-7b"
 
 
-def test_an_answer_without_sentences_is_none(sample):
+def test_an_answer_without_sentences_is_an_abstention(sample):
     _, answer, *_ = ask(sample, answer_of(answered=True))
     assert answer.abstained
     assert answer.sentences == ()
 
 
-def test_half_an_answer_is_sent_back_and_the_mended_one_counts(sample):
+def test_an_incomplete_answer_is_repaired(sample):
     script, answer, reply, _ = ask(sample, '{"title": "Aerogel", "body": [{"te', answer_of(GOOD))
     assert reply.repaired
     assert len(script.requests) == 2

@@ -1,4 +1,4 @@
-"""Which sentences of a text may be quoted."""
+"""Quotable sentences of a text."""
 
 import pytest
 
@@ -28,19 +28,12 @@ def test_whole_sentences_are_statements(sentence):
 @pytest.mark.parametrize(
     "sentence",
     [
+        # Questions
         "Does flooding raise methane emissions?",
         "물을 빼면 메탄이 얼마나 줄어드는가?",
         "물을 빼면 메탄이 얼마나 줄어드는가.",
         "이 방법은 다른 논에서도 쓸 수 있을까.",
-    ],
-)
-def test_questions_are_no_statements(sentence):
-    assert not is_statement(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
+        # Headings, fragments and short sentences
         "2. Materials and methods",
         "Results",
         "논물 관리와 메탄 배출",
@@ -48,16 +41,7 @@ def test_questions_are_no_statements(sentence):
         "The plots were flooded until the end of",
         "Introduction\nFlooded paddies emit most of the methane.",
         "See Table 2.",
-    ],
-    ids=["heading", "one word", "Korean title", "no beginning", "no end", "after a heading", "too short"],
-)
-def test_fragments_and_headings_are_no_statements(sentence):
-    assert not is_statement(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
+        # Lists and long sentences
         "- Plots were drained twice a week.",
         "• 논은 매주 두 번 물을 뺐다.",
         "(2) Plots were drained twice a week.",
@@ -65,24 +49,7 @@ def test_fragments_and_headings_are_no_statements(sentence):
         "Rice, methane, drainage, yield, Korea, soil.",
         "논, 메탄, 물떼기, 수량, 토양, 관리함.",
         "The plots " + "were drained " * 50 + "twice.",
-    ],
-    ids=[
-        "dash",
-        "bullet",
-        "number",
-        "circled number",
-        "keywords",
-        "Korean keywords",
-        "601 characters and more",
-    ],
-)
-def test_lists_are_no_statements(sentence):
-    assert not is_statement(sentence)
-
-
-@pytest.mark.parametrize(
-    "sentence",
-    [
+        # References
         "Kim, J., Lee, S., and Park, H. (2019).",
         "Journal of Rice Research, 12(3), 45–67.",
         "한국작물학회지, 제12권 제3호, 45-67.",
@@ -90,7 +57,7 @@ def test_lists_are_no_statements(sentence):
         "The data are in the archive, doi:10.5555/12345.",
     ],
 )
-def test_references_are_no_statements(sentence):
+def test_other_texts_are_no_statements(sentence):
     assert not is_statement(sentence)
 
 

@@ -11,14 +11,13 @@ from generator.finding.agents.query_writing import write_queries
 from generator.finding.finding import OpenedSources, find_in_sources, index_as_source
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import SearchQuery
-from generator.model_calls.allowance import Allowance
-from generator.model_calls.budgets import Budget, Spent
+from generator.model_calls.budgets import Allowance, Budget, Spent
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
 from retriever.index import open_index
 from retriever.queries.boolean import Range
+from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
-from retriever.relevance.source_ranking import QuestionRanking
 from tests.generator.finding.test_finding import RUNAWAY, find, ids
 from tests.generator.finding_model import FindingModel, evolver, understanding, value_of
 from tests.generator.language_model import settings as model_settings

@@ -15,11 +15,11 @@ from generator.finding.finding import find_in_sources, open_index_as_source
 from generator.finding.request import FindRequest
 from generator.finding.result import tree
 from generator.finding.state import FindingState, FoundBy
-from generator.model_calls.allowance import Allowance
-from generator.model_calls.budgets import Budget
+from generator.model_calls.budgets import Allowance, Budget
 from generator.prompts import load_prompt
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.sources.kinds.index import IndexSource
 from tests.generator.finding_model import FindingModel, understanding
 from tests.generator.language_model import says

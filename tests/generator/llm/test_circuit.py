@@ -15,8 +15,8 @@ from generator.errors import (
 )
 from generator.keywords import KeywordLists
 from generator.llm import LanguageModel
-from generator.llm.circuit import Circuit
 from generator.llm.limits import Limit
+from generator.llm.sending import Circuit
 from tests.generator.language_model import Scripted, says, settings
 from tests.virtual_clock import run
 

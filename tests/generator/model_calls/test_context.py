@@ -6,12 +6,12 @@ import json
 import httpx
 import pytest
 
-from generator.answers.model_answer import answer_from_model
+from generator.answers.model_answer import written_answer
 from generator.errors import ContextTooSmall, ModelRefusedCall, TokenizerUnusable
 from generator.llm import LanguageModel
 from generator.model_calls.context import passage_texts, shortened_lengths
 from generator.settings import CacheSettings
-from tests.generator.language_model import Scripted, says, settings
+from tests.generator.language_model import Scripted, no_fallback, says, settings
 from tests.generator.sample_index import passage
 from tests.virtual_clock import run
 
@@ -45,13 +45,17 @@ def tokenize(request):
     return httpx.Response(200, json={"count": words_of(request), "max_model_len": 900, "tokens": []})
 
 
+def answer_by(model, sample, evidence=(LONG, SHORT)):
+    return written_answer("Which river is long?", evidence, sample, no_fallback).call(model)
+
+
 def written(sample, *answers, beside=None, evidence=(LONG, SHORT), **changed):
     """Ask for an answer; return the script and what came of it."""
     script = Scripted(answers or [says(ANSWER)], beside or {})
 
     async def call():
         async with LanguageModel(settings(**changed), transport=script.transport) as model:
-            return await answer_from_model("Which river is long?", evidence, model, sample)
+            return await answer_by(model, sample, evidence)
 
     return script, asyncio.run(call())
 
@@ -247,7 +251,9 @@ def test_an_answer_from_less_is_replayed_without_the_server(sample, tmp_path):
         given = settings(max_tokens=64)
         cache = CacheSettings(mode=mode, file=tmp_path / "calls.sqlite")
         async with LanguageModel(given, transport=transport, cache=cache) as model:
-            return await answer_from_model("Which river is long?", (LONG, SHORT), model, sample)
+            return await written_answer("Which river is long?", (LONG, SHORT), sample, no_fallback).call(
+                model
+            )
 
     recorded = asyncio.run(ask("record", script.transport))
     replayed = asyncio.run(ask("replay", Scripted([]).transport))
@@ -281,9 +287,7 @@ def test_a_server_that_fails_to_say_its_context_is_not_asked_by_each_question_in
 
     async def ask_thrice():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            asked = [
-                answer_from_model("Which river is long?", (LONG, SHORT), model, sample) for _ in range(3)
-            ]
+            asked = [answer_by(model, sample) for _ in range(3)]
             return await asyncio.gather(*asked)
 
     assert {done.prompt.said_by for done in asyncio.run(ask_thrice())} == {"nobody"}
@@ -312,7 +316,9 @@ def test_a_server_that_cannot_say_its_context_now_is_asked_again_by_the_next(sam
 
     async def ask():
         async with LanguageModel(settings(), transport=script.transport, cache=cache) as model:
-            return await answer_from_model("Which river is long?", (LONG, SHORT), model, sample)
+            return await written_answer("Which river is long?", (LONG, SHORT), sample, no_fallback).call(
+                model
+            )
 
     assert [asyncio.run(ask()).prompt.said_by for _ in range(3)] == ["nobody", "server", "server"]
     assert answers == []
@@ -331,7 +337,9 @@ def test_a_server_that_cannot_count_now_is_asked_for_its_count_by_the_next(sampl
     async def ask():
         given = settings(max_tokens=64)
         async with LanguageModel(given, transport=script.transport, cache=cache) as model:
-            return await answer_from_model("Which river is long?", (LONG, SHORT), model, sample)
+            return await written_answer("Which river is long?", (LONG, SHORT), sample, no_fallback).call(
+                model
+            )
 
     assert [asyncio.run(ask()).prompt.count.counted_by for _ in range(2)] == ["bytes", "server"]
 

@@ -3,13 +3,10 @@
 import asyncio
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 
 import pytest
 
-from generator.errors import ModelTooSlow
-from generator.llm import Growth, Reply
-from generator.model_calls.model_step import FromModel, model_step
+from generator.llm import Growth
 from generator.tracing.steps import Step
 
 
@@ -101,50 +98,3 @@ def test_a_listener_is_told_of_each_step_and_of_what_the_model_writes():
         ("finished", "answer", (0, 0), None),
         ("finished", "hop", (0,), None),
     ]
-
-
-# Calls of a model
-
-
-def made(value, on_text):
-    reply = Reply(value, "tiny-writer", "text", "stop", 100, 20, attempts=1, repaired=False, milliseconds=9.0)
-    return FromModel(value, reply, prompt_version=3)
-
-
-def run_model_step(root, ask):
-    async def call(on_text):
-        return ask(on_text)
-
-    return asyncio.run(
-        model_step(root, "draft", call, lambda value: [value], fallback="no draft", question="Where?")
-    )
-
-
-def test_a_model_step_keeps_the_call_and_gives_the_value():
-    root = Step("ask")
-    assert run_model_step(root, partial(made, "here")) == "here"
-    (step,) = root.children
-    assert (step.inputs, step.output, step.error) == ({"question": "Where?"}, ["here"], "")
-    call = step.as_record()["model_call"]
-    assert call["prompt_version"] == 3
-    assert (call["prompt_tokens"], call["completion_tokens"]) == (100, 20)
-
-
-def test_a_model_that_fails_leaves_the_fallback_to_the_caller_and_the_record_names_it():
-    def fail(on_text):
-        raise ModelTooSlow("no answer in 60 s")
-
-    root = Step("ask")
-    assert run_model_step(root, fail) is None
-    (step,) = root.children
-    assert (step.error, step.fallback) == ("ModelTooSlow: no answer in 60 s", "no draft")
-    assert step.notes == ["no draft, the model failed: no answer in 60 s"]
-    assert step.model_call == {"attempts": 1}
-
-
-def test_another_error_than_the_model_s_is_the_caller_s():
-    def fail(on_text):
-        raise KeyError("bug")
-
-    with pytest.raises(KeyError):
-        run_model_step(Step("ask"), fail)

@@ -10,15 +10,16 @@ import pytest
 
 from generator.answer_events import stream_answer
 from generator.hops.answering import answer_in_hops
-from generator.model_calls.budgets import Budget, Spent, spent_within
+from generator.model_calls.budgets import Budget
 from generator.pipeline import AskRequest, answer_question
 from generator.request import Resources
 from generator.tracing.steps import Step
 from generator.ways import find_way
 from retriever.errors import SourceFailed
-from retriever.sources.gathered import SharedModels, index_of_sources
+from retriever.sources.gathered import index_of_sources
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
+from retriever.sources.models import SharedModels
 from tests.generator.language_model import Scripted, says, settings
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, ask_model, settings_of, shrag
 from tests.generator.test_pipeline import UNUSED
@@ -256,7 +257,14 @@ def test_a_budget_that_is_spent_ends_the_steps_with_a_note(sample):
     assert answer.title == "A title"
 
 
-@pytest.mark.parametrize("budget", [Budget(calls=1), Budget(tokens=0), Budget(papers=1)])
+def test_a_budget_that_is_too_small_for_a_plan_leaves_two_rounds_of_searches(sample):
+    answer, notes = within(sample, Budget(tokens=0), Scripted([says(ANSWER)]).transport)
+    note = "the budget of the steps (0 tokens) is spent: two rounds of searches in place of the steps"
+    assert notes == [note]
+    assert answer.title == "A title"
+
+
+@pytest.mark.parametrize("budget", [Budget(calls=1), Budget(papers=1)])
 def test_a_budget_that_the_plan_or_the_first_search_spends_leaves_no_step(sample, budget):
     script = Scripted([decomposed(FIRST, SECOND, ordered=False), says(ANSWER)])
     answer, notes = within(sample, budget, script.transport)
@@ -296,16 +304,6 @@ def test_where_the_model_fails_in_a_step_the_answer_says_so(sample):
     )
     assert "no answer of this step" in " ".join(asked.result.notes)
     assert asked.answer.title == "A title"
-
-
-def test_what_a_step_has_spent_counts_calls_with_their_retries_and_tokens():
-    step = Step("hops", milliseconds=4_000)
-    for attempts in (1, 2):
-        with step.step("call") as call:
-            call.model_call = {"attempts": attempts, "prompt_tokens": 90, "completion_tokens": None}
-    spent = spent_within(step, papers=7)
-    assert spent == Spent(calls=3, tokens=180, seconds=4.0, papers=7)
-    assert Budget(calls=3, seconds=10).ended(spent) == "3 calls"
 
 
 def test_without_a_model_a_second_round_follows_the_first(sample):

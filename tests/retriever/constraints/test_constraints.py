@@ -19,8 +19,7 @@ from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, open_search, run_stages, search
 from retriever.searching.penalties import Penalty, excluded_share, keywords_naming, penalised
 from retriever.settings import RetrieverSettings
-from retriever.stages.ranking import Ranking
-from retriever.stages.stages import computed
+from retriever.stages.stages import Ranking, computed
 from tests.generator.sample_index import NAME as SAMPLE
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import build, write_jsonl

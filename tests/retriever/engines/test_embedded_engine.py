@@ -14,7 +14,8 @@ from indexer.settings import EncoderSettings, IndexerSettings
 from retriever import index as opening
 from retriever.engines import tantivy_passages
 from retriever.index import open_index
-from retriever.queries.boolean import Filters, Term
+from retriever.queries.boolean import Term
+from retriever.queries.filters import Filters
 from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import write_jsonl
 from tests.retriever.made_papers import NAME, PAPERS, built, index_of

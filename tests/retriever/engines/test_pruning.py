@@ -10,7 +10,8 @@ from indexer.settings import IndexerSettings
 from retriever.engines import pruning
 from retriever.engines.pruning import words_of
 from retriever.index import open_index
-from retriever.queries.boolean import And, Filters, Or, Phrase, Term, or_query
+from retriever.queries.boolean import And, Or, Phrase, Term, or_query
+from retriever.queries.filters import Filters
 from tests.indexer.made_corpora import build, write_jsonl
 
 

@@ -9,7 +9,7 @@ from indexer.analysis import make_analyzer
 from retriever.errors import BadFilter, BadQuestion
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN, given_keywords, words_of_each
 from retriever.queries.keywords import Keyword
-from retriever.queries.names import ALL_LEFT_OUT
+from retriever.query_plan import ALL_LEFT_OUT
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from tests.retriever.made_papers import found, opened, planned, queries_of_plan

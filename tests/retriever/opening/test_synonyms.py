@@ -76,7 +76,7 @@ def test_a_line_is_a_rule_of_equivalents_or_of_one_way():
         ("딥러닝", "terms.txt, line 1: only one term; write its equivalents behind it: 딥러닝, OTHER"),
         ("\n딥러닝,,심층학습", "line 2: a term is missing beside a comma or an arrow"),
         ("딥러닝 =>", "line 1: a term is missing"),
-        ("가 => 나 => 다", "line 1: => stands in it more than once"),
+        ("가 => 나 => 다", "line 1: => occurs in it more than once"),
         ("가, 나\x07", "line 1: a control character (U+0007)"),
         ("가, " + "나" * 201, "line 1: a term of 201 characters, 200 are allowed"),
         ("가, " + ", ".join(map(str, range(50))), "line 1: 51 terms, 50 are allowed"),

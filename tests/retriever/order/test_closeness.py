@@ -2,7 +2,7 @@
 
 import pytest
 
-from retriever.order.closeness import BESIDE, WINDOW, best_window, window_around
+from retriever.order.features import BESIDE, WINDOW, best_window, window_around
 from retriever.question.concepts import Concept, Word
 from tests.retriever.order.by_hand import counterpart, passage, places, read, together, word
 

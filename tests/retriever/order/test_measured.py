@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from retriever.order.contributions import scores_by_concept
+from retriever.order.features import scores_by_concept
 from retriever.order.measured import measure, measure_first
 from retriever.question.concepts import Concept
 from tests.retriever.order.by_hand import (

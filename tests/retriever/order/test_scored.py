@@ -6,12 +6,11 @@ import pytest
 from indexer.forward.rows import LANGUAGES
 from retriever.order.scored import (
     LOWEST_OF_OTHER,
-    SAME_TITLE,
     ScoredCandidates,
     with_mean_of_title,
     with_other_language,
 )
-from retriever.order.weights import LEXICAL_WEIGHTS, lexical_parts, semantic_parts
+from retriever.order.weights import LEXICAL_WEIGHTS, SAME_TITLE_WEIGHT, lexical_parts, semantic_parts
 
 
 def scored(**scores):
@@ -60,9 +59,9 @@ def test_passages_of_one_title_share_a_part_of_their_scores():
     found = with_mean_of_title(scored(P1=0.9, P2=0.1, P3=0.9), np.array([7, 7, 8]))
 
     # A part of the mean, .5, instead of as much of its own.
-    own = 1 - SAME_TITLE
+    own = 1 - SAME_TITLE_WEIGHT
     assert found.scores.tolist() == pytest.approx(
-        [own * 0.9 + SAME_TITLE * 0.5, own * 0.1 + SAME_TITLE * 0.5, 0.9]
+        [own * 0.9 + SAME_TITLE_WEIGHT * 0.5, own * 0.1 + SAME_TITLE_WEIGHT * 0.5, 0.9]
     )
 
 

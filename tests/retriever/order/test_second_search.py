@@ -8,15 +8,13 @@ import pytest
 
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints
+from retriever.order.bridges import SECOND_SEARCH
 from retriever.order.scored import ScoredCandidates
 from retriever.order.second_search import (
     BEST,
     LEAST_NAMED,
     LEAST_SHARE,
     LEAST_UNCOVERED,
-    MOST_BRIDGES,
-    NAME_WEIGHT,
-    SOURCES,
     UNCOVERED_SHARE,
     WORDS_APART,
     find_sources,
@@ -90,7 +88,7 @@ def test_the_uncovered_part_must_be_a_good_share_of_the_question():
 
 
 def test_the_first_of_the_best_passages_are_sources():
-    assert list(sources(*["silberberg"] * BEST)) == list(range(SOURCES))
+    assert list(sources(*["silberberg"] * BEST)) == list(range(SECOND_SEARCH.sources))
     assert list(sources(*["other"] * (BEST - 1), "silberberg")) == [BEST - 1]
     assert sources(*["other"] * BEST, "silberberg") == {}
 
@@ -190,7 +188,7 @@ def test_without_a_score_there_is_no_second_search():
 def test_so_many_bridges_are_followed():
     names = [f"city{letter}" for letter in "abcdefghijklmnopqrst"]
 
-    assert len(bridges(names, **dict.fromkeys(names, 2))) == MOST_BRIDGES < len(names)
+    assert len(bridges(names, **dict.fromkeys(names, 2))) == SECOND_SEARCH.bridges < len(names)
 
 
 def test_frequencies_are_those_of_as_many_passages_as_are_searched():
@@ -204,7 +202,7 @@ def test_frequencies_are_those_of_as_many_passages_as_are_searched():
 def test_the_second_search_asks_for_bridges_and_the_uncovered_words():
     query = planned(["marta quillon"]).query(title_weight=0.0).query
 
-    assert searched_tokens(query) == {"marta": NAME_WEIGHT, "quillon": NAME_WEIGHT, "born": 1.0}
+    assert searched_tokens(query) == {"marta": 0.5, "quillon": 0.5, "born": 1.0}
 
 
 def test_a_word_that_a_weaker_source_leaves_uncovered_weighs_its_strength():

@@ -7,8 +7,7 @@ import pytest
 from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter, UnknownPaper
 from retriever.papers.topics import find_topic
-from retriever.queries.boolean import Filters
-from retriever.queries.filters import make_filters
+from retriever.queries.filters import Filters, make_filters
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.made_papers import indexed
 

@@ -263,7 +263,7 @@ def test_stop_words_fall_away(parse, expression):
         ("graph^two", 5, "a weight is a number"),
         ("graph^1001", 5, "a weight is a number"),
         ('"graph cat"~', 11, "a phrase is loosened by a number"),
-        ("retrieval~2", 9, "~ stands behind a phrase in quotes"),
+        ("retrieval~2", 9, "~ belongs after a phrase in quotes"),
         ("cat year:19", 9, "'19' is no year or range of years"),
         ("year:2024..2019", 5, "the years '2024..2019' run backwards; write 2019..2024"),
         ("year:2020^2", 5, "'2020^2' is no year"),

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retriever.errors import BadFilter
-from retriever.queries.boolean import Filters, Range
-from retriever.queries.filters import make_filters, parse_language, parse_years
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters, make_filters, parse_language, parse_years
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from indexer.analysis.word_roles import KOREAN_NOUNS, KOREAN_VERBS, role_of
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints
 from retriever.opening.synonyms import Synonyms
-from retriever.question.analysis import AnalysedQuestion, analyse_question
-from retriever.question.word_weights import ROLE_WEIGHTS
+from retriever.question.analysis import ROLE_WEIGHTS, AnalysedQuestion, analyse_question
 
 
 class NoGlossary:

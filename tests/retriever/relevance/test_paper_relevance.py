@@ -9,7 +9,8 @@ from indexer.corpora.papers import Paper
 from indexer.settings import IndexerSettings
 from retriever.question.asked_words import subject_text
 from retriever.relevance.authority import Cited, authorities, citations, timeliness
-from retriever.relevance.papers import PaperRelevance, PaperScores
+from retriever.relevance.cascade import Relevance
+from retriever.relevance.papers import PaperRelevance
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_a_paper_without_text_and_a_question_without_words_are_no_error(relevanc
 
 def test_nothing_measures_relevance_where_no_model_is_configured(relevance):
     assert not relevance.has_model
-    assert asyncio.run(relevance.scores("methane", [paper("Methane")])) == PaperScores()
+    assert asyncio.run(relevance.scores("methane", [paper("Methane")])) == Relevance()
 
 
 @pytest.mark.parametrize(

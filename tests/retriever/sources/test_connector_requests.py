@@ -10,11 +10,12 @@ from datetime import UTC, datetime
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from retriever.queries.boolean import And, Filters, Not, Or, Phrase, Range, Term
+from retriever.queries.boolean import And, Not, Or, Phrase, Range, Term
+from retriever.queries.filters import Filters
 from retriever.sources import SourceAnswer
 from retriever.sources.kinds import scienceon
 from retriever.sources.kinds.wikipedia import Settings
-from retriever.sources.web.rates import TokenBucket
+from retriever.sources.web.client import TokenBucket
 from retriever.sources.web.source import WebSource
 from tests.retriever.sources.exchanges import (
     CONTACT,

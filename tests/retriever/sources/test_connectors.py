@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from indexer.settings import IndexerSettings
 from retriever.errors import InvalidSource, SourceFailed
-from retriever.queries.boolean import And, Filters, Not, Or, Query, Range
+from retriever.queries.boolean import And, Not, Or, Query, Range
+from retriever.queries.filters import Filters
 from retriever.sources import SourceAnswer
 from retriever.sources.configuration import SourceTable, declared
 from retriever.sources.web.source import WebSource

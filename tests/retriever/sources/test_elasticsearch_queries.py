@@ -2,7 +2,8 @@
 
 import pytest
 
-from retriever.queries.boolean import EVERYTHING, And, Exact, Filters, Not, Or, Phrase, Range, Term
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Range, Term
+from retriever.queries.filters import Filters
 from retriever.sources.foreign_index.queries import count_body, records_body, search_body, written
 from retriever.sources.foreign_index.settings import Settings
 

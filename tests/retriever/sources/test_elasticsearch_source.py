@@ -10,7 +10,8 @@ import httpx
 import pytest
 
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters, Or, Range, Term
+from retriever.queries.boolean import Or, Range, Term
+from retriever.queries.filters import Filters
 from retriever.sources.foreign_index.settings import Settings
 from retriever.sources.kinds.elasticsearch import open_source
 from retriever.sources.merging import LimitedSource, ask_sources

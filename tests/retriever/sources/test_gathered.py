@@ -14,15 +14,17 @@ from generator.ways import make_request
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
-from retriever.queries.boolean import Filters, Range
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceFeatures
 from retriever.sources.foreign_index.settings import Settings
-from retriever.sources.gathered import SharedModels, index_of_sources
+from retriever.sources.gathered import index_of_sources
 from retriever.sources.kinds.elasticsearch import open_source
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
+from retriever.sources.models import SharedModels
 from tests.generator.language_model import Scripted, says
 from tests.generator.language_model import settings as settings_of_model
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag

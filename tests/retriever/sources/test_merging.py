@@ -9,7 +9,8 @@ import pytest
 from indexer.corpora.papers import Paper
 from retriever.duplicates.descriptions import Description
 from retriever.errors import SourceFailed
-from retriever.queries.boolean import Filters, Term
+from retriever.queries.boolean import Term
+from retriever.queries.filters import Filters
 from retriever.sources import SourceAnswer, SourcePaper
 from retriever.sources.merging import LimitedSource, merge, search_sources
 from tests.virtual_clock import run

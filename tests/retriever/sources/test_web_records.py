@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from retriever.sources import SourcePaper
 from retriever.sources.kinds import arxiv, openalex, pubmed, scienceon, semantic_scholar, wikipedia
-from retriever.sources.web.records import Unreadable, json_in
-from retriever.sources.web.xml import xml_in
+from retriever.sources.web.records import Unreadable, json_in, xml_in
 from tests.hostile import TEXTS, VALUES
 from tests.retriever.sources.exchanges import ATOM, OPENALEX, PUBMED, SCHOLAR, SCIENCEON, TITLE, WIKIPEDIA
 

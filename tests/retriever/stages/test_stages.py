@@ -20,7 +20,7 @@ LONGEST_FIRST = '''
 """Passages of one OR query, those with the longest title first."""
 
 from retriever.methods import Method, or_
-from retriever.stages.ranking import Ranking
+from retriever.stages.stages import Ranking
 
 
 async def rank(context, question, chosen, planned, pool):

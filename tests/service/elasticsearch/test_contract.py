@@ -7,8 +7,9 @@ import pytest
 import retriever.engines.elasticsearch
 from indexer.analysis import make_analyzer
 from indexer.settings import IndexerSettings
-from retriever.queries.boolean import And, Exact, Filters, Not, Or, Range, Term, or_query
+from retriever.queries.boolean import And, Exact, Not, Or, Range, Term, or_query
 from retriever.queries.expert import parse_expression
+from retriever.queries.filters import Filters
 from tests.retriever.made_papers import PAPERS, found, indexed
 from tests.service.elasticsearch.own_prefix import own_prefix
 

@@ -12,7 +12,7 @@ from indexer.versions.cluster import names
 from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.mapping import VectorField, index_body, vector_field
 from retriever.engines.elasticsearch import ElasticsearchEngine
-from retriever.queries.boolean import Filters
+from retriever.queries.filters import Filters
 from tests.service.elasticsearch.own_prefix import own_prefix
 
 # Angles to (1, 0), in degrees; the last passage has no vector.

@@ -1,1 +1,0 @@
-"""Questions of several steps, without a model: a second round of searches."""

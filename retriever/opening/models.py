@@ -1,0 +1,252 @@
+"""The models of the settings: opened when the first question needs them, and shared by many callers.
+
+A model runs in its own thread and is closed with the index or the sources that use it.
+"""
+
+import time
+import unicodedata
+from abc import ABC, abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from base.errors import ResourceError
+from indexer.encoders import Encoder, Reranker, VectorFingerprint, open_encoder, open_reranker
+from indexer.encoders.arrays import Stored
+from indexer.settings import CheckSettings, EncoderSettings, IndexerSettings, RerankerSettings
+from retriever.opening.worker_threads import WorkerThreads
+
+if TYPE_CHECKING:
+    from indexer.encoders.entailment import Entailed, EntailmentModel
+COOLDOWN_S = 20.0  # after a failure
+REMEMBERED = 1_000  # cached questions, for further searches with another method
+Result = TypeVar("Result")
+
+
+class Closable(Protocol):
+    """A resource that can be closed."""
+
+    def close(self) -> None:
+        """Close the resource."""
+        ...
+
+
+Model = TypeVar("Model", bound=Closable)
+
+
+class LazyModel(ABC, Generic[Model]):
+    """One model for many callers, opened on first use and used in its own thread.
+
+    For `COOLDOWN_S` after a failure, calls fail immediately, so that searches continue without the model.
+    """
+
+    def __init__(self, thread: str) -> None:
+        """Set the thread's name; nothing is opened yet."""
+        self._threads = WorkerThreads(thread, 1)
+        self._model: Model | None = None
+        self._failure: ResourceError | None = None
+        self._retry_at = 0.0
+
+    @abstractmethod
+    def open(self) -> Model | None:
+        """Open the model; None if none is configured."""
+        ...
+
+    async def run(self, use: Callable[[Model], Result]) -> Result | None:
+        """Use the model in its thread; None without a model.
+
+        Raises:
+            LibraryMissing, EncoderUnusable: it cannot be opened or fails.
+        """
+        return await self._threads.run(self._run, use)
+
+    def close(self) -> None:
+        """Wait for running calls, and close the model."""
+        self._threads.close()
+        self.release()
+
+    def release(self) -> None:
+        """Close the model, within a call of `run` or after the last one; a later call opens it again."""
+        if self._model:
+            self._model.close()
+            self._model = None
+
+    def _run(self, use: Callable[[Model], Result]) -> Result | None:
+        if self._failure and time.monotonic() < self._retry_at:
+            raise copy(self._failure) from None  # the same error would keep the frames of all callers
+        try:
+            if self._model is None:
+                self._model = self.open()
+            return None if self._model is None else use(self._model)
+        except ResourceError as error:
+            self._failure, self._retry_at = copy(error), time.monotonic() + COOLDOWN_S
+            raise
+
+
+class CrossEncoder(LazyModel[Reranker]):
+    """Scores of texts by how well they answer a question."""
+
+    def __init__(self, settings: RerankerSettings) -> None:
+        """Take the settings; nothing is opened yet."""
+        super().__init__("cross-encoder")
+        self._settings = settings
+
+    @property
+    def configured(self) -> bool:
+        """Whether the settings name a cross-encoder."""
+        return self._settings.provider != "none"
+
+    @property
+    def gives_raw_scores(self) -> bool:
+        """Whether scores are the model's raw scores, not between 0 and 1."""
+        return self._settings.scores == "raw"
+
+    def open(self) -> Reranker | None:
+        """Open the cross-encoder; None if none is configured."""
+        return open_reranker(self._settings)
+
+    async def scores(self, question: str, texts: Sequence[str]) -> tuple[str, list[float]] | None:
+        """Return the model's name and one score per text, higher is better; None without a model.
+
+        Raises:
+            LibraryMissing, EncoderUnusable: the model cannot be opened or fails.
+        """
+        return await self.run(
+            lambda model: (model.model, [float(score) for score in model.scores(question, texts)])
+        )
+
+
+class Entailment(LazyModel["EntailmentModel"]):
+    """Judgements whether texts entail sentences; opened when the first answer is checked."""
+
+    def __init__(self, settings: CheckSettings) -> None:
+        """Take the settings; nothing is opened yet."""
+        super().__init__("entailment")
+        self.settings = settings
+
+    def open(self) -> "EntailmentModel | None":
+        """Open the entailment model; None if none is configured."""
+        if self.settings.judge != "local":
+            return None
+        from indexer.encoders.entailment import EntailmentModel
+
+        return EntailmentModel(self.settings)
+
+    async def judge(self, pairs: Sequence[tuple[str, str]]) -> "tuple[str, list[Entailed]] | None":
+        """Return the model's name with its revision, and a judgement for each pair of text and sentence.
+
+        None without a model.
+
+        Raises:
+            LibraryMissing, EncoderUnusable: the model cannot be opened or fails.
+        """
+        return await self.run(lambda model: (f"{model.model}@{model.revision}", model.judge(pairs)))
+
+
+class TextEncoder(LazyModel[Encoder]):
+    """Texts to vectors, by the encoder of the settings."""
+
+    def __init__(self, settings: EncoderSettings) -> None:
+        """Take the settings; nothing is opened yet."""
+        super().__init__("encoder")
+        self._settings = settings
+
+    @property
+    def configured(self) -> bool:
+        """Whether the settings name an encoder."""
+        return self._settings.provider != "none"
+
+    def open(self) -> Encoder | None:
+        """Open the encoder; None if none is configured."""
+        return open_encoder(self._settings)
+
+
+class QuestionVectors:
+    """Question vectors that are comparable with the vectors of one index, or the reason for none."""
+
+    def __init__(self, fingerprint: VectorFingerprint | None, encoder: TextEncoder) -> None:
+        """Take the fingerprint of the index's vectors and an encoder, which the caller closes."""
+        self._fingerprint = fingerprint
+        self._encoder = encoder
+        self._known: OrderedDict[str, Stored] = OrderedDict()
+        self.disabled_reason = ""  # why questions get no vector; "" also if the index has no vectors
+        if fingerprint and not encoder.configured:
+            self.disabled_reason = (
+                f"the index has vectors of {fingerprint.model}, which are not used: no encoder is "
+                "configured (SHRAG_ENCODER__PROVIDER)"
+            )
+
+    @property
+    def model(self) -> str:
+        """The encoder of the index's vectors; "" if it has none."""
+        return self._fingerprint.model if self._fingerprint else ""
+
+    @property
+    def usable(self) -> bool:
+        """Whether questions can get a vector."""
+        return self._fingerprint is not None and not self.disabled_reason
+
+    async def encode(self, question: str) -> Stored | None:
+        """Return the question's vector, rounded like the index's vectors, or None.
+
+        Raises:
+            LibraryMissing, EncoderUnusable: the encoder cannot be opened or fails.
+        """
+        fingerprint, composed = self._fingerprint, unicodedata.normalize("NFC", question)
+        if fingerprint is None or self.disabled_reason:
+            return None
+        return await self._encoder.run(lambda encoder: self._encode(encoder, fingerprint, composed))
+
+    def _encode(self, encoder: Encoder, fingerprint: VectorFingerprint, question: str) -> Stored | None:
+        if question in self._known:
+            self._known.move_to_end(question)
+            return self._known[question]
+        if changed := _differing(fingerprint, encoder.fingerprint):
+            self.disabled_reason = (
+                f"the index's vectors are not used: the encoder is another one ({changed}); set "
+                "SHRAG_ENCODER__… back, or encode all passages again"
+            )
+            self._encoder.release()
+            return None
+        from indexer.encoders.rounding import rounded
+
+        vector: Stored = rounded(encoder.encode_queries([question]), fingerprint.storage)[0]
+        self._known[question] = vector
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+        return vector
+
+
+def _differing(stored: VectorFingerprint, now: VectorFingerprint) -> str:
+    """Describe the differences between encoders; the number format of stored vectors does not count."""
+    built = stored.as_record()
+    current = replace(now, storage=stored.storage).as_record()
+    return ", ".join(
+        f"{name}: {built[name]!r}, now {current[name]!r}" for name in built if built[name] != current[name]
+    )
+
+
+class Models:
+    """The models of the settings, shared by all versions of an open index, or by indexes over sources."""
+
+    def __init__(self, settings: IndexerSettings) -> None:
+        """Take the settings; nothing is opened yet."""
+        self.cross_encoder = CrossEncoder(settings.reranker)
+        self.entailment = Entailment(settings.check)
+        self.encoder = TextEncoder(settings.encoder)
+        self._vectors: dict[VectorFingerprint | None, QuestionVectors] = {}
+
+    def vectors(self, fingerprint: VectorFingerprint | None) -> QuestionVectors:
+        """Return the vectors of questions, the same for all versions with this fingerprint."""
+        if fingerprint not in self._vectors:
+            self._vectors[fingerprint] = QuestionVectors(fingerprint, self.encoder)
+        return self._vectors[fingerprint]
+
+    def close(self) -> None:
+        """Wait for running calls, and close the models."""
+        with ExitStack() as ending:
+            for model in (self.encoder, self.entailment, self.cross_encoder):
+                ending.callback(model.close)

@@ -1,0 +1,184 @@
+"""Papers in the order of `shrag`, of an index or of sources, and the probability that they are relevant.
+
+A single source that is an index of this project is ranked directly. The papers of other sources are ranked in
+one index (`retriever/sources/gathered.py`). Other papers get scores by the same features.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import Self, TypeVar
+
+import numpy as np
+
+from retriever.constraints.parsing import find_constraints
+from retriever.engines import NumberedRows
+from retriever.index import SearchIndex
+from retriever.order.bm25 import Scores
+from retriever.order.measured import Measure, Measured, measure
+from retriever.order.weights import lexical_parts
+from retriever.queries.filters import Filters
+from retriever.relevance.paper_probability import READ, ScoreCurve
+from retriever.requests.request import SearchRequest
+from retriever.search import open_ranking, run_stages
+from retriever.settings import RetrieverSettings
+from retriever.sources import SourceAnswer, SourcePaper
+from retriever.sources.engine import SourcesEngine
+from retriever.sources.gathered import index_of_sources
+from retriever.sources.kinds.index import IndexSource
+from retriever.sources.merging import LimitedSource, Merged, MergedPaper, ask_sources, merge
+from retriever.sources.models import SharedModels
+from retriever.stages.stages import computed
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPapers:
+    """The first papers for a question.
+
+    Args:
+        scores: by paper_id, best first: lexical scores, before losses to exclusions and years.
+        curve: of these scores.
+        measure: for the scores of other papers; None if the question has no words.
+    """
+
+    scores: Mapping[str, float]
+    curve: ScoreCurve
+    measure: Measure | None = None
+
+
+async def rank_papers(
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings
+) -> RankedPapers:
+    """Rank the papers of an index by `shrag`, or its passages if the index holds passages without papers.
+
+    Raises:
+        BadQuestion, BadFilter: a request that cannot be used.
+    """
+    papers = index.manifest.unit == "paper"
+    context = open_ranking(index, replace(request, k=READ, collapse=papers), settings)
+    ranking = computed((await run_stages(context)).ranking)
+    scored, measured = ranking.scored, ranking.measured
+    if scored is None or measured is None or ranking.measure is None:
+        return RankedPapers({}, ScoreCurve.of((), 0))
+    by_words = (_by_words(measured) if ranking.by_vectors else scored.scores).tolist()
+    scores: dict[str, float] = {}
+    for hit, _ in ranking.hits[:READ]:
+        if hit.passage_id in scored:
+            paper_id = hit.doc_id if papers else hit.passage_id
+            scores.setdefault(paper_id, by_words[scored.row[hit.passage_id]])
+    curve = ScoreCurve.of(list(scores.values()), len(ranking.measure.concepts))
+    return RankedPapers(scores, curve, ranking.measure)
+
+
+async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterable[str]) -> dict[str, float]:
+    """Return the scores of papers by id, without ids that the index does not hold.
+
+    A paper that is not among those ranked is scored by its first passage.
+    """
+    wanted = dict.fromkeys(paper_ids)
+    scores = {paper_id: ranked.scores[paper_id] for paper_id in wanted if paper_id in ranked.scores}
+    missing, by = [paper_id for paper_id in wanted if paper_id not in scores], ranked.measure
+    if not missing or by is None:
+        return scores
+    passages = {paper_id: paper_id for paper_id in missing}
+    if index.manifest.unit == "paper":
+        firsts = await index.engine.papers(missing)
+        passages = {first.passage_id: paper_id for paper_id, first in firsts.items()}
+
+    def measured(read: NumberedRows) -> dict[str, float]:
+        of_rows = _by_words(measure(by, read)).tolist() if read.ids else []
+        return {passages[passage_id]: score for passage_id, score in zip(read.ids, of_rows, strict=True)}
+
+    return scores | await index.engine.of_rows(list(passages), measured)
+
+
+def _by_words(measured: Measured) -> Scores:
+    return np.asarray(sum(values * weight for values, weight in lexical_parts(measured.features).values()))
+
+
+class QuestionRanking:
+    """The ranking of one question, computed when needed; opened and closed by `async with`."""
+
+    def __init__(
+        self,
+        question: str,
+        this_year: int,
+        sources: Sequence[LimitedSource],
+        models: SharedModels,
+        settings: RetrieverSettings,
+    ) -> None:
+        """Take open sources and models, which the caller closes; no request is sent yet."""
+        # Years are a filter of the call, not a penalty.
+        constraints = replace(find_constraints(question, this_year), strict_time=False)
+        self._request = SearchRequest(question, constraints=constraints)
+        self._sources, self._models, self._settings = sources, models, settings
+        self._stack = AsyncExitStack()
+        self._gathered: SearchIndex | None = None
+        self._ranked: RankedPapers | None = None
+
+    async def __aenter__(self) -> Self:
+        """Return the ranking."""
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close what was opened."""
+        await self._stack.aclose()
+
+    async def papers(self, filters: Filters, known: Mapping[str, MergedPaper]) -> tuple[Merged, list[str]]:
+        """Return the question's papers, merged with the known ones, and notes for a reader.
+
+        Raises:
+            SourceFailed: no source answers.
+        """
+        scores = (await self._ask(lambda index: self._rank(index, filters))).scores
+        if isinstance(source := self._sources[0].source, IndexSource) and self._gathered is None:
+            given = await ask_sources(self._sources, lambda _: source.papers(list(scores)))
+            papers = given.answers[source.name]
+            found = tuple(
+                SourcePaper(papers[paper_id].paper, score)
+                for paper_id, score in scores.items()
+                if paper_id in papers
+            )
+            return merge({source.name: SourceAnswer((found,))}, known, several=False), []
+        engine = self._engine()
+        return Merged({**engine.found, **known}, (tuple(scores.items()),)), list(engine.notes)
+
+    async def likelihoods(self, filters: Filters, papers: Sequence[MergedPaper]) -> list[float]:
+        """Return the probability that each paper is relevant, 0 to 1.
+
+        Raises:
+            SourceFailed: the question was not ranked before, and no source answers.
+        """
+
+        async def of_index(index: SearchIndex) -> list[float]:
+            ranked = await self._rank(index, filters)
+            if self._gathered is not None:
+                await self._engine().add({merged.paper.id: merged for merged in papers})
+            ids = [merged.ids[0][1] if self._gathered is None else merged.paper.id for merged in papers]
+            scores = await scores_of(index, ranked, ids)
+            return [ranked.curve.probability(scores.get(paper_id, 0.0)) for paper_id in ids]
+
+        return await self._ask(of_index)
+
+    async def _rank(self, index: SearchIndex, filters: Filters) -> RankedPapers:
+        if self._ranked is None:
+            request = replace(self._request, filters=filters)
+            self._ranked = await rank_papers(index, request, self._settings)
+        return self._ranked
+
+    async def _ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Search the index within the time limit of its source, or all sources together."""
+        if len(self._sources) == 1 and isinstance(source := self._sources[0].source, IndexSource):
+            given = await ask_sources(self._sources, lambda _: source.ask(question))
+            return given.answers[source.name]
+        if self._gathered is None:
+            opening = index_of_sources(self._sources, self._models)
+            self._gathered = await self._stack.enter_async_context(opening)
+        return await question(self._gathered)
+
+    def _engine(self) -> SourcesEngine:
+        engine = self._gathered and self._gathered.engine
+        assert isinstance(engine, SourcesEngine)  # noqa: S101 - `index_of_sources` has no other
+        return engine

@@ -1,0 +1,296 @@
+"""Answers that come token by token: read, broken off, too slow, cancelled."""
+
+import asyncio
+from itertools import repeat
+
+import httpx
+import pytest
+
+from generator.errors import ModelRefusedCall, ModelTooSlow, ModelUnreachable
+from generator.llm import Growth, LanguageModel
+from generator.llm.responses import read_events
+from tests.generator.language_model import (
+    PATIENCE_S,
+    Scripted,
+    answers_with,
+    events,
+    is_silent,
+    piece,
+    says,
+    served,
+    settings,
+    streams,
+    streams_out,
+    streams_slowly,
+    written,
+)
+from tests.generator.river import MESSAGES, RIVER, River, ask, call, fail
+from tests.virtual_clock import run
+
+KEEP_ALIVE = b": keep-alive\n\n"
+
+
+def ask_server(server, **changed):
+    return asyncio.run(call(settings(base_url=server.base_url, **changed)))
+
+
+# The event stream
+
+
+def fed(*pieces):
+    async def arriving():
+        for one in pieces:
+            yield one
+
+    async def collect():
+        return [event async for event in read_events(arriving())]
+
+    return asyncio.run(collect())
+
+
+@pytest.mark.parametrize(
+    ("stream", "data"),
+    [
+        (b"data: one\n\ndata: two\n\n", ["one", "two"]),
+        (b"data: one\r\n\r\ndata: two\r\n\r\n", ["one", "two"]),
+        (b"data: one\r\rdata: two\r\r", ["one"]),  # the last line end may be half of one
+        (b"data:one\n\n", ["one"]),
+        (b"data:  one\n\n", [" one"]),
+        (b"data: one\ndata: two\n\n", ["one\ntwo"]),
+        (b"data\n\n", [""]),
+        (b": a comment\n\n:\n\ndata: one\n\n", ["one"]),
+        (b"event: message\nid: 7\nretry: 10\ndata: one\n\n", ["one"]),
+        (b"\xef\xbb\xbfdata: one\n\n", ["one"]),
+        (b"datas: one\n\n", []),
+        (b"data: cut off\n", []),
+        ("data: 낙동강\n\n".encode(), ["낙동강"]),
+        (b"data: \xff\n\n", ["\ufffd"]),
+    ],
+)
+def test_events_are_read_as_the_standard_says(stream, data):
+    assert fed(stream) == data
+    assert fed(*(stream[place : place + 1] for place in range(len(stream)))) == data
+
+
+def test_an_answer_without_end_is_not_kept_for_ever():
+    endless = httpx.Response(200, content=b" " * 1_016_001)
+    _, error = fail(ModelUnreachable, endless, retries=0, max_tokens=16)
+    assert "it sends more than 1,016,000 bytes" in str(error)
+
+
+# An answer in pieces
+
+
+def test_a_streamed_answer_is_put_together():
+    script, reply = ask(streams(*events(RIVER)))
+    assert reply.value == River(name="낙동강", length=510)
+    assert reply.text == '{"name": "낙동강", "length": 510}'
+    assert (reply.model, reply.finish_reason) == ("tiny-writer-7b", "stop")
+    assert (reply.prompt_tokens, reply.completion_tokens) == (100, 20)
+    assert 0 <= reply.first_token_ms <= reply.milliseconds
+    assert list(reply.as_record()["milliseconds"]) == ["queued", "first_token", "total"]
+    assert script.bodies[0]["stream_options"] == {"include_usage": True}
+
+
+def test_without_streaming_nothing_of_it_is_asked_for():
+    script, reply = ask(says(RIVER), stream=False)
+    assert {"stream", "stream_options"}.isdisjoint(script.bodies[0])
+    assert reply.value.length == 510
+
+
+def test_whoever_listens_sees_the_answer_grow():
+    seen: list[Growth] = []
+    ask(streams(*events(RIVER)), on_text=seen.append)
+    texts = [growth.text for growth in seen]
+    assert texts[:3] == ['{"n', '{"name', '{"name": ']
+    assert texts[-1] == '{"name": "낙동강", "length": 510}'
+    assert [growth.pieces for growth in seen[:3]] == [1, 2, 3]
+    assert {growth.stage for growth in seen} == {"river"}
+
+
+def seen_of(*answers, **changed):
+    seen: list[Growth] = []
+    ask(*answers, on_text=seen.append, **changed)
+    return [(growth.text, growth.pieces) for growth in seen]
+
+
+def test_an_answer_in_one_piece_is_seen_once():
+    assert seen_of(says(RIVER), stream=False) == [('{"name": "낙동강", "length": 510}', 20)]
+
+
+def test_a_retry_begins_with_no_text():
+    half = streams(piece('{"name'), piece('": "한'))
+    assert seen_of(half, says(RIVER)) == [
+        ('{"name', 1),
+        ('{"name": "한', 2),
+        ("", 0),
+        ('{"name": "낙동강", "length": 510}', 20),
+    ]
+
+
+def test_a_repair_begins_with_no_text():
+    assert seen_of(streams(piece("no"), "[DONE]"), says(RIVER)) == [
+        ("no", 1),
+        ("", 0),
+        ('{"name": "낙동강", "length": 510}', 20),
+    ]
+
+
+def test_a_thought_is_counted_and_is_no_part_of_the_answer():
+    thought = [piece(None, reasoning="The Han?"), piece(None, reasoning_content={"text": "No."})]
+    seen: list[Growth] = []
+    _, reply = ask(streams(*thought, *events(RIVER)), on_text=seen.append)
+    assert [(growth.text, growth.pieces) for growth in seen[:2]] == [("", 1), ("", 2)]
+    assert reply.value.name == "낙동강"
+
+
+def test_half_an_answer_in_a_stream_is_mended():
+    _, reply = ask(streams(*events('{"name": "낙', finish_reason="length")), streams(*events(RIVER)))
+    assert (reply.repaired, reply.value.name, reply.completion_tokens) == (True, "낙동강", 40)
+
+
+def test_a_refusal_in_a_stream_is_told():
+    _, error = fail(
+        ModelRefusedCall, streams(piece(None, refusal="No"), piece(None, refusal=" rivers."), "[DONE]")
+    )
+    assert "declined: No rivers. Rephrase the question" in str(error)
+
+
+# Streams that fail
+
+
+@pytest.mark.parametrize(
+    ("stream", "said"),
+    [
+        (written(*events(RIVER)[:-1]), "without [DONE], after 10 pieces"),
+        (written(*events(RIVER)[:4]), "without [DONE], after 3 pieces"),
+        (b"", "without [DONE], after 0 pieces"),
+        (KEEP_ALIVE * 3, "without [DONE], after 0 pieces"),
+        (written("not JSON"), "cannot be read"),
+        (written("[1, 2]"), "cannot be read"),
+    ],
+    ids=["no DONE", "half", "empty", "comments", "no JSON", "a list"],
+)
+def test_a_stream_that_does_not_come_to_its_end_is_asked_for_again(stream, said):
+    broken = httpx.Response(200, content=stream, headers={"Content-Type": "text/event-stream"})
+    script, reply = ask(broken, streams(*events(RIVER)))
+    assert (len(script.requests), reply.attempts) == (2, 2)
+    _, error = fail(ModelUnreachable, broken, retries=0)
+    assert said in str(error)
+
+
+def test_a_connection_that_breaks_in_the_middle_of_a_stream_is_made_again():
+    half = streams_out(*events(RIVER)[:4], end=False)
+    with served(half, streams_out(*events(RIVER))) as server:
+        reply = ask_server(server)
+    assert (reply.value.name, reply.attempts) == ("낙동강", 2)
+
+
+def test_an_error_within_a_stream_is_the_servers():
+    error = {"error": {"message": "EngineCore died", "type": "InternalServerError", "code": 500}}
+    script, told = fail(ModelRefusedCall, *[streams(piece("{"), error, "[DONE]")] * 2, retries=1)
+    assert (len(script.requests), told.status) == (2, 500)
+    assert "answered with an error: EngineCore died. See the server's log." in str(told)
+
+
+def test_an_error_within_a_stream_that_will_not_pass_is_not_tried_again():
+    error = {"error": {"message": "bad grammar", "type": "BadRequestError", "code": 400}}
+    script, told = fail(ModelRefusedCall, streams(error))
+    assert (len(script.requests), told.status) == (1, 400)
+
+
+# Limits
+
+
+def test_an_answer_whose_end_has_come_is_not_too_slow_although_the_connection_stays_open(monkeypatch):
+    monkeypatch.setattr("generator.llm.responses.DRAIN_S", 10.0)
+    _, reply = ask(streams_slowly([written(*events(RIVER)), KEEP_ALIVE], 1.5), timeout_s=1)
+    assert reply.value.length == 510
+
+
+def test_a_server_that_only_keeps_the_connection_alive_is_not_silent_and_does_not_end():
+    _, error = fail(ModelTooSlow, streams_slowly(repeat(KEEP_ALIVE), 1), first_token_s=5, timeout_s=9)
+    assert "did not finish within 9 s (SHRAG_LLM__TIMEOUT_S). " in str(error)
+
+
+def test_a_server_that_sends_nothing_is_silent():
+    with served(is_silent) as server, pytest.raises(ModelTooSlow) as caught:
+        ask_server(server, first_token_s=0.2)
+    assert "was silent for 0.2 s (SHRAG_LLM__FIRST_TOKEN_S). " in str(caught.value)
+
+
+def test_a_server_that_is_silent_behind_a_comment_is_silent():
+    _, error = fail(ModelTooSlow, streams_slowly([KEEP_ALIVE], 9), first_token_s=5)
+    assert "was silent for 5 s (SHRAG_LLM__FIRST_TOKEN_S). " in str(error)
+
+
+def test_a_slow_first_token_is_waited_for_within_its_limit():
+    _, reply = ask(streams_slowly([KEEP_ALIVE, KEEP_ALIVE, written(*events(RIVER))], 2), first_token_s=5)
+    assert reply.first_token_ms == 4_000
+
+
+def test_a_stream_that_stops_is_told_from_one_that_is_slow():
+    _, error = fail(ModelTooSlow, streams_slowly([written(*events(RIVER)[:4])], 9), between_tokens_s=3)
+    assert "was silent for 3 s (SHRAG_LLM__BETWEEN_TOKENS_S) after 3 pieces of its answer" in str(error)
+
+
+def test_a_stream_that_goes_on_and_on_ends_with_the_request():
+    _, error = fail(ModelTooSlow, endless(), timeout_s=1.5, retries=0)
+    assert "did not finish within 1.5 s (SHRAG_LLM__TIMEOUT_S) after 2 pieces" in str(error)
+
+
+def endless():
+    return streams_slowly(repeat(written(piece("{"))), 1)
+
+
+@pytest.mark.parametrize(("name", "setting"), [("keywords", "KEYWORDS_S"), ("answer", "ANSWER_S")])
+def test_each_stage_has_a_limit_of_its_own_over_all_attempts(name, setting):
+    given = settings(**{setting.lower(): 4}, retries=5)
+    with pytest.raises(ModelTooSlow, match=rf"4 s \(SHRAG_LLM__{setting}\)"):
+        run(call(given, Scripted([endless()]).transport, name=name))
+
+
+# Cancelled
+
+
+def test_whoever_stops_waiting_closes_the_connection():
+    endless = streams_out(*[piece("{")] * 100_000, pause_s=0.01)
+
+    async def ask_and_go(base_url):
+        begun = asyncio.Event()
+        task = asyncio.create_task(call(settings(base_url=base_url), on_text=lambda growth: begun.set()))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    with served(endless) as server:
+        asyncio.run(ask_and_go(server.base_url))
+        assert server.closed.wait(PATIENCE_S)
+    assert len(server.bodies) == 1
+
+
+@pytest.mark.parametrize(
+    "error", [LookupError, TimeoutError, httpx.ReadError, httpx.ReadTimeout, ModelUnreachable]
+)
+def test_a_listener_that_fails_ends_the_call_with_its_own_error(error):
+    def refuse(growth):
+        raise error("the page is gone")
+
+    script = Scripted([streams(*events(RIVER))] * 3)
+
+    async def ask_twice():
+        async with LanguageModel(settings(circuit_failures=1), transport=script.transport) as model:
+            with pytest.raises(error, match="the page is gone"):
+                await model.complete_json(MESSAGES, River, name="river", on_text=refuse)
+            assert len(script.requests) == 1
+            return await model.complete_json(MESSAGES, River, name="river")  # the circuit is closed
+
+    assert asyncio.run(ask_twice()).value.name == "낙동강"
+
+
+def test_a_server_that_answers_whole_although_a_stream_was_asked_for_is_fine():
+    with served(answers_with(RIVER)) as server:
+        reply = ask_server(server)
+    assert server.bodies[0]["stream"] is True
+    assert (reply.value.name, reply.first_token_ms) == ("낙동강", None)

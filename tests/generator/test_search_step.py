@@ -1,0 +1,70 @@
+"""Where the evidence of an answer ends: at papers that score far below the best one."""
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from generator.pipeline import answer_question
+from generator.search_step import without_low_scores
+from generator.ways import make_request
+from retriever.stages.hits import Hit
+from tests.generator.sample_index import found, passage, settings_of
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+
+@pytest.fixture(scope="session")
+def applied(sample):
+    """Return the configuration of a search by words."""
+    return found(sample, "solid electrolyte moisture").applied
+
+
+def result(sample, *scores, **changes):
+    """Return the result of a search with hits of these scores."""
+    hits = tuple(Hit(rank, passage(f"P{rank}", "Text."), score) for rank, score in enumerate(scores, 1))
+    return replace(found(sample, "solid electrolyte moisture"), hits=hits, **changes)
+
+
+def scores_kept(of):
+    return [hit.score for hit in without_low_scores(of).hits]
+
+
+def test_papers_below_three_tenths_of_the_best_score_are_left_out_and_counted(sample):
+    cut = without_low_scores(result(sample, 2.0, 0.6, 0.59, 0.1))
+
+    assert [hit.score for hit in cut.hits] == [2.0, 0.6]
+    assert cut.filtered["low_scores"] == 2
+
+
+@pytest.mark.parametrize("scores", [(), (1.0,), (1.0, 0.9), (0.0, 0.0), (-1.0, -2.0)], ids=len)
+def test_nothing_is_left_out_without_a_fall(sample, scores):
+    assert scores_kept(result(sample, *scores)) == list(scores)
+
+
+@pytest.mark.parametrize("likelihood", [None, 0.2], ids=["unknown", "below the threshold"])
+def test_hits_without_a_likely_answer_stay_as_the_nearest_papers(sample, likelihood):
+    assert scores_kept(result(sample, 2.0, 0.1, likelihood=likelihood)) == [2.0, 0.1]
+
+
+@pytest.mark.parametrize("change", [{"vectors": "an encoder"}, {"reranker": "a model"}], ids=str)
+def test_scores_of_models_are_not_compared(sample, applied, change):
+    assert scores_kept(result(sample, 2.0, 0.1, applied=replace(applied, **change))) == [2.0, 0.1]
+
+
+def test_an_answer_rests_on_the_papers_that_are_left(sample, sample_home):
+    settings = settings_of(sample_home)
+    call = make_request(settings, "기초연금과 노인 빈곤")
+    answered = asyncio.run(answer_question(sample, call, settings))
+    whole = asyncio.run(answer_question(sample, replace(call, low_scores=True), settings))
+
+    assert [hit.doc_id for hit in answered.evidence] == ["SAMPLE-ECO-011"]
+    assert len(whole.evidence) == call.evidence
+    assert whole.answer == answered.answer
+
+
+def test_the_number_asked_for_stays_the_most(sample, sample_home):
+    settings = settings_of(sample_home)
+    call = make_request(settings, "nurse burnout and social support", evidence=1)
+
+    assert len(asyncio.run(answer_question(sample, call, settings)).evidence) == 1

@@ -1,0 +1,68 @@
+"""The cascade of relevance: the cross-encoder, else the cosine, with constants of passages or papers."""
+
+import asyncio
+from dataclasses import dataclass
+
+import pytest
+
+from indexer.errors import EncoderUnusable
+from retriever.relevance.cascade import PAPERS, PASSAGES, Relevance, leads_of, relevance_by_models
+
+HALF_AND_LEAD = leads_of([0.5, None], 0.0)
+
+
+@dataclass
+class CrossEncoder:
+    """A cross-encoder of fixed scores, or one that fails."""
+
+    found: tuple[float, ...] = ()
+    configured: bool = True
+    gives_raw_scores: bool = False
+
+    async def scores(self, question, texts):
+        if not self.found:
+            raise EncoderUnusable("no memory")
+        return "judge", list(self.found)
+
+
+async def no_vectors():
+    return None
+
+
+async def vectors():
+    return HALF_AND_LEAD
+
+
+def measured(cross_encoder, leads, constants=PASSAGES, texts=("one", "two")):
+    return asyncio.run(relevance_by_models(cross_encoder, "question", texts, leads, constants))
+
+
+def test_the_cross_encoder_comes_first():
+    assert measured(CrossEncoder((0.9, 0.1)), vectors) == Relevance((0.9, 0.1), "judge")
+
+
+def test_raw_scores_become_probabilities():
+    assert measured(CrossEncoder((0.0, 0.0), gives_raw_scores=True), vectors).scores == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("constants", "scores"),
+    # The logistic functions of -4.267 + 10.825 · .5, -4 + 12 · .5, and -4.
+    [(PASSAGES, (0.758688, 0.0)), (PAPERS, (0.880797, 0.017986))],
+)
+def test_without_a_cross_encoder_the_lead_of_the_cosine_counts(constants, scores):
+    assert measured(CrossEncoder(configured=False), vectors, constants) == Relevance(scores, "cosine")
+
+
+def test_a_failed_model_is_reported_and_replaced():
+    found = measured(CrossEncoder(), vectors)
+    assert (found.by, found.failures) == ("cosine", ("no memory",))
+
+
+def test_without_models_nothing_is_measured():
+    assert measured(CrossEncoder(configured=False), no_vectors) == Relevance()
+    assert measured(CrossEncoder((0.9,)), vectors, texts=()) == Relevance()
+
+
+def test_a_lead_is_a_share_of_the_distance_to_1():
+    assert leads_of([0.6, 0.2, None], 0.2) == [{"lead": pytest.approx(0.5)}, {"lead": 0.0}, {}]
