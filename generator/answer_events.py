@@ -6,19 +6,23 @@ received, so a slow reader uses no memory. After the last `restart`, they add up
 
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from generator.answers.answer import Sentence, SentencesSoFar
+from generator.checking.sentence_check import Check, Reason
 from generator.llm import LanguageModel
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
-from generator.result import AskResult, evidence_records
+from generator.result import AskResult, EvidenceHit, evidence_records
 from generator.tracing.progress import Progress, followed
 from generator.tracing.steps import Listener, Step, StepEvent
 from retriever.index import OpenIndex
-from retriever.queries.keywords import Keyword
+from retriever.queries.keywords import Keyword, KeywordRecord
 from retriever.search import Stages
-from retriever.stages.hits import SearchResult
+from retriever.stages.hits import SearchResult, SentQuery
 
 AnswerEventKind: TypeAlias = Literal[
     "step", "question", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"
@@ -38,19 +42,64 @@ SEARCH_FIELDS_OF_EVIDENCE = (  # fields of the search record that an evidence ev
 )
 
 
+KeywordSource: TypeAlias = Literal["model", "statistics", "given"]
+
+
+class StartedStep(TypedDict):
+    """The start of a step."""
+
+    name: Annotated[str, Field(description="question, keywords, search, answer, check, quotation")]
+
+
+class QuestionEvent(TypedDict):
+    """The standalone question that replaces one that refers to earlier ones."""
+
+    question: str
+
+
+class KeywordsEvent(TypedDict):
+    """The keywords and their source; null if the method has none."""
+
+    keywords: list[KeywordRecord]
+    source: KeywordSource | None
+
+
+class QueriesEvent(TypedDict):
+    """The queries and their hits."""
+
+    queries: list[SentQuery]
+
+
+class EvidenceEvent(TypedDict):
+    """The papers that the answer is based on, and some fields of the search result."""
+
+    hits: Annotated[list[EvidenceHit], Field(description="a later event replaces them")]
+    notes: list[str]
+
+
+class RestartEvent(TypedDict):
+    """The sentences sent so far are withdrawn."""
+
+    reason: Literal["again", "fallback", "changed"]
+    message: str
+
+
+class SentenceEvent(TypedDict):
+    """A sentence and its position in the answer, from 0."""
+
+    index: int
+    reasons: list[Reason]
+
+
+class CheckEvent(SentenceEvent):
+    """The judge's result for a sentence that was already sent."""
+
+    check: Check
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerEvent:
-    """One event of a streamed answer; `data` is JSON.
-
-    step      name of the step that started: question, keywords, search, answer, check, quotation
-    question  question: the standalone question that replaces a follow-up question
-    keywords  keywords, source: model, statistics or given; None if the method uses no keywords
-    queries   queries, each with name, query and hits
-    evidence  hits with text and paper, and other fields of the search record
-    restart   reason (again, fallback, changed) and message: the sentences sent so far are withdrawn
-    sentence  index, text, section, citations, check, reasons
-    check     index, check, reasons: the judge's verdict on a sentence already sent
-    done      the complete record, as `ask --json`; always the last event
+    """One event of a streamed answer; `data` is JSON, for `done` the record of the answer; `done` is last.
 
     Each search sends keywords, queries and evidence once; they replace the events of an earlier search.
     """
@@ -88,9 +137,6 @@ async def stream_answer(
         for event in _new_events(sent, progress.known.completed(asked), whole=True):
             yield event
         yield AnswerEvent("done", asked.as_record())
-
-
-KeywordSource: TypeAlias = Literal["model", "statistics", "given"]
 
 
 @dataclass(frozen=True, slots=True)

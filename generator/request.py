@@ -1,12 +1,15 @@
 """Requests for an answer, settings of all stages, and resources of a way."""
 
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
 
+from pydantic import Field, PlainSerializer
+
+from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable
 from generator.llm import LanguageModel
 from generator.settings import EVIDENCE, GeneratorSettings, HopsMode
 from indexer.settings import IndexerSettings
-from retriever.constraints.parsing import Constraints
+from retriever.constraints.parsing import ShownConstraints
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
 from retriever.requests.request import SearchRequest
@@ -27,21 +30,21 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class AskRequest:
+class AskRequest(Recordable):
     """A question with the way, the search method and the options of its answer."""
 
     question: str
     way: str = WAY
     method: str = METHOD
     evidence: int = EVIDENCE
-    filters: Filters = field(default_factory=Filters)
-    constraints: Constraints | None = None  # replace the question's constraints
+    filters: Annotated[Filters, PlainSerializer(Filters.as_record)] = field(default_factory=Filters)
+    constraints: ShownConstraints | None = None  # replace the question's constraints
     keywords: tuple[str, ...] | None = None  # replace the model's; typed and ordered by a person
     skip: tuple[str, ...] = ()  # names of queries that are not sent
-    topic: str | None = None  # the paper that the question is about: its id or exact title
-    hops: HopsMode = "never"  # whether to answer in several steps
-    turns: tuple[Turn, ...] = ()  # of the conversation before the question, oldest first
-    low_scores: bool = False  # whether papers far below the best one are evidence; runs need them
+    topic: Annotated[str | None, IF_KNOWN] = None  # the paper of the question: its id or exact title
+    hops: Annotated[HopsMode, Field(exclude_if="never".__eq__)] = "never"  # whether to answer in steps
+    turns: Annotated[tuple[Turn, ...], IF_ANY] = ()  # of the conversation before it, oldest first
+    low_scores: Annotated[bool, INTERNAL] = False  # whether papers far below the best one are evidence
 
     def search(self) -> SearchRequest:
         """Return the search request for the evidence."""
@@ -55,22 +58,6 @@ class AskRequest:
             skip=self.skip,
             evidence=True,
         )
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the request as JSON, for a trace."""
-        return {
-            "question": self.question,
-            "way": self.way,
-            "method": self.method,
-            "evidence": self.evidence,
-            "filters": self.filters.as_record(),
-            "constraints": self.constraints.as_record() if self.constraints is not None else None,
-            "keywords": None if self.keywords is None else list(self.keywords),
-            "skip": list(self.skip),
-            **({"topic": self.topic} if self.topic is not None else {}),
-            **({"hops": self.hops} if self.hops != "never" else {}),
-            **({"turns": [asdict(turn) for turn in self.turns]} if self.turns else {}),
-        }
 
 
 @dataclass(frozen=True, slots=True)

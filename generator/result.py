@@ -4,17 +4,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from typing_extensions import TypedDict
+
+from base.records import Recordable
 from generator.answers.answer import Answer, WayResult
 from generator.request import Settings
 from generator.tracing.steps import StepSummary
 from generator.tracing.trace import TRACE_VERSION, Trace
 from retriever.index import SearchIndex
 from retriever.searching.answerability import THRESHOLD
-from retriever.stages.hits import Hit, SearchResult
+from retriever.stages.hits import Hit, HitRecord, SearchResult
+
+
+class AnswerWithEvidence(TypedDict):
+    """A search result with the answer and its evidence."""
+
+    answer: Answer
+    evidence: tuple[Hit, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AskResult:
+class AskResult(Recordable):
     """An answer, the search whose hits are its evidence, and the trace of its steps."""
 
     answer: Answer
@@ -28,10 +38,11 @@ class AskResult:
 
     def as_record(self) -> dict[str, Any]:
         """Return the JSON of `shrag ask --json`."""
-        return self.result.as_record() | {
-            "answer": self.answer.as_record(),
-            "evidence": [hit.as_record() for hit in self.evidence],
-        }
+        return self.result.as_record() | Recordable.as_record(self)
+
+    def record_fields(self) -> AnswerWithEvidence:
+        """Return the fields that are added to the record of the search."""
+        return {"answer": self.answer, "evidence": self.evidence}
 
 
 def result_of(
@@ -86,6 +97,13 @@ def _trace(
     )
 
 
+class EvidenceHit(HitRecord):
+    """A hit with the text of its passage and its paper's record."""
+
+    text: str
+    paper: dict[str, Any]
+
+
 def evidence_records(result: SearchResult) -> list[dict[str, Any]]:
-    """Return the hits as JSON, each with the text of its passage and the record of its paper."""
+    """Return the hits as the JSON of `EvidenceHit`."""
     return [hit.as_record() | {"text": hit.passage.text, "paper": hit.paper} for hit in result.evidence]

@@ -65,14 +65,13 @@ async def _linked(
 
 
 def _show(paper: NamedPaper, linked: PaperLinks) -> None:
-    counts = linked.counts
     echo(styled(_line(paper), bold=True))
-    echo(f"  {counted(counts.references, 'reference')}, {counts.cites:,} to papers of the index")
+    echo(f"  {counted(linked.reference_count, 'reference')}, {linked.cites_count:,} to papers of the index")
     for cited in linked.cites:
         echo(f"    {_line(cited)}")
     for label in linked.unknown:
         echo(f"    {visible(shortened(label))} (not in the index)")
-    echo(f"  cited by {counted(counts.cited_by, 'paper')}")
+    echo(f"  cited by {counted(linked.citing_count, 'paper')}")
     for citing in linked.cited_by:
         echo(f"    {_line(citing)}")
 

@@ -5,8 +5,11 @@ Every sentence has citations and the result of its check.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Annotated, Literal
 
+from pydantic import Field, computed_field
+
+from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable
 from generator.answers.marks import CHECK_WORDS, cited, quoted
 from generator.checking.sentence_check import Check, Reason
 from indexer.corpora.papers import Language
@@ -50,29 +53,16 @@ LIKELIHOOD = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """One sentence of an answer, the passages that it cites, and the result of its check."""
+class Sentence(Recordable):
+    """A sentence of an answer, the passages that it cites, and the result of its check."""
 
     text: str
-    section: Section
-    citations: tuple[str, ...]
+    section: Annotated[
+        Section, Field(description="passages: quoted sentences, the only section of their answer")
+    ]
+    citations: Annotated[tuple[str, ...], Field(description="passage_ids of the evidence")]
     check: Check
-    reasons: tuple[Reason, ...] = ()  # evidence against the sentence
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the sentence as JSON; `reasons` only if there are any."""
-        record: dict[str, Any] = {
-            "text": self.text,
-            "section": self.section,
-            "citations": list(self.citations),
-            "check": self.check,
-        }
-        return record | {"reasons": reason_records(self.reasons)} if self.reasons else record
-
-
-def reason_records(reasons: Sequence[Reason]) -> list[dict[str, str]]:
-    """Return reasons as JSON."""
-    return [{"sign": reason.sign, "words": reason.words} for reason in reasons]
+    reasons: Annotated[tuple[Reason, ...], IF_ANY, Field(description="evidence against the sentence")] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +73,39 @@ class SentencesSoFar:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer in the question's language; `abstained`: it states that the evidence contains no answer."""
+class Answer(Recordable):
+    """A cited answer; if it `abstained`, the evidence is the papers nearest to the question."""
 
     title: str
     sentences: tuple[Sentence, ...]
     language: Language
-    written_by: str  # the model's name, or "extractive"
+    written_by: Annotated[str, Field(description='the model\'s name, or "extractive"')]
     abstained: bool
-    statement: str = ""  # of an abstention
-    checked_by: str = RULES  # the model and its revision, or "rules"
-    title_check: Check | None = None  # check by rules of a model's title
-    title_reasons: tuple[Reason, ...] = ()
+    statement: Annotated[str, INTERNAL] = ""  # of an abstention
+    checked_by: Annotated[
+        str,
+        Field(exclude_if=RULES.__eq__, description="the model that checked the sentences, if any"),
+    ] = RULES
+    title_check: Annotated[Check | None, IF_KNOWN, Field(description="for a title written by a model")] = None
+    title_reasons: Annotated[tuple[Reason, ...], IF_ANY] = ()
+
+    @computed_field
+    @property
+    def introduction(self) -> str:
+        """An abstaining answer starts with the statement."""
+        return self.section("introduction")
+
+    @computed_field
+    @property
+    def body(self) -> str:
+        """Empty, like the other two, if sentences are quoted."""
+        return self.section("body")
+
+    @computed_field
+    @property
+    def conclusion(self) -> str:
+        """The last section."""
+        return self.section("conclusion")
 
     def section(self, name: Section) -> str:
         """Return the text of a section."""
@@ -102,25 +113,6 @@ class Answer:
         if name == "introduction" and self.statement:
             return f"{self.statement} {text}".strip()
         return text
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the answer as JSON.
-
-        `title_check` and `title_reasons` are present for a model's title, `checked_by` if a model judged.
-        """
-        record: dict[str, Any] = {
-            "title": self.title,
-            **{name: self.section(name) for name in SECTIONS},
-            "language": self.language,
-            "written_by": self.written_by,
-            "abstained": self.abstained,
-            "sentences": [sentence.as_record() for sentence in self.sentences],
-        }
-        if self.title_check:
-            record["title_check"] = self.title_check
-        if self.title_reasons:
-            record["title_reasons"] = reason_records(self.title_reasons)
-        return record if self.checked_by == RULES else record | {"checked_by": self.checked_by}
 
     def as_text(self) -> str:
         """Format the answer: citations in square brackets, checks in round ones, quotations as a list."""

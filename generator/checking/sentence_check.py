@@ -32,7 +32,7 @@ Parser = Callable[[str], ParsedText]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A sign against a claim, and the words concerned."""
+    """A sign of missing support for a sentence, and the words concerned."""
 
     sign: Sign
     words: str

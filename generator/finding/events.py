@@ -7,32 +7,71 @@ has received, so a slow reader uses no memory, and all events add up to the stat
 import asyncio
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, get_args
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from generator.finding.finding import OpenedSources, find_in_sources
 from generator.finding.request import FindRequest
-from generator.finding.result import brief_record, query_record, shorten
-from generator.finding.state import FindingState, KnownPaper
+from generator.finding.result import BriefPaper, QueryOfSearch, brief_record, query_record, shorten
+from generator.finding.state import FindingState, FoundBy, KnownPaper, Score
 from generator.llm import LanguageModel
+from generator.model_calls.budgets import Spent
 from generator.request import Settings
 from generator.tracing.progress import Progress, followed
 from generator.tracing.steps import Listener, StepEvent
 
 FindingEventKind: TypeAlias = Literal["step", "understanding", "queries", "papers", "spent", "done"]
-STEPS = frozenset({"understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"})
+FindingStep: TypeAlias = Literal[
+    "understanding", "retrieval", "judgement", "refchain", "evolver", "reranking"
+]
+STEPS = frozenset(get_args(FindingStep))
 PAPERS_IN_AN_EVENT = 100
+
+
+class FindingStepEvent(TypedDict):
+    """The start of a step."""
+
+    name: FindingStep
+    round: int
+    layer: NotRequired[Annotated[int, Field(description="of references", ge=1)]]
+
+
+class SentQueriesEvent(TypedDict):
+    """Queries that are new or have now been sent, identified by their text."""
+
+    queries: list[QueryOfSearch]
+
+
+class SeenPaper(BriefPaper):
+    """A paper with its first source; the score is null if it was not judged."""
+
+    id: str
+    score: Score | None
+    relevant: bool
+    judged_by: str
+    layer: Annotated[int, Field(description="0 if a query found it")]
+    found_by: FoundBy
+
+
+class PapersEvent(TypedDict):
+    """Papers that are new or have now been judged, identified by their id."""
+
+    papers: Annotated[list[SeenPaper], Field(max_length=PAPERS_IN_AN_EVENT)]
+
+
+@dataclass(frozen=True, slots=True)
+class SpentEvent(Spent):
+    """The cost so far, and the numbers of relevant and known papers."""
+
+    relevant: int = 0
+    known: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class FindingEvent:
-    """One event of a streamed search for papers; `data` is JSON.
-
-    step           name of the step that started (`STEPS`), round, and layer while references are followed
-    understanding  as in the result
-    queries        new or newly sent queries: text, kind, round, paper, found
-    papers         new or newly judged papers, at most 100; `found_by` is the first way
-    spent          calls, tokens, seconds, papers (judged), relevant, known
-    done           the complete record with its tree; always the last event
+    """One event of a streamed search for papers; `data` is JSON, of `done` the record with its tree.
 
     A repeated query or paper replaces the earlier one. Long texts are shortened in the middle, the text of a
     query in the same way in all events.

@@ -1,15 +1,30 @@
 """Results of a search for papers: ranked list, tree of how each paper was found, and trace."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any, Required
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from base.records import IF_ANY, Recordable, adapter, rounded
 from generator.finding.agents.reranking import RankedPaper, order_by_rules
 from generator.finding.request import FindRequest
-from generator.finding.state import FindingState, KnownPaper, SearchQuery
+from generator.finding.state import (
+    FindingState,
+    FoundBy,
+    KnownPaper,
+    QueryKind,
+    Score,
+    SearchQuery,
+    Understanding,
+)
+from generator.model_calls.budgets import Spent
 from generator.tracing.steps import Step
-from indexer.corpora.papers import Paper
+from indexer.corpora.papers import Language, Paper
 from retriever.reference import web_address
+from retriever.relevance.authority import Cited
+from retriever.stages.hits import FoundIn
 
 NEAR = 5  # papers below the threshold, listed if fewer are relevant than requested
 LEAST_NEAR = 0.05  # least relevance of these
@@ -17,11 +32,115 @@ SHOWN_FOUND = 300  # papers per query or paper in the tree
 LONGEST_TEXT = 500  # characters of a title, reason or query in lists
 LONGEST_ABSTRACT = 20_000
 DEEPEST = 100  # levels of papers in the tree; a search has fewer
-KEYS = ("title", "title2", "authors", "year", "journal", "doi", "lang", "cited_by_count", "abstract")
+
+
+class BriefPaper(TypedDict):
+    """A paper in lists."""
+
+    title: str
+    reason: Annotated[str, Field(description="for its relevance; empty if not judged")]
+    year: Annotated[int | None, IF_ANY]
+    lang: Annotated[Language, IF_ANY]
+    url: Annotated[str, IF_ANY]
+
+
+class NearPaper(BriefPaper):
+    """A paper whose relevance is just below the threshold."""
+
+    id: str
+    relevance: Score
+
+
+class QueryOfSearch(TypedDict):
+    """A query and the number of papers that it found; null if it was not sent yet."""
+
+    text: str
+    kind: QueryKind
+    round: int
+    paper: Annotated[str | None, Field(description="the paper from which it was evolved")]
+    found: int | None
+
+
+class RankedPaperRecord(TypedDict):
+    """A paper of the list, ordered by `score`."""
+
+    rank: Annotated[int, Field(ge=1)]
+    id: str
+    score: float
+    why: str
+    relevance: Score
+    relevant: bool
+    authority: float
+    cited: Annotated[Cited | None, Field(description="null if not counted")]
+    timeliness: float
+    reason: str
+    judged_by: Annotated[str, Field(description="a model's name, words or cosine")]
+    parts: Mapping[str, float]
+    found_by: tuple[FoundBy, ...]
+    sources: list[FoundIn]
+    title: Annotated[str, IF_ANY]
+    title2: Annotated[str, IF_ANY]
+    abstract: Annotated[str, IF_ANY]
+    authors: Annotated[Sequence[str], IF_ANY]
+    year: Annotated[int | None, IF_ANY]
+    journal: Annotated[str, IF_ANY]
+    doi: Annotated[str, IF_ANY]
+    url: Annotated[str, IF_ANY]
+    lang: Annotated[Language, IF_ANY]
+    cited_by_count: Annotated[int | None, IF_ANY]
+
+
+class SearchSoFar(TypedDict):
+    """The state of a search for papers."""
+
+    question: str
+    understanding: Understanding | None
+    papers: list[RankedPaperRecord]
+    near: Annotated[
+        list[NearPaper],
+        Field(description="papers just below the threshold, if fewer are relevant than requested"),
+    ]
+    queries: list[QueryOfSearch]
+    known: Annotated[int, Field(description="papers examined")]
+    relevant: int
+    spent: Spent
+    complete: Annotated[bool, Field(description="false if a budget or the server ended it")]
+    notes: tuple[str, ...]
+    milliseconds: Annotated[float, rounded(2)]
+
+
+class TreePaper(TypedDict, total=False):
+    """A paper below its first source; a repeated paper has only its id."""
+
+    paper: Required[str]
+    title: str
+    score: Annotated[float | None, Field(description="null if not judged")]
+    relevant: bool
+    reason: str
+    year: int
+    lang: Language
+    url: str
+    references: list["TreePaper"]
+    cited_by: list["TreePaper"]
+    evolved: list["TreeQuery"]
+
+
+class TreeQuery(TypedDict):
+    """A query and the papers that it found first, at most 300."""
+
+    query: str
+    kind: str
+    papers: list[TreePaper]
+
+
+class WithTree(TypedDict):
+    """Found papers, best first, with their origin."""
+
+    tree: list[TreeQuery]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPapers:
+class FoundPapers(Recordable):
     """Ranked papers with the state and the steps of their search."""
 
     request: FindRequest
@@ -38,21 +157,22 @@ class FoundPapers:
         below = self.state.relevant(LEAST_NEAR)[len(self.state.relevant(self.request.threshold)) :]
         return below[: max(0, min(NEAR, self.request.papers - len(self.papers)))]
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the JSON of `shrag find-papers --json`."""
-        understanding = self.state.understanding
+    def record_fields(self) -> SearchSoFar:
+        """Return the fields of the JSON."""
         return {
             "question": self.request.question,
-            "understanding": asdict(understanding) if understanding else None,
-            "papers": [{"rank": rank} | paper_record(ranked) for rank, ranked in enumerate(self.papers, 1)],
-            "near": [near_record(*item) for item in self.near],
+            "understanding": self.state.understanding,
+            "papers": [_listed(rank, ranked) for rank, ranked in enumerate(self.papers, 1)],
+            "near": [
+                {"id": paper_id, "relevance": known.score, **_brief(known)} for paper_id, known in self.near
+            ],
             "queries": [query_record(query) for query in self.state.queries],
             "known": len(self.state.papers),
             "relevant": len(self.state.relevant(self.request.threshold)),
-            "spent": asdict(self.state.spent),
+            "spent": self.state.spent,
             "complete": self.complete,
-            "notes": list(self.notes),
-            "milliseconds": round(self.milliseconds, 2),
+            "notes": self.notes,
+            "milliseconds": self.milliseconds,
         }
 
     def references(self) -> list[dict[str, Any]]:
@@ -92,7 +212,7 @@ def partial_result(
     )
 
 
-def query_record(query: SearchQuery) -> dict[str, Any]:
+def query_record(query: SearchQuery) -> QueryOfSearch:
     """Return a query of the result as JSON."""
     return {
         "text": query.text,
@@ -103,37 +223,33 @@ def query_record(query: SearchQuery) -> dict[str, Any]:
     }
 
 
-def near_record(paper_id: str, known: KnownPaper) -> dict[str, Any]:
-    """Return a paper below the threshold as JSON."""
+def _listed(rank: int, ranked: RankedPaper) -> RankedPaperRecord:
+    known, paper, judgement = ranked.known, ranked.known.paper, ranked.known.judgement
     return {
-        "id": paper_id,
-        "relevance": known.score,
-        **brief_record(known),
-    }
-
-
-def paper_record(ranked: RankedPaper) -> dict[str, Any]:
-    """Return a paper of the result as JSON."""
-    known, paper = ranked.known, ranked.known.paper
-    fields = {key: value for key in KEYS if (value := getattr(paper, key))}
-    fields |= {"abstract": paper.abstract[:LONGEST_ABSTRACT]} if paper.abstract else {}
-    fields |= _address_of(paper)
-    judgement = known.judgement
-    return {
+        "rank": rank,
         "id": ranked.paper_id,
         "score": ranked.score,
         "why": ranked.why,
         "relevance": known.score,
         "relevant": True,
         "authority": ranked.authority,
-        "cited": asdict(ranked.cited) if ranked.cited else None,
+        "cited": ranked.cited,
         "timeliness": ranked.timeliness,
         "reason": judgement.reason if judgement else "",
         "judged_by": judgement.by if judgement else "",
-        "parts": dict(judgement.parts) if judgement else {},
-        "found_by": [asdict(by) for by in known.found_by],
+        "parts": judgement.parts if judgement else {},
+        "found_by": known.found_by,
         "sources": [{"source": source, "id": own} for source, own in known.merged.ids],
-        **fields,
+        "title": paper.title,
+        "title2": paper.title2,
+        "abstract": paper.abstract[:LONGEST_ABSTRACT],
+        "authors": paper.authors,
+        "year": paper.year,
+        "journal": paper.journal,
+        "doi": paper.doi,
+        "url": _address_of(paper),
+        "lang": paper.lang,
+        "cited_by_count": paper.cited_by_count,
     }
 
 
@@ -177,20 +293,24 @@ def _node(paper_id: str, known: KnownPaper, *, relevant: bool) -> dict[str, Any]
 
 def brief_record(known: KnownPaper) -> dict[str, Any]:
     """Return the JSON of a paper in lists: title, reason, year, language, web address."""
+    record: dict[str, Any] = adapter(BriefPaper).dump_python(_brief(known), mode="json")
+    return record
+
+
+def _brief(known: KnownPaper) -> BriefPaper:
     paper, judgement = known.paper, known.judgement
-    facts = {"year": paper.year, "lang": paper.lang}
     return {
         "title": shorten(paper.title or paper.title2),
         "reason": shorten(judgement.reason) if judgement else "",
-        **{name: value for name, value in facts.items() if value},
-        **_address_of(paper),
+        "year": paper.year,
+        "lang": paper.lang,
+        "url": _address_of(paper),
     }
 
 
-def _address_of(paper: Paper) -> dict[str, str]:
-    """Return the web address of a paper as `url`; {} without a valid address."""
-    address = web_address({"url": paper.url, "doi": paper.doi})
-    return {"url": address} if address else {}
+def _address_of(paper: Paper) -> str:
+    """Return the web address of a paper; "" without a valid address."""
+    return web_address({"url": paper.url, "doi": paper.doi})
 
 
 def shorten(text: str) -> str:

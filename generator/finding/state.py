@@ -40,9 +40,9 @@ Round = Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
 
 @dataclass(frozen=True, slots=True)
 class Understanding:
-    """Intent, domain, time requirement, sources and queries of a question.
+    """The interpretation of a question: intent, domain, time requirement, sources and queries.
 
-    `first_year` and `last_year` limit the papers, None is open; `recent` requests new papers without naming
+    `first_year` and `last_year` limit the papers, null is open; `recent` requests new papers without naming
     years. `sources` are the names of the sources to search, all if empty.
     """
 
@@ -56,7 +56,7 @@ class Understanding:
     expands: bool = False
     expansion_reason: str = ""
     queries: tuple[str, ...] = ()
-    by: str = "rules"
+    by: Annotated[str, Field(description="model or rules")] = "rules"
     notes: tuple[str, ...] = ()
 
     @property
@@ -101,10 +101,10 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """Source of a paper: a query, or the paper that it is cited by or cites; with its rank there."""
+    """How a paper was found: by a query, as a reference of a paper, or as citing a paper."""
 
     kind: FoundKind
-    of: str  # the query's text, or the paper's id
+    of: Annotated[str, Field(description="the query's text, or the paper's id")]
     rank: Annotated[int, Field(ge=1)]
 
 

@@ -16,7 +16,7 @@ from base.errors import InvalidCall
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Amounts spent by a loop: model calls with retries, tokens in and out, seconds, papers."""
+    """The cost of a search: model calls with retries and their tokens, seconds, judged papers."""
 
     calls: int = 0
     tokens: int = 0

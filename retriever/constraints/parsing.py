@@ -5,7 +5,10 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Self
+
+from pydantic import Field, PlainSerializer
+from typing_extensions import TypedDict
 
 from retriever.constraints.english_exclusions import english_exclusions
 from retriever.constraints.exclusions import Exclusion, Writing
@@ -110,31 +113,44 @@ class Constraints:
         """Check whether a text names anything excluded."""
         return any(exclusion.mentions(writing) for exclusion in self.exclusions)
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the constraints as JSON."""
-        return {
-            "exclusions": [
-                {
-                    "text": exclusion.text,
-                    "operator": exclusion.operator,
-                    "start": exclusion.start,
-                    "end": exclusion.end,
-                    "tokens": list(exclusion.tokens),
-                }
-                for exclusion in self.exclusions
-            ],
-            "years": [
-                {
-                    "first": years.first,
-                    "last": years.last,
-                    "text": years.text,
-                    "start": years.start,
-                    "end": years.end,
-                }
-                for years in self.years
-            ],
-            "strict_time": self.strict_time,
-        }
+
+class ExclusionRecord(TypedDict):
+    """Words that the question excludes, and their position in it."""
+
+    text: str
+    operator: str
+    start: int
+    end: int
+    tokens: list[str]
+
+
+class ConstraintsRecord(TypedDict):
+    """Constraints on papers found in a question."""
+
+    exclusions: list[ExclusionRecord]
+    years: tuple[YearRange, ...]
+    strict_time: Annotated[bool, Field(description="whether papers of other years were left out")]
+
+
+def _shown(constraints: Constraints) -> ConstraintsRecord:
+    """Return the constraints without the names that the index's analysis adds."""
+    return {
+        "exclusions": [
+            {
+                "text": exclusion.text,
+                "operator": exclusion.operator,
+                "start": exclusion.start,
+                "end": exclusion.end,
+                "tokens": list(exclusion.tokens),
+            }
+            for exclusion in constraints.exclusions
+        ],
+        "years": constraints.years,
+        "strict_time": constraints.strict_time,
+    }
+
+
+ShownConstraints = Annotated[Constraints, PlainSerializer(_shown)]
 
 
 def chosen_constraints(

@@ -119,9 +119,10 @@ BEFORE = 80  # characters before years in which "not" is looked for
 
 @dataclass(frozen=True, slots=True)
 class YearRange:
-    """Years of publication, bounds included, None open; `start` and `end` are its place in the question.
+    """Years that the question requires, bounds included; null is open.
 
-    A range that runs backwards (between 2022 and 2019) has its first year after its last.
+    `start` and `end` are its position in the question. A range that runs backwards (between 2022 and 2019)
+    has its first year after its last.
     """
 
     first: int | None

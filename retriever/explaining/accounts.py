@@ -1,18 +1,49 @@
 """The contents of an explanation: the parts of a passage's score, and their details."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated
 
-from retriever.engines import Explanation
-from retriever.order.bridges import Bridge
+from pydantic import Field, PlainSerializer, computed_field
+from typing_extensions import TypedDict
+
+from base.records import INTERNAL, Recordable
+from retriever.engines import Explanation, TermScore
 from retriever.order.features import ConceptScore
 from retriever.order.scored import Part
-from retriever.question.concepts import Word
+from retriever.question.concepts import CounterpartRecord, Word
+
+
+class ExplainedWord(TypedDict):
+    """A word of a concept: its spellings with their weights, and its weight times idf."""
+
+    tokens: dict[str, float]
+    importance: float
+
+
+class WeightedCounterpart(CounterpartRecord):
+    """A counterpart with the weight of its score."""
+
+    weight: float
+
+
+class ExplainedConcept(TypedDict):
+    """A passage's score for a concept of the question, and its contribution to the total."""
+
+    text: str
+    importance: float
+    words: list[ExplainedWord]
+    counterparts: list[WeightedCounterpart]
+    by: Annotated[
+        dict[str, str],
+        Field(description="words that scored, the concept's own or a counterpart, and their origin"),
+    ]
+    score: Annotated[float, Field(description="BM25")]
+    contribution: float
 
 
 @dataclass(frozen=True, slots=True)
-class ConceptAccount:
+class ConceptAccount(Recordable):
     """A passage's score for a concept of the question, and its contribution to the total."""
 
     scored: ConceptScore
@@ -25,8 +56,8 @@ class ConceptAccount:
             return {"text": counterpart.text, "origin": counterpart.origin}
         return {"text": self.scored.concept.text, "origin": "own"} if self.scored.score else {}
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the account as JSON."""
+    def record_fields(self) -> ExplainedConcept:
+        """Return the fields of the JSON."""
         concept = self.scored.concept
         return {
             "text": concept.text,
@@ -66,66 +97,69 @@ class FeedbackTerm:
 
 @dataclass(frozen=True, slots=True)
 class HeldBridge:
-    """A name in the second search, and whether the passage contains it."""
+    """A name in the second search, the passage that contains it, and whether the explained one does."""
 
-    bridge: Bridge
+    text: str
+    passage_id: str
     held: bool
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the bridge as JSON, with the passage that names it."""
-        return {"text": self.bridge.text, "passage_id": self.bridge.passage_id, "held": self.held}
+
+class ScorePart(TypedDict):
+    """A part of a score: value × weight."""
+
+    value: float
+    weight: float
+    contribution: float
+
+
+def _score_part(part: Part) -> ScorePart:
+    value, weight = part
+    return {"value": value, "weight": weight, "contribution": value * weight}
+
+
+ShownPart = Annotated[Part, PlainSerializer(_score_part)]
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """The explanation of a passage's rank; `features` maps a part of the score to its value and weight.
-
-    The rank is that of its paper in a search, which shows the paper by the passage `shown`; None and "" if
-    the search does not show the paper. `score` is the score of the passage, None if it was not found. The
-    terms explain the first query.
-    """
+class Account(Recordable):
+    """The parts of a passage's rank; the contributions of `features` add up to `order_score`."""
 
     passage_id: str
-    title: str
+    title: Annotated[str, INTERNAL]
     method: str
-    rank: int | None
-    shown: str
-    depth: int  # papers searched for the rank
-    explanation: Explanation
-    sent: bool = True  # whether the explained query was sent; method dense sends none
-    score: float | None = None
-    reranker: str = ""  # that reordered the first hits
-    features: Mapping[str, Part] = field(default_factory=dict)
-    cosine: float | None = None  # of the passage's and the question's vectors, if used
+    rank: Annotated[int | None, Field(description="of its paper; null if the paper is not among the hits")]
+    shown: Annotated[str, Field(description="the passage that represents the paper")]
+    depth: Annotated[int, INTERNAL]  # papers searched for the rank
+    explanation: Annotated[Explanation, INTERNAL]
+    sent: Annotated[bool, INTERNAL] = True  # whether the explained query was sent; method dense sends none
+    order_score: Annotated[float | None, Field(description="null if the passage was not found")] = None
+    reranker: Annotated[str, Field(description="that reordered the first hits")] = ""
+    features: Mapping[str, ShownPart] = field(default_factory=dict)
+    cosine: Annotated[
+        float | None, Field(description="of the passage's and the question's vectors, if used")
+    ] = None
     concepts: tuple[ConceptAccount, ...] = ()
-    spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of words not in the index
+    spellings: Annotated[
+        Mapping[str, tuple[str, ...]], Field(description="near spellings of words not in the index")
+    ] = field(default_factory=dict)
     constraints: tuple[ConstraintAccount, ...] = ()
     feedback: tuple[FeedbackTerm, ...] = ()
-    names: tuple[str, ...] = ()  # in the question; only with names there is a second search
+    names: Annotated[
+        tuple[str, ...], Field(description="in the question; only with names there is a second search")
+    ] = ()
     bridges: tuple[HeldBridge, ...] = ()
-    uncovered: Mapping[str, float] = field(default_factory=dict)  # words of the second search
+    uncovered: Annotated[Mapping[str, float], Field(description="words of the second search")] = field(
+        default_factory=dict
+    )
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the account as JSON; `order_score` is the score in the ranking, `score` that of `terms`."""
-        return {
-            "passage_id": self.passage_id,
-            "method": self.method,
-            "rank": self.rank,
-            "shown": self.shown,
-            "order_score": self.score,
-            "reranker": self.reranker,
-            "features": {
-                name: {"value": value, "weight": weight, "contribution": value * weight}
-                for name, (value, weight) in self.features.items()
-            },
-            "cosine": self.cosine,
-            "concepts": [concept.as_record() for concept in self.concepts],
-            "spellings": {token: list(nears) for token, nears in self.spellings.items()},
-            "constraints": [asdict(constraint) for constraint in self.constraints],
-            "feedback": [asdict(term) for term in self.feedback],
-            "names": list(self.names),
-            "bridges": [held.as_record() for held in self.bridges],
-            "uncovered": dict(self.uncovered),
-            "score": self.explanation.score,
-            "terms": [asdict(term) for term in self.explanation.terms],
-        }
+    @computed_field
+    @property
+    def score(self) -> float:
+        """BM25 of the first query: the sum of `terms`."""
+        return self.explanation.score
+
+    @computed_field
+    @property
+    def terms(self) -> tuple[TermScore, ...]:
+        """Tokens of the first query."""
+        return self.explanation.terms

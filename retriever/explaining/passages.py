@@ -94,7 +94,7 @@ def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> 
         if score is not None and not scored:
             parts[_only_part(ranking)] = score + lost, 1.0
         parts["constraints"] = lost, -1.0
-    return replace(account, score=score, features=parts)
+    return replace(account, order_score=score, features=parts)
 
 
 def _only_part(ranking: Ranking) -> str:
@@ -144,7 +144,7 @@ def _with_parts(
         account = replace(account, feedback=_feedback(measure.feedback.strengths, held))
     if second is None:
         return account
-    found = (HeldBridge(bridge, held.issuperset(bridge.tokens)) for bridge in bridges)
+    found = (HeldBridge(bridge.text, bridge.passage_id, held.issuperset(bridge.tokens)) for bridge in bridges)
     return replace(account, bridges=tuple(found), uncovered=second.uncovered)
 
 

@@ -94,7 +94,7 @@ def _second_search(account: Account, say: Say) -> Iterator[str]:
     yield from _wrapped(say("second search: the question names {names}", names=names))
     named: dict[str, list[str]] = {}
     for each in account.bridges:
-        named.setdefault(each.bridge.passage_id, []).append(_held(each.bridge.text, each.held, say))
+        named.setdefault(each.passage_id, []).append(_held(each.text, each.held, say))
     for passage_id, texts in named.items():
         found = say("{passage} names {names}", passage=passage_id, names=", ".join(texts))
         yield from _wrapped(f"{INDENT}{found}")
@@ -102,7 +102,7 @@ def _second_search(account: Account, say: Say) -> Iterator[str]:
 
 
 def _terms(account: Account, say: Say) -> Iterator[str]:
-    if not account.explanation.terms:
+    if not account.terms:
         return
     if not account.sent:
         yield say("BM25 of the question, by which nothing is ordered:")
@@ -111,11 +111,11 @@ def _terms(account: Account, say: Say) -> Iterator[str]:
     else:
         yield say("BM25 of the first query:")
     rows = [tuple(map(say, ("term", "field", "tf", "df", "idf", "weight", "score")))]
-    for term in account.explanation.terms:
+    for term in account.terms:
         counts = plain(term.frequency), str(term.document_frequency)
         numbers = f"{term.idf:.3f}", plain(term.weight), f"{term.score:.4f}"
         rows.append((term.token, say(term.field), *counts, *numbers))
-    rows.append((say("BM25"), *[""] * 5, f"{account.explanation.score:.4f}"))
+    rows.append((say("BM25"), *[""] * 5, f"{account.score:.4f}"))
     yield from table(rows, words=2)
 
 
@@ -128,8 +128,8 @@ def _parts(account: Account, say: Say) -> Iterator[str]:
         total = sum(value * weight for value, weight in account.features.values())
         rows.append((say("score"), "", "", f"{total:.4f}"))
         yield from table(rows, words=1)
-    elif account.score is not None:
-        yield say("score: {score}", score=f"{account.score:.4f}")
+    elif account.order_score is not None:
+        yield say("score: {score}", score=f"{account.order_score:.4f}")
     if account.cosine is not None:
         yield say("cosine of the vectors: {cosine}", cosine=f"{account.cosine:.4f}")
 

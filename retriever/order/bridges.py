@@ -7,7 +7,9 @@ candidates while the order is computed. The second round of a question of severa
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from base.records import INTERNAL
 from retriever.queries.boolean import Term, or_query
 from retriever.query_plan import NamedQuery
 
@@ -16,12 +18,12 @@ Tokens = tuple[str, ...]  # of a name, a term or a noun
 
 @dataclass(frozen=True, slots=True)
 class Bridge:
-    """A name in a passage, the source."""
+    """A name that one passage contains and that a second search used to find another."""
 
-    tokens: Tokens
+    tokens: Annotated[Tokens, INTERNAL]
     passage_id: str
-    strength: float  # the source's
-    idf: Mapping[str, float]  # of its tokens
+    strength: Annotated[float, INTERNAL]  # the source's
+    idf: Annotated[Mapping[str, float], INTERNAL]  # of its tokens
     text: str = ""  # as the source writes it
 
 

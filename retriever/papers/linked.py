@@ -3,17 +3,33 @@
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
-from indexer.citation_graph.graph import CitationCounts
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from base.records import IF_KNOWN, Recordable
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.papers.citations import citation_counts, cited_by, named_references
 from retriever.stages.hits import listed_authors
 
 
+class ListedPaper(TypedDict):
+    """A paper in a list; `score` if the list is ordered by one."""
+
+    doc_id: str
+    title: str
+    year: Annotated[int | None, IF_KNOWN]
+    lang: Annotated[str | None, IF_KNOWN]
+    journal: Annotated[str | None, IF_KNOWN]
+    authors: Annotated[list[str] | None, IF_KNOWN, Field(description="20 at most")]
+    author_count: Annotated[int | None, IF_KNOWN, Field(description="if there are more")]
+    score: Annotated[float | None, IF_KNOWN]
+
+
 @dataclass(frozen=True, slots=True)
-class NamedPaper:
+class NamedPaper(Recordable):
     """A paper in a list: its record, and its score if the list is ordered by score."""
 
     doc_id: str
@@ -30,37 +46,37 @@ class NamedPaper:
         """The year of publication."""
         return self.record.get("year")
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the paper as JSON."""
-        shown = {name: self.record[name] for name in ("lang", "journal") if name in self.record}
-        record: dict[str, Any] = {"doc_id": self.doc_id, "title": self.title, "year": self.year}
-        record |= shown | listed_authors(self.record) | {"score": self.score}
-        return {name: value for name, value in record.items() if value is not None}
+    def record_fields(self) -> ListedPaper:
+        """Return the fields of the JSON."""
+        authors = listed_authors(self.record)
+        return {
+            "doc_id": self.doc_id,
+            "title": self.title,
+            "year": self.year,
+            "lang": self.record.get("lang"),
+            "journal": self.record.get("journal"),
+            "authors": authors["authors"],
+            "author_count": authors.get("author_count"),
+            "score": self.score,
+        }
 
 
 @dataclass(frozen=True, slots=True)
-class PaperLinks:
-    """The papers of an index that a paper cites or that cite it, up to a limit, and their total numbers.
+class PaperLinks(Recordable):
+    """The papers of an index that a paper cites or that cite it.
 
-    `unknown` are the references to papers outside of the index, as in the record. `cites` and `unknown` are
-    in the record's order, `cited_by` in order of id.
+    Lists are limited; the counts beside them are complete. `cites` and `unknown` are in the record's order,
+    `cited_by` in order of id.
     """
 
     cites: tuple[NamedPaper, ...]
-    unknown: tuple[str, ...]
+    cites_count: int
+    unknown: Annotated[
+        tuple[str, ...], Field(description="references that are not in the index: ids, or titles")
+    ]
+    reference_count: Annotated[int, Field(description="all references of the record")]
     cited_by: tuple[NamedPaper, ...]
-    counts: CitationCounts
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the linked papers as JSON."""
-        return {
-            "cites": [paper.as_record() for paper in self.cites],
-            "cites_count": self.counts.cites,
-            "unknown": list(self.unknown),
-            "reference_count": self.counts.references,
-            "cited_by": [paper.as_record() for paper in self.cited_by],
-            "citing_count": self.counts.cited_by,
-        }
+    citing_count: int
 
 
 async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> PaperLinks:
@@ -73,11 +89,14 @@ async def linked_papers(index: SearchIndex, first: StoredPassage, most: int) -> 
     )
     cited = [reference.doc_id for reference in named if reference.doc_id][:most]
     found = {paper.doc_id: paper for paper in await named_papers(index, [*cited, *citing[doc_id]])}
+    of_paper = counts[doc_id]
     return PaperLinks(
         cites=tuple(found[name] for name in cited if name in found),
+        cites_count=of_paper.cites,
         unknown=tuple(reference.label for reference in named if not reference.doc_id)[:most],
+        reference_count=of_paper.references,
         cited_by=tuple(found[name] for name in citing[doc_id] if name in found),
-        counts=counts[doc_id],
+        citing_count=of_paper.cited_by,
     )
 
 

@@ -7,13 +7,18 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import islice
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from unicodedata import normalize
 
+from pydantic import Field, PlainSerializer
+from typing_extensions import TypedDict
+
+from base.records import Recordable
 from base.untrusted import one_line
 from indexer.analysis.packing import GAP
+from indexer.corpora.papers import Language
 from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit
@@ -37,49 +42,63 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 SimilarBy = Literal["vectors", "terms"]
 
 
-@dataclass(frozen=True, slots=True)
-class PaperPage:
-    """A paper with its related papers; each list has its requested length, and the total number."""
+class PassageRecord(TypedDict):
+    """An indexed passage."""
+
+    passage_id: str
+    part: Annotated[str, Field(description="abstract, abstract2, body or passage")]
+    lang: Language
+    title: str
+    text: str
+
+
+class PassageOfPaper(PassageRecord):
+    """A passage with its paper's record."""
 
     doc_id: str
     record: dict[str, Any]
-    passages: tuple[StoredPassage, ...]
+
+
+def _passage_record(passage: StoredPassage) -> PassageRecord:
+    return {
+        "passage_id": passage.passage_id,
+        "part": passage.part,
+        "lang": passage.lang,
+        "title": passage.title,
+        "text": passage.text,
+    }
+
+
+ShownPassage = Annotated[StoredPassage, PlainSerializer(_passage_record)]
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPage(PaperLinks):
+    """A paper's record and passages, what it cites, what cites it, and similar papers.
+
+    Lists are limited; the counts beside them are complete.
+    """
+
+    doc_id: str
+    record: Annotated[dict[str, Any], Field(description="as indexed, including unknown keys")]
+    passages: tuple[ShownPassage, ...]
     passage_count: int
-    links: PaperLinks
     similar: tuple[NamedPaper, ...]
     similar_by: SimilarBy
     version: int
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the page as JSON."""
-        return {
-            "doc_id": self.doc_id,
-            "version": self.version,
-            "record": self.record,
-            "passages": [passage_record(passage) for passage in self.passages],
-            "passage_count": self.passage_count,
-            **self.links.as_record(),
-            "similar": [paper.as_record() for paper in self.similar],
-            "similar_by": self.similar_by,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class PaperPassage:
+class PaperPassage(Recordable):
     """One passage and its paper's record."""
 
     passage: StoredPassage
     paper: NamedPaper
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the passage with its paper as JSON."""
-        return passage_record(self.passage) | {"doc_id": self.paper.doc_id, "record": self.paper.record}
-
-
-def passage_record(passage: StoredPassage) -> dict[str, Any]:
-    """Return a passage as JSON: its id, part of the paper, language and texts."""
-    names = ("passage_id", "part", "lang", "title", "text")
-    return {name: getattr(passage, name) for name in names}
+    def record_fields(self) -> PassageOfPaper:
+        """Return the fields of the JSON."""
+        paper = self.paper
+        return {**_passage_record(self.passage), "doc_id": paper.doc_id, "record": paper.record}
 
 
 async def paper_page(
@@ -113,11 +132,11 @@ async def paper_page(
         shown = ids[:passages]
         stored = await version.engine.passages(shown)
         return PaperPage(
-            doc_id,
-            named_paper(first).record,
-            tuple(stored[passage_id] for passage_id in shown),
-            passage_count,
-            links,
+            **{field.name: getattr(links, field.name) for field in fields(links)},
+            doc_id=doc_id,
+            record=named_paper(first).record,
+            passages=tuple(stored[passage_id] for passage_id in shown),
+            passage_count=passage_count,
             similar=alike,
             similar_by=by,
             version=version.manifest.version,

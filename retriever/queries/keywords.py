@@ -12,7 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from operator import attrgetter, itemgetter
-from typing import Any, Literal
+from typing import Annotated, Literal
+
+from pydantic import PlainSerializer
+from typing_extensions import TypedDict
 
 from indexer.analysis import Analyzer, Token
 from indexer.corpora.papers import Language, language_of
@@ -46,9 +49,20 @@ class Keyword:
         """Make the clause that searches for it."""
         return Term(self.text, self.tokens)
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the keyword as the contract's JSON."""
+    def as_record(self) -> "KeywordRecord":
+        """Return the keyword as JSON, without its tokens."""
         return {"text": self.text, "language": self.language, "weight": round(self.weight, 4)}
+
+
+class KeywordRecord(TypedDict):
+    """A searched keyword; the most important comes first."""
+
+    text: str
+    language: Language
+    weight: float
+
+
+ShownKeyword = Annotated[Keyword, PlainSerializer(Keyword.as_record, return_type=KeywordRecord)]
 
 
 def words_of(question: str, tokens: Iterable[Token]) -> list[Keyword]:

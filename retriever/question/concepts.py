@@ -7,8 +7,12 @@ more, so a passage in the other language that names a thing in one word is not p
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated
 
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from base.records import Recordable
 from indexer.analysis.word_roles import Role
 from retriever.engines.term_statistics import TermStatistics
 from retriever.opening.synonyms import SYNONYM, SYNONYM_WEIGHT
@@ -46,8 +50,23 @@ class Counterpart:
     text: str = ""  # words, not tokens
 
 
+class CounterpartRecord(TypedDict):
+    """A substitute for a word: its translation, or another form in the same language."""
+
+    text: str
+    origin: Annotated[str, Field(description="corpus, general, user, synonym, abbreviation or sound")]
+
+
+class ConceptRecord(TypedDict):
+    """A concept of the question, and its other names."""
+
+    text: str
+    weight: float
+    counterparts: list[CounterpartRecord]
+
+
 @dataclass(frozen=True)  # without slots, for cached properties
-class Concept:
+class Concept(Recordable):
     """One word of a question, or several that share a counterpart, with their counterparts."""
 
     text: str
@@ -77,8 +96,8 @@ class Concept:
         """All tokens of the patterns."""
         return tuple(dict.fromkeys(token for pattern in self.patterns for _, token in pattern))
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the concept as JSON."""
+    def record_fields(self) -> ConceptRecord:
+        """Return the fields of the JSON."""
         return {
             "text": self.text,
             "weight": round(self.importance, 4),

@@ -3,7 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from indexer.corpora.papers import Paper
 
@@ -13,10 +15,13 @@ HALF_LIFE = 6.0  # years after which a paper is half as timely
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """Citation counts of a paper: of its record, in its index, or among the papers found."""
+    """How often a paper is cited, and the source of the count."""
 
     count: int
-    by: Literal["record", "index", "found"]
+    by: Annotated[
+        Literal["record", "index", "found"],
+        Field(description="its record, its index, the papers found"),
+    ]
 
 
 def citations(

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import computed_field
 
 from base.amounts import counted
+from base.records import INTERNAL, Recordable
 from base.terminal.output import json_text
 from retriever.search_records.record import SearchRecord
 
@@ -14,40 +17,47 @@ INDEX_STATE = ("name", "version", "engine", "papers", "passages", "vectors")
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """A paper with another rank than in the record."""
+class TitledPaper:
+    """A paper by id and title."""
 
     doc_id: str
     title: str
+
+
+@dataclass(frozen=True, slots=True)
+class MovedPaper:
+    """A paper whose rank changed."""
+
+    doc_id: str
+    title: Annotated[str, INTERNAL]
     then: int
     now: int
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The papers that came and went, as (doc_id, title), the papers that moved, and other differences."""
+class ChangedValue:
+    """A change of the index, the settings or the queries."""
+
+    what: str
+    then: Any
+    now: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Recordable):
+    """Whether a repeated search found the same papers in the same order."""
 
     found: int
-    came: tuple[tuple[str, str], ...]
-    went: tuple[tuple[str, str], ...]
-    moved: tuple[Moved, ...]
-    changed: tuple[tuple[str, Any, Any], ...]  # of index, settings and queries: (name, then, now)
+    came: tuple[TitledPaper, ...]
+    went: tuple[TitledPaper, ...]
+    moved: tuple[MovedPaper, ...]
+    changed: tuple[ChangedValue, ...]
 
+    @computed_field
     @property
     def same(self) -> bool:
         """Whether the same papers were found in the same order."""
         return not (self.came or self.went or self.moved)
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the comparison as JSON."""
-        return {
-            "same": self.same,
-            "found": self.found,
-            "came": [{"doc_id": doc_id, "title": title} for doc_id, title in self.came],
-            "went": [{"doc_id": doc_id, "title": title} for doc_id, title in self.went],
-            "moved": [{"doc_id": paper.doc_id, "then": paper.then, "now": paper.now} for paper in self.moved],
-            "changed": [{"what": what, "then": then, "now": now} for what, then, now in self.changed],
-        }
 
 
 def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
@@ -59,10 +69,10 @@ def compare(then: SearchRecord, now: SearchRecord) -> Comparison:
     ranks = [{doc_id: rank for rank, doc_id in enumerate(titles, 1)} for titles in (before, after)]
     return Comparison(
         found=len(after),
-        came=tuple((doc_id, title) for doc_id, title in after.items() if doc_id not in before),
-        went=tuple((doc_id, title) for doc_id, title in before.items() if doc_id not in after),
+        came=tuple(TitledPaper(doc_id, title) for doc_id, title in after.items() if doc_id not in before),
+        went=tuple(TitledPaper(doc_id, title) for doc_id, title in before.items() if doc_id not in after),
         moved=tuple(
-            Moved(doc_id, after[doc_id], ranks[0][doc_id], ranks[1][doc_id])
+            MovedPaper(doc_id, after[doc_id], ranks[0][doc_id], ranks[1][doc_id])
             for place, doc_id in enumerate(stayed[1])
             if stayed[0][place] != doc_id
         ),
@@ -74,11 +84,11 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     """Yield lines for a person: papers that came, went or moved, and changes; or that all is the same."""
     if found.same:
         yield f"the same {counted(found.found, 'hit')}, in the same order"
-    yield from (f"came   {doc_id}  {title}" for doc_id, title in found.came)
-    yield from (f"went   {doc_id}  {title}" for doc_id, title in found.went)
+    yield from (f"came   {paper.doc_id}  {paper.title}" for paper in found.came)
+    yield from (f"went   {paper.doc_id}  {paper.title}" for paper in found.went)
     yield from (f"moved  {paper.doc_id}  from {paper.then} to {paper.now}" for paper in found.moved)
-    for what, then, now in found.changed:
-        yield f"{what}: {_short(then)}, now {_short(now)}"
+    for change in found.changed:
+        yield f"{change.what}: {_short(change.then)}, now {_short(change.now)}"
 
 
 def _short(value: Any) -> str:
@@ -86,7 +96,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"
 
 
-def _changed(then: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+def _changed(then: dict[str, Any], now: dict[str, Any]) -> Iterator[ChangedValue]:
     pairs = [("shrag", then["shrag"], now["shrag"])]
     pairs += [(f"index {key}", then["index"].get(key), now["index"].get(key)) for key in INDEX_STATE]
     for part in ("fingerprint", "applied"):
@@ -96,4 +106,4 @@ def _changed(then: dict[str, Any], now: dict[str, Any]) -> Iterator[tuple[str, A
     queries = [{query["name"]: query["query"] for query in record["queries"]} for record in (then, now)]
     names = dict.fromkeys([*queries[0], *queries[1]])
     pairs += [(f"query {name}", queries[0].get(name), queries[1].get(name)) for name in names]
-    return ((what, first, second) for what, first, second in pairs if first != second)
+    return (ChangedValue(what, first, second) for what, first, second in pairs if first != second)

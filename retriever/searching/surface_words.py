@@ -8,7 +8,7 @@ from indexer.files.schema import StoredPassage
 from retriever.order.bridges import Bridge
 from retriever.query_plan import BRIDGES, FEEDBACK
 from retriever.requests.context import SearchContext
-from retriever.stages.hits import QueryTrace
+from retriever.stages.hits import SentQuery
 from retriever.stages.stages import Ranking
 
 TERMS_SHOWN = 12  # of a query of many terms
@@ -18,13 +18,13 @@ TERMS_SHOWN = 12  # of a query of many terms
 class LaterSearches:
     """The traces of all queries of a search, its bridges, and the notes on them."""
 
-    traces: tuple[QueryTrace, ...]
+    traces: tuple[SentQuery, ...]
     bridges: tuple[Bridge, ...]
     notes: tuple[str, ...]
 
 
 async def later_searches(
-    context: SearchContext, ranking: Ranking, traces: Sequence[QueryTrace]
+    context: SearchContext, ranking: Ranking, traces: Sequence[SentQuery]
 ) -> LaterSearches:
     """Describe the queries of feedback terms and bridges by words of their source passages."""
     measure, second = ranking.measure, ranking.second

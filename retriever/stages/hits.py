@@ -1,18 +1,25 @@
 """The result of a search: hits, and the trace of the search."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import ConfigDict, Field, PlainSerializer, computed_field, field_serializer, with_config
+from typing_extensions import TypedDict
 
 from base.amounts import counted
+from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable, rounded
+from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
-from retriever.constraints.parsing import Constraints
+from retriever.constraints.parsing import Constraints, ShownConstraints
 from retriever.order.bridges import Bridge
-from retriever.queries.keywords import Keyword
+from retriever.queries.keywords import ShownKeyword
 from retriever.query_plan import progressive_number
 from retriever.question.concepts import Concept
 from retriever.reference import web_address
 from retriever.stages.highlights import MarkedText, Span
+
+Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 
 MOST_OTHERS = 20  # ids of other records that a hit lists
 MOST_AUTHORS = 20  # of a paper in a list; its own record has all
@@ -26,8 +33,61 @@ def listed_authors(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"authors": authors[:MOST_AUTHORS], "author_count": len(authors)}
 
 
+class FoundIn(TypedDict):
+    """A source that has a paper, and the paper's id there."""
+
+    source: str
+    id: str
+
+
+Marks: TypeAlias = tuple[Annotated[Span, Field(description="[start, end) in code points")], ...]
+
+
+class HitRecord(TypedDict):
+    """A found paper, represented by its best passage."""
+
+    rank: Annotated[int, Field(ge=1)]
+    passage_id: str
+    doc_id: str
+    score: Annotated[float, Field(description="comparable only within one search")]
+    title: str
+    title_marks: Marks
+    year: Annotated[int | None, IF_KNOWN]
+    journal: Annotated[str, IF_ANY]
+    authors: Annotated[list[str] | None, IF_KNOWN, Field(description="20 at most")]
+    author_count: Annotated[int | None, IF_KNOWN, Field(description="if there are more")]
+    doi: Annotated[str | None, IF_KNOWN]
+    found_in: Annotated[list[FoundIn] | None, IF_KNOWN, Field(description="in a search of sources")]
+    url: Annotated[str, IF_ANY, Field(description="address on the web, http(s), of a paper from a source")]
+    lang: Annotated[Language, Field(description="of the passage")]
+    snippet: str
+    snippet_marks: Marks
+    found_by: Annotated[list[int], Field(description="n of each SQn that found it")]
+    found_by_names: tuple[str, ...]
+    folded: Annotated[
+        int, IF_ANY, Field(description="duplicates left out: records of the same paper, copies of its text")
+    ]
+    folded_ids: Annotated[tuple[str, ...], IF_ANY, Field(description="doc_ids of these, 20 at most")]
+    same_doi: Annotated[
+        tuple[str, ...],
+        IF_ANY,
+        Field(description="doc_ids of other hits: same DOI, different text; 20 at most"),
+    ]
+    other_figures: Annotated[
+        int,
+        IF_ANY,
+        Field(description="records with the same text and other figures; not in the evidence"),
+    ]
+    other_figures_ids: Annotated[tuple[str, ...], IF_ANY, Field(description="doc_ids of these, 20 at most")]
+    title_only: Annotated[
+        bool,
+        IF_ANY,
+        Field(description="the paper has no abstract and matches by its title; no evidence"),
+    ]
+
+
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Recordable):
     """A passage found, with the names of the queries that found it."""
 
     rank: int
@@ -57,23 +117,6 @@ class Hit:
         """The piece of the passage's text with the most searched tokens."""
         return self.marked.text
 
-    def _elsewhere(self) -> dict[str, Any]:
-        """Return the sources that have the paper, and its address on the web; empty for an index."""
-        found_in = self.paper.get("found_in")
-        return {"found_in": found_in, "url": web_address(self.paper) or None} if found_in else {}
-
-    def others(self) -> dict[str, Any]:
-        """Return its duplicates, other hits with its DOI or text, and whether it is title-only, as JSON."""
-        record = {
-            "folded": len(self.folded),
-            "folded_ids": list(self.folded[:MOST_OTHERS]),
-            "same_doi": list(self.same_doi[:MOST_OTHERS]),
-            "other_figures": len(self.other_figures),
-            "other_figures_ids": list(self.other_figures[:MOST_OTHERS]),
-            "title_only": self.title_only,
-        }
-        return {key: value for key, value in record.items() if value}
-
     def remarks(self) -> Iterator[str]:
         """Yield the contents of `others` in words."""
         if self.title_only:
@@ -85,28 +128,36 @@ class Hit:
         if self.other_figures:
             yield f"same text, other figures: {_listed(self.other_figures)}"
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the hit as the contract's JSON; marks are [start, end) in code points."""
-        record = {
+    def record_fields(self) -> HitRecord:
+        """Return the fields of the JSON."""
+        paper, passage = self.paper, self.passage
+        authors, found_in = listed_authors(paper), paper.get("found_in")
+        return {
             "rank": self.rank,
-            "passage_id": self.passage_id,
-            "doc_id": self.doc_id,
+            "passage_id": passage.passage_id,
+            "doc_id": passage.doc_id,
             "score": self.score,
-            "title": self.passage.title,
-            "title_marks": [list(span) for span in self.title_marks],
-            "year": self.passage.year,
-            "journal": self.passage.journal or None,
-            **listed_authors(self.paper),
-            "doi": self.paper.get("doi"),
-            **self._elsewhere(),
-            "lang": self.passage.lang,
-            "snippet": self.snippet,
-            "snippet_marks": [list(span) for span in self.marked.spans],
+            "title": passage.title,
+            "title_marks": self.title_marks,
+            "year": passage.year,
+            "journal": passage.journal,
+            "authors": authors["authors"],
+            "author_count": authors.get("author_count"),
+            "doi": paper.get("doi"),
+            "found_in": found_in or None,
+            "url": web_address(paper) if found_in else "",
+            "lang": passage.lang,
+            "snippet": self.marked.text,
+            "snippet_marks": self.marked.spans,
             "found_by": [n for n in map(progressive_number, self.found_by) if n is not None],
-            "found_by_names": list(self.found_by),
-            **self.others(),
+            "found_by_names": self.found_by,
+            "folded": len(self.folded),
+            "folded_ids": self.folded[:MOST_OTHERS],
+            "same_doi": self.same_doi[:MOST_OTHERS],
+            "other_figures": len(self.other_figures),
+            "other_figures_ids": self.other_figures[:MOST_OTHERS],
+            "title_only": self.title_only,
         }
-        return {key: value for key, value in record.items() if value is not None}
 
 
 def _listed(doc_ids: Sequence[str]) -> str:
@@ -114,46 +165,46 @@ def _listed(doc_ids: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryTrace:
-    """A query, its name, and its number of hits.
+class PlannedQuery:
+    """A query and its name, in the syntax of the command line."""
 
-    `query` is written as a person would type it. `added` counts the papers that no earlier query found.
-    """
+    name: Annotated[str, Field(description="question, SQ10 … SQ1, nearest", examples=["SQ7"])]
+    query: Annotated[str, Field(examples=["cell OR spread OR runaway"])]
 
-    name: str
-    query: str
+
+@dataclass(frozen=True, slots=True)
+class SentQuery(PlannedQuery):
+    """A sent query; `added` counts hits that no earlier query had found."""
+
     hits: int
     added: int
 
 
 @dataclass(frozen=True, slots=True)
-class AppliedSearch:
-    """The configuration that took effect for one search; None for an option without a use in its method."""
+class AppliedSearch(Recordable):
+    """The configuration that took effect; null for an option that the method does not use."""
 
     method: str
-    order: str  # the order of the hits, in words
+    order: Annotated[str, Field(description="order of the hits, in words")]
     title_weight: float | None
-    keyword_source: str | None  # statistics or given
-    keyword_count: int | None  # maximum
+    keyword_source: Annotated[str | None, Field(description="statistics or given")]
+    keyword_count: Annotated[int | None, Field(description="maximum")]
     keyword_ranking: str | None
     hits_per_query: int | None
     count_repeats: bool | None
     candidates: str | None
-    without: tuple[str, ...] | None  # parts of the order that were left out
-    vectors: str  # the encoder whose vectors took part in the order; "" if none did
-    vectors_unused: str  # why the vectors of the index took no part in the order
+    without: Annotated[tuple[str, ...] | None, Field(description="parts of the order that were left out")]
+    vectors: Annotated[str, Field(description="encoder whose vectors affected the order; empty if none did")]
+    vectors_unused: Annotated[str, Field(description="why vectors did not affect the order")]
     reranker: str
     rerank_depth: int | None
     drop_incomplete: bool
-    constraints: str | None = None  # question or given; None if the search has none
-    this_year: int | None = None  # from which "the last five years" count back
-    skip: tuple[str, ...] = ()  # queries that were left out of the plan
-    failures: tuple[str, ...] = ()  # of models; the search continued without them
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the configuration as JSON."""
-        values = asdict(self).items()
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+    constraints: Annotated[
+        str | None, Field(description="question or given; null if the search has none")
+    ] = None
+    this_year: Annotated[int | None, Field(description='from which "the last five years" count back')] = None
+    skip: Annotated[tuple[str, ...], Field(description="queries that were left out of the plan")] = ()
+    failures: Annotated[tuple[str, ...], Field(description="failures of models that the search skipped")] = ()
 
     def deviations(self) -> dict[str, Any]:
         """Return the configuration that may differ between questions of a run: failures, unused vectors."""
@@ -161,9 +212,21 @@ class AppliedSearch:
         return {name: value for name, value in record.items() if value}
 
 
+@with_config(ConfigDict(extra="allow"))
+class Filtered(TypedDict, total=False):
+    """Numbers of removed hits."""
+
+    incomplete: Annotated[int, Field(description="papers without an abstract")]
+    duplicates: int
+    unstated: Annotated[
+        int, Field(description="in an answer: passages that consist of questions or word lists")
+    ]
+    low_scores: Annotated[int, Field(description="of an answer: papers that score less than .3 of the best")]
+
+
 @dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The hits of one question and the trace of the search.
+class SearchResult(Recordable):
+    """A question and its search result.
 
     `title_only` are papers without an abstract, listed after the hits if there are fewer hits than requested.
     They are no evidence.
@@ -171,22 +234,35 @@ class SearchResult:
 
     question: str
     method: str
-    keywords: tuple[Keyword, ...]
-    queries: tuple[QueryTrace, ...]
+    keywords: tuple[ShownKeyword, ...]
+    queries: tuple[SentQuery, ...]
     hits: tuple[Hit, ...]
-    filtered: dict[str, int]
-    milliseconds: dict[str, float]
-    token_weights: Mapping[str, float] = field(default_factory=dict)  # of the searched tokens
+    filtered: Annotated[dict[str, int], PlainSerializer(dict, return_type=Filtered)]
+    milliseconds: Annotated[dict[str, Annotated[float, rounded(2)]], Field(description="by stage")]
+    token_weights: Annotated[Mapping[str, float], INTERNAL] = field(default_factory=dict)
     applied: AppliedSearch | None = None
-    likelihood: float | None = None  # that the hits answer (method shrag; see answerability.py)
-    notes: tuple[str, ...] = ()
-    version: int | None = None  # of the index
-    constraints: Constraints = field(default_factory=Constraints)
-    concepts: tuple[Concept, ...] = ()  # of the question, if the method orders by them
-    bridges: tuple[Bridge, ...] = ()  # of a second search
-    unknown_words: tuple[str, ...] = ()  # of the question, as typed: no paper of the index contains them
-    title_only: tuple[Hit, ...] = ()
+    likelihood: Annotated[
+        Annotated[float, rounded(4, Probability)] | None,
+        Field(description="that the hits answer; null if the method has none"),
+    ] = None
+    notes: Annotated[
+        tuple[str, ...],
+        Field(description="for a reader: deviations from the request, and their reasons"),
+    ] = ()
+    version: Annotated[int | None, Field(description="of the index")] = None
+    constraints: ShownConstraints = field(default_factory=Constraints)
+    concepts: tuple[Concept, ...] = ()  # if the method orders by them
+    bridges: tuple[Bridge, ...] = ()
+    unknown_words: Annotated[
+        tuple[str, ...], Field(description="words of the question that no paper of the index contains")
+    ] = ()
+    title_only: Annotated[tuple[Hit, ...], INTERNAL] = ()
 
+    @field_serializer("hits")
+    def _listed(self, _: tuple[Hit, ...]) -> tuple[Hit, ...]:
+        return self.listed
+
+    @computed_field
     @property
     def order(self) -> str:
         """The order of the hits, in words."""
@@ -201,27 +277,6 @@ class SearchResult:
     def evidence(self) -> tuple[Hit, ...]:
         """The papers of an answer: the hits, or the nearest papers if the answer abstains."""
         return self.hits or self.title_only
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the result as the contract's JSON."""
-        return {
-            "question": self.question,
-            "method": self.method,
-            "version": self.version,
-            "keywords": [keyword.as_record() for keyword in self.keywords],
-            "concepts": [concept.as_record() for concept in self.concepts],
-            "bridges": [{"text": bridge.text, "passage_id": bridge.passage_id} for bridge in self.bridges],
-            "queries": [asdict(query) for query in self.queries],
-            "hits": [hit.as_record() for hit in self.listed],
-            "filtered": self.filtered,
-            "order": self.order,
-            "applied": self.applied.as_record() if self.applied else None,
-            "likelihood": None if self.likelihood is None else round(self.likelihood, 4),
-            "unknown_words": list(self.unknown_words),
-            "constraints": self.constraints.as_record(),
-            "notes": list(self.notes),
-            "milliseconds": {stage: round(spent, 2) for stage, spent in self.milliseconds.items()},
-        }
 
 
 def summed_milliseconds(results: Sequence[SearchResult]) -> dict[str, float]:

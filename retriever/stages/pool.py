@@ -10,7 +10,7 @@ from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe
 from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
 from retriever.requests.context import SearchContext
-from retriever.stages.hits import QueryTrace
+from retriever.stages.hits import SentQuery
 from retriever.stages.papers_without_abstract import find_incomplete
 
 NEAREST_DESCRIBED = "(the passages nearest to the question's vector)"
@@ -46,7 +46,7 @@ class CandidatePool:
             sent={**self.sent, **{named.name: named.query for named in queries}},
         )
 
-    def traces(self) -> tuple[QueryTrace, ...]:
+    def traces(self) -> tuple[SentQuery, ...]:
         """Describe each query, with the number of its hits, and of papers that no earlier query found."""
         known: set[str] = set()
         traces = []
@@ -54,7 +54,7 @@ class CandidatePool:
             papers = {hit.doc_id for hit in hits}
             if name == NEAREST or name in self.sent:
                 query = NEAREST_DESCRIBED if name == NEAREST else describe(self.sent[name])
-                traces.append(QueryTrace(name, query, len(hits), len(papers - known)))
+                traces.append(SentQuery(name, query, len(hits), len(papers - known)))
             known |= papers
         return tuple(traces)
 

@@ -8,11 +8,15 @@ found, and sends the hits even if counting fails or takes too long.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 from weakref import WeakKeyDictionary
 
+from pydantic import Field, PlainSerializer
+from typing_extensions import TypedDict
+
+from base.records import Recordable
 from retriever.engines.facets import FacetCounts, FacetField, Value
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
@@ -33,7 +37,7 @@ WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value of a field with the number of its papers; None for papers without a value."""
+    """A value and its number of papers; null for papers without a value."""
 
     value: Value | None
     papers: int
@@ -41,39 +45,28 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The values of a field: years latest first, others most frequent first, papers without a value last.
+    """The values of a field: years latest first, others most frequent first, papers without a value last."""
 
-    `others` is the number of further values.
-    """
-
-    field: FacetField
     values: tuple[FacetValue, ...]
-    others: int
+    others: Annotated[int, Field(description="number of further values")]
+
+
+class FacetsOfFields(TypedDict):
+    """The counted fields."""
+
+    year: Facet
+    lang: Facet
+    journal: Facet
 
 
 @dataclass(frozen=True, slots=True)
-class Facets:
-    """The number of matched papers, and their fields; `exact` is false if counts are estimates."""
+class Facets(Recordable):
+    """Numbers of matching papers, by field."""
 
     papers: int
-    facets: tuple[Facet, ...]
-    exact: bool
+    facets: Annotated[Mapping[FacetField, Facet], PlainSerializer(dict, return_type=FacetsOfFields)]
+    exact: Annotated[bool, Field(description="false if counts are estimates")]
     version: int
-
-    def as_record(self) -> dict[str, Any]:
-        """Return the counts as JSON."""
-        return {
-            "papers": self.papers,
-            "exact": self.exact,
-            "version": self.version,
-            "facets": {
-                facet.field: {
-                    "values": [{"value": each.value, "papers": each.papers} for each in facet.values],
-                    "others": facet.others,
-                }
-                for facet in self.facets
-            },
-        }
 
 
 _OF_INDEX: WeakKeyDictionary[SearchIndex, dict[tuple[Any, ...], Facets]] = WeakKeyDictionary()
@@ -119,7 +112,7 @@ async def _of_search(
     stages = await run_stages(context, upto="plan")
     query = main_query(stages, title_weight=settings.title_weight)
     if query is None or stages.plan is None or not stages.plan.names:
-        nothing = tuple(Facet(field, (), 0) for field in fields)
+        nothing = {field: Facet((), 0) for field in fields}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
     return await _facets(index, query, context.request.filters, fields, limit)
 
@@ -141,7 +134,7 @@ async def _facets(
     found = {field: _facet(field, count, limit) for count in counts for field in count.values}
     return Facets(
         counts[0].papers,
-        tuple(found[field] for field in fields),
+        {field: found[field] for field in fields},
         exact=all(count.exact for count in counts),
         version=index.manifest.version,
     )
@@ -156,4 +149,4 @@ def _facet(field: FacetField, counts: FacetCounts, limit: int) -> Facet:
     else:
         having.sort(key=lambda each: (-each.papers, str(each.value)))
     without = [each for each in values if each.value is None]
-    return Facet(field, (*having[:limit], *without), max(0, len(having) - limit))
+    return Facet((*having[:limit], *without), max(0, len(having) - limit))

@@ -1,9 +1,10 @@
 """Reasons why a search found nothing, and words or filters that would find something."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from base.records import Recordable
 from retriever.engines.term_statistics import term_statistics
 from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
@@ -47,8 +48,8 @@ class OtherWords:
 
 
 @dataclass(frozen=True, slots=True)
-class NothingFound:
-    """The explanation for a search without hits.
+class NothingFound(Recordable):
+    """Why a search found nothing, and changes that would find something.
 
     `reason` is the first of its values that applies. It is "filters" if the main query matches passages, but
     the filters exclude all of them. `without_filters` counts the passages that match without any filter.
@@ -60,10 +61,6 @@ class NothingFound:
     without_filters: int
     other_language: tuple[OtherWords, ...]
     version: int
-
-    def as_record(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        return asdict(self)
 
 
 async def nothing_found(

@@ -21,7 +21,7 @@ from retriever.searching.penalties import penalise
 from retriever.settings import RetrieverSettings
 from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.fusion import reciprocal_rank_fusion
-from retriever.stages.hits import Hit, QueryTrace, SearchResult, summed_milliseconds
+from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
 from retriever.stages.stages import Ranking
 
 BY_VECTOR, BY_WORDS = "dense", "or"
@@ -117,7 +117,7 @@ def _under(name: str, text: str, result: SearchResult) -> SearchResult:
     """Return a result with one query, under the given name."""
     hits = tuple(replace(hit, found_by=(name,)) for hit in result.hits)
     papers = len({hit.doc_id for hit in hits})
-    return replace(result, hits=hits, queries=(QueryTrace(name, text, len(hits), papers),))
+    return replace(result, hits=hits, queries=(SentQuery(name, text, len(hits), papers),))
 
 
 def _ranked(hits: Sequence[Hit]) -> tuple[Hit, ...]:

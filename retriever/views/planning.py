@@ -1,55 +1,58 @@
 """The keywords and queries of a search before it runs, for a person to edit."""
 
 from dataclasses import dataclass
-from typing import Any
 
-from retriever.constraints.parsing import Constraints
+from base.records import Recordable
+from retriever.constraints.parsing import Constraints, ShownConstraints
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import describe
-from retriever.queries.keywords import Keyword
+from retriever.queries.keywords import ShownKeyword
 from retriever.requests.request import SearchRequest
 from retriever.search import Stages, open_search, run_stages
 from retriever.settings import RetrieverSettings
+from retriever.stages.hits import PlannedQuery
 from retriever.stages.stages import Stage
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedSearch:
-    """The keywords of a question, and its queries by name as a person would type them."""
+class ChosenKeywords(Recordable):
+    """The keywords of a question, for editing."""
 
-    keywords: tuple[Keyword, ...]
-    queries: tuple[tuple[str, str], ...]
-    constraints: Constraints
+    question: str
+    keywords: tuple[ShownKeyword, ...]
+    constraints: ShownConstraints
     notes: tuple[str, ...]
 
-    def as_record(self) -> dict[str, Any]:
-        """Return the plan as JSON, in the form of a search's result."""
-        return {
-            "keywords": [keyword.as_record() for keyword in self.keywords],
-            "queries": [{"name": name, "query": query} for name, query in self.queries],
-            "constraints": self.constraints.as_record(),
-            "notes": list(self.notes),
-        }
+
+@dataclass(frozen=True, slots=True)
+class PlannedSearch(ChosenKeywords):
+    """The keywords and queries of a question, for editing."""
+
+    queries: tuple[PlannedQuery, ...]
 
 
 async def plan_search(
     index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, *, upto: Stage = "plan"
-) -> PlannedSearch:
-    """Run the stages of a search before the engine is called; with "keywords", without the queries.
+) -> ChosenKeywords:
+    """Run the stages of a search before the engine is called; up to "plan" a PlannedSearch.
 
     Raises:
         RetrieverError: a question, expression, method or filter that cannot be used.
     """
 
-    async def of_version(version: SearchIndex) -> PlannedSearch:
+    async def of_version(version: SearchIndex) -> ChosenKeywords:
         context = open_search(version, request, settings)
         stages = await run_stages(context, Stages(), upto=upto)
-        named = stages.plan.queries if stages.plan else ()
-        return PlannedSearch(
+        chosen = ChosenKeywords(
+            request.question,
             stages.keywords.keywords if stages.keywords else (),
-            tuple((query.name, describe(query.query)) for query in named),
             stages.question.constraints if stages.question else Constraints(),
             tuple(context.recorder.notes),
         )
+        if upto == "keywords":
+            return chosen
+        named = stages.plan.queries if stages.plan else ()
+        queries = tuple(PlannedQuery(query.name, describe(query.query)) for query in named)
+        return PlannedSearch(chosen.question, chosen.keywords, chosen.constraints, chosen.notes, queries)
 
     return await index.ask(of_version)

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from server.api.combinations import describe_refused
-from server.api.shapes import REFERENCE, SHAPE, shape_schemas
+from server.api.schemas import REFERENCE, shape_schemas, with_references, without_null
 from server.problems.details import CODES, MEDIA_TYPE, PROBLEMS, TITLES
 
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
@@ -25,7 +25,9 @@ class Application(FastAPI):
     def openapi(self) -> dict[str, Any]:
         """Return the description, built on first use."""
         if self.openapi_schema is None:
-            _complete(super().openapi())
+            document = super().openapi()
+            document["components"].setdefault("schemas", {}).update(shape_schemas())
+            self.openapi_schema = _completed(with_references(document))
         assert self.openapi_schema is not None  # noqa: S101 - made above
         return self.openapi_schema
 
@@ -56,11 +58,9 @@ def problem_responses() -> dict[str, Any]:
     }
 
 
-def _complete(document: dict[str, Any]) -> None:
-    """Add shapes, problems and keys to a description."""
-    components = document.setdefault("components", {})
-    schemas = components.setdefault("schemas", {})
-    schemas.update(shape_schemas())
+def _completed(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a description with problems and keys."""
+    components = document["components"]
     components["securitySchemes"] = KEYS
     refused = problem_responses()
     for path, calls in document["paths"].items():
@@ -68,25 +68,12 @@ def _complete(document: dict[str, Any]) -> None:
             continue
         for call in calls.values():
             found = {status: each for status, each in call["responses"].items() if status.startswith("2")}
-            for each in found.values():
-                for content in each.get("content", {}).values():
-                    if shape := content["schema"].get(SHAPE):
-                        content["schema"] = {"$ref": REFERENCE.format(model=shape)}
             for part in call.get("parameters", ()):
-                part["schema"] = _without_null(part["schema"])
+                part["schema"] = without_null(part["schema"])
             call["responses"] = found | refused
             call["security"] = [{}, *({name: []} for name in KEYS)]
             call["summary"] = call["description"].split("\n")[0].rstrip(".")
     for name in ("HTTPValidationError", "ValidationError"):
-        schemas.pop(name, None)
+        components["schemas"].pop(name, None)
     describe_refused(document)
-
-
-def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of a query parameter without null; a parameter can only be left out."""
-    options: list[dict[str, Any]] = [
-        option for option in schema.get("anyOf", ()) if option != {"type": "null"}
-    ]
-    if len(options) != 1:
-        return schema
-    return {name: value for name, value in schema.items() if name != "anyOf"} | options[0]
+    return document

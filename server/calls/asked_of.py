@@ -2,24 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
+
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from base.errors import InvalidCall
+from base.records import IF_ANY, Recordable
 from retriever.index import OpenIndex
 from server.services import Backends
 
 
+class Target(TypedDict):
+    """An index or sources."""
+
+    index: Annotated[str | None, Field(description="null if sources were searched")]
+    sources: Annotated[tuple[str, ...], IF_ANY, Field(description="searched instead of an index")]
+
+
 @dataclass(frozen=True, slots=True)
-class AskedOf:
+class AskedOf(Recordable):
     """The target of a call; `index` is None if `sources` are named."""
 
     opened: OpenIndex
     index: str | None
     sources: tuple[str, ...] = ()
 
-    def as_record(self) -> dict[str, Any]:
+    def record_fields(self) -> Target:
         """Return the target's fields of a response."""
-        return {"index": self.index, **({"sources": list(self.sources)} if self.sources else {})}
+        return {"index": self.index, "sources": self.sources}
 
 
 async def asked_of(services: Backends, index: str | None, sources: Sequence[str] = ()) -> AskedOf:

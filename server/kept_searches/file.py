@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 from generator.finding.state import FindingState, Finite, SavedSpent
 from generator.model_calls.budgets import Spent
@@ -25,7 +25,7 @@ class SearchHead:
     """The summary of a kept search; times are ISO 8601, in UTC."""
 
     id: str
-    request: dict[str, Any]  # fields of the call
+    request: Annotated[dict[str, Any], Field(description="the fields of the call")]
     created: str
     updated: str = ""
     format: Literal[1] = 1

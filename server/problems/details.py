@@ -1,9 +1,11 @@
 """Errors as problem details (RFC 9457): a status, a stable code, and the message of the command line."""
 
 from math import ceil
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
 from fastapi.responses import JSONResponse
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from base import errors as base_errors
 from base.errors import Remedy
@@ -103,6 +105,21 @@ UNAUTHORIZED = 401
 LONGEST_DETAIL = 900  # characters; some errors quote the input
 
 log = get_logger("server")
+
+
+class Problem(TypedDict):
+    """The cause and the next step; programs rely on `code`, which is stable."""
+
+    type: Annotated[str, Field(examples=["urn:shrag:problem:bad-filter"])]
+    title: str
+    status: Annotated[int, Field(ge=400, le=599)]
+    code: Annotated[str, Field(examples=["bad-filter"])]
+    detail: Annotated[str, Field(description="as on the command line")]
+    place: NotRequired[
+        Annotated[str, Field(description="the field of the call that is wrong: body.k, query.year")]
+    ]
+    position: NotRequired[Annotated[int, Field(description="in an expression, in code points from 0")]]
+    retry_after_s: NotRequired[float]
 
 
 def problem(error: Exception) -> dict[str, Any]:

@@ -12,9 +12,7 @@ from generator.answer_events import AnswerEvent, stream_answer
 from generator.calls import AskCall
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
-from server.api.shapes import Shaped
-from server.api.shapes.answers import AnswerResult
-from server.api.shapes.events import EVENTS, stream_responses
+from server.api.events import ANSWER_RESULT, EVENTS, stream_responses
 from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
@@ -31,7 +29,7 @@ With `Accept: text/event-stream` the answer is streamed as numbered events `step
 `evidence`, `sentence`, `check`, `restart` (the sentences so far are withdrawn), and as the last one `done`,
 with the content of the plain answer, or `error`, with problem details."""
 STREAM = stream_responses(EVENTS)
-ANSWER = Annotated[dict[str, Any], Shaped(AnswerResult)]
+ANSWER = Annotated[dict[str, Any], ANSWER_RESULT]
 
 
 @dataclass(frozen=True, slots=True)

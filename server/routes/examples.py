@@ -1,18 +1,25 @@
 """Example questions for an index, made from its own papers."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request
+from typing_extensions import TypedDict
 
 from retriever.calls import IndexName
 from retriever.views.example_questions import example_questions
-from server.api.shapes import Shaped
-from server.api.shapes.indexes import Examples
+from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.services import Shared
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
+
+
+class Examples(TypedDict):
+    """Example questions for an index."""
+
+    index: str
+    questions: list[str]
 
 
 @router.get("/examples")
@@ -22,7 +29,7 @@ async def examples(
     _: Read,
     index: Annotated[IndexName, Query()] = None,
     lang: Annotated[Literal["ko", "en"], Query(description="of the questions", examples=["ko"])] = "en",
-) -> Annotated[dict[str, Any], Shaped(Examples)]:
+) -> Annotated[Examples, Shaped(Examples)]:
     """Return three questions, always the same ones for a version of the index."""
     name = await services.indexes.chosen(index)
     finding = example_questions(await services.indexes.get(name), lang)

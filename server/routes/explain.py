@@ -3,12 +3,14 @@
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from retriever.calls import ExplainedSearch
+from retriever.explaining.accounts import Account
 from retriever.explaining.passages import explain
 from retriever.explaining.text import explanation_lines
-from server.api.shapes import Shaped
-from server.api.shapes.searches import Explanation
+from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
@@ -16,7 +18,13 @@ from server.transport.leaving import while_connected
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
 
-EXPLAINED = Annotated[dict[str, Any], Shaped(Explanation)]
+class WithLines(TypedDict):
+    """The parts of a passage's rank; the contributions of `features` add up to `order_score`."""
+
+    lines: Annotated[list[str], Field(description="the same in words")]
+
+
+EXPLAINED = Annotated[dict[str, Any], Shaped(OfIndex, Account, WithLines, name="Explanation")]
 
 
 @router.get("/explain")

@@ -7,16 +7,15 @@ from fastapi import APIRouter, Query, Request
 from retriever.calls import CountedSearch
 from retriever.index import OpenIndex
 from retriever.requests.request import SearchRequest
-from retriever.views.facets import facets
-from server.api.shapes import Shaped
-from server.api.shapes.searches import Facets
+from retriever.views.facets import Facets, facets
+from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
-COUNTED = Annotated[dict[str, Any], Shaped(Facets)]
+COUNTED = Annotated[dict[str, Any], Shaped(OfIndex, Facets, name="FacetsOfIndex")]
 
 
 @router.get("/facets")

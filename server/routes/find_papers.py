@@ -10,9 +10,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from generator.finding.calls import FindCall
 from server.access.callers import visit_of
-from server.api.shapes import Shaped
-from server.api.shapes.events import FINDING_EVENTS, stream_responses
-from server.api.shapes.finding import FoundPapers
+from server.api.events import FINDING_EVENTS, FOUND_PAPERS, stream_responses
 from server.calls.asked_of import asked_of
 from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
 from server.kept_searches.calls import fields_of, resuming_call
@@ -30,7 +28,7 @@ With `Accept: text/event-stream` they are streamed as numbered events `search` (
 `step`, `understanding`, `queries`, `papers`, `spent`, and as the last one `done`, with the content of the
 plain answer, or `error`, with problem details. `resume` continues a kept search."""
 STREAM = stream_responses(FINDING_EVENTS)
-FOUND = Annotated[dict[str, Any], Shaped(FoundPapers)]
+FOUND = Annotated[dict[str, Any], FOUND_PAPERS]
 
 
 @asynccontextmanager

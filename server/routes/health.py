@@ -1,11 +1,12 @@
 """Liveness and readiness."""
 
-from typing import Annotated, Any
+from typing import Annotated, Literal, NotRequired
 
 from fastapi import APIRouter
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from server.api.shapes import Shaped
-from server.api.shapes.operation import Alive, Ready
+from server.api.schemas import Shaped
 from server.errors import NothingOpens, Starting, Stopping
 from server.problems.details import code_of
 from server.processes.stopping import STOPPING
@@ -14,15 +15,32 @@ from server.services import Shared
 router = APIRouter(tags=["operation"])
 
 
+class Alive(TypedDict):
+    """The process is alive."""
+
+    status: Literal["ok"]
+    errors: NotRequired[
+        Annotated[list[str], Field(description="codes of errors that prevent checks of keys")]
+    ]
+
+
+class Ready(TypedDict):
+    """Questions can be answered."""
+
+    status: Literal["ok"]
+    indexes: Annotated[int, Field(description="number of indexes")]
+    errors: NotRequired[Annotated[list[str], Field(description="codes of the indexes that cannot be opened")]]
+
+
 @router.get("/healthz")
-async def healthz(services: Shared) -> Annotated[dict[str, Any], Shaped(Alive)]:
+async def healthz(services: Shared) -> Annotated[Alive, Shaped(Alive)]:
     """Report that the process is alive, and the code of an error that prevents checks of keys."""
     trouble = await services.keys.trouble()
-    return {"status": "ok", **({"errors": [code_of(trouble)]} if trouble else {})}
+    return {"status": "ok", "errors": [code_of(trouble)]} if trouble else {"status": "ok"}
 
 
 @router.get("/readyz")
-async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
+async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
     """Report that questions can be answered, and the errors of indexes that cannot be opened; runs no query.
 
     Names and messages need a key: `/api/v1/indexes`.
@@ -37,4 +55,5 @@ async def readyz(services: Shared) -> Annotated[dict[str, Any], Shaped(Ready)]:
     errors = [code_of(error) for error in indexes.failures.values()]
     if indexes.opens_none:
         raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")
-    return {"status": "ok", "indexes": indexes.count, **({"errors": errors} if errors else {})}
+    ready: Ready = {"status": "ok", "indexes": indexes.count}
+    return {**ready, "errors": errors} if errors else ready

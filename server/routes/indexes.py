@@ -1,20 +1,56 @@
 """The indexes and their properties."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from base.errors import ResourceError
 from indexer.console import as_record, describe_vectors
 from indexer.versions.manifest import Manifest
-from server.api.shapes import Shaped
-from server.api.shapes.indexes import Index, Indexes
+from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.problems.details import problem
 from server.services import Services, Shared
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
+
+
+class Index(TypedDict):
+    """An index: the published version and its contents."""
+
+    name: str
+    version: int
+    engine: Literal["tantivy", "elasticsearch"]
+    papers: int
+    passages: int
+    published: str
+    counts: Annotated[dict[str, int], Field(description="records by outcome")]
+    analyzer: Literal["bilingual", "korean", "english"]
+    unit: Annotated[str, Field(description="unit of relevance: paper or passage")]
+    glossary: dict[str, int]
+    citations: Annotated[
+        dict[str, int],
+        Field(description="references, papers that have some (citing), and matched references"),
+    ]
+    vectors: str | None
+    fingerprint: dict[str, str]
+    language_model: Annotated[str | None, Field(description="writes answers; null: quotations")]
+
+
+class UnreadableIndex(TypedDict):
+    """An index that cannot be read."""
+
+    name: str
+    error: str
+
+
+class Indexes(TypedDict):
+    """All indexes."""
+
+    indexes: list[Index | UnreadableIndex]
 
 
 @router.get("/indexes")

@@ -1,16 +1,17 @@
 """Kept searches for papers: the caller's list, the content of each, and the state for resuming."""
 
 import asyncio
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request, Response
+from typing_extensions import TypedDict
 
 from generator.finding.finding import year_of
-from generator.finding.result import partial_result
+from generator.finding.result import FoundPapers, WithTree, partial_result
 from server.access.callers import visit_of
-from server.api.shapes import Shaped
-from server.api.shapes.finding import KeptSearch, KeptSearches
+from server.api.schemas import Shaped
+from server.calls.asked_of import AskedOf
 from server.kept_searches.calls import kept_call
 from server.kept_searches.file import SearchFile, SearchHead, in_order
 from server.limits.gate import Read, Search
@@ -19,7 +20,32 @@ from server.services import Services, Shared
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
+HEAD_FIELDS = tuple(field.name for field in fields(SearchHead) if field.name != "format")
 SearchId = Annotated[str, Path(description="of a kept search", examples=["0f" * 16])]
+
+
+class Running(TypedDict):
+    """A kept search without its papers; times are in UTC."""
+
+    running: bool
+
+
+class KeptSearches(TypedDict):
+    """The caller's searches, newest first."""
+
+    searches: list[
+        Annotated[dict[str, Any], Shaped(AskedOf, (SearchHead, HEAD_FIELDS), Running, name="KeptHead")]
+    ]
+
+
+class KeptSearch(Running):
+    """A kept search and its papers, in their final order; ordered by rules if the search was interrupted."""
+
+
+KEPT_SEARCH = Annotated[
+    dict[str, Any],
+    Shaped(AskedOf, FoundPapers, WithTree, (SearchHead, ("id", "request", "created", "updated")), KeptSearch),
+]
 
 
 @router.get("/find-papers/kept")
@@ -33,9 +59,7 @@ async def kept_searches(
 
 
 @router.get("/find-papers/{search_id}")
-async def kept_search(
-    search_id: SearchId, request: Request, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(KeptSearch)]:
+async def kept_search(search_id: SearchId, request: Request, services: Shared, _: Search) -> KEPT_SEARCH:
     """Return the content of a kept search: its papers, in their final order, and its tree."""
     return await asyncio.to_thread(_search, search_id, request, services)
 
@@ -76,7 +100,6 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
 
 
 def _described(head: SearchHead) -> dict[str, Any]:
-    described = {name: value for name, value in asdict(head).items() if name != "format"}
     asked = {"index": head.request.get("index")}
     asked |= {"sources": sources} if (sources := head.request.get("sources")) else {}
-    return {**asked, **described}
+    return asked | {name: value for name, value in asdict(head).items() if name in HEAD_FIELDS}

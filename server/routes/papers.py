@@ -5,10 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request
 
 from retriever.calls import IndexName
-from retriever.papers.page import paper_page
+from retriever.papers.page import PaperPage, PaperPassage, paper_page
 from retriever.papers.page import passage as passage_with_paper
-from server.api.shapes import Shaped
-from server.api.shapes.papers import Paper, PassageOfPaper
+from server.api.schemas import OfIndex, Shaped
 from server.limits.gate import Read
 from server.services import Shared
 from server.transport.leaving import while_connected
@@ -25,7 +24,7 @@ async def paper(
     services: Shared,
     _: Read,
     index: Index = None,
-) -> Annotated[dict[str, Any], Shaped(Paper)]:
+) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPage, name="Paper")]:
     """Return a paper's record and passages, what it cites, what cites it, and similar papers."""
     name = await services.indexes.chosen(index)
     finding = paper_page(await services.indexes.get(name), doc_id)
@@ -39,7 +38,7 @@ async def passage(
     services: Shared,
     _: Read,
     index: Index = None,
-) -> Annotated[dict[str, Any], Shaped(PassageOfPaper)]:
+) -> Annotated[dict[str, Any], Shaped(OfIndex, PaperPassage, name="PassageOfPaper")]:
     """Return a passage with its paper's record."""
     name = await services.indexes.chosen(index)
     finding = passage_with_paper(await services.indexes.get(name), passage_id)

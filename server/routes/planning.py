@@ -6,10 +6,9 @@ from fastapi import APIRouter, Request
 
 from retriever.calls import SearchCall
 from retriever.stages.stages import Stage
-from retriever.views.planning import plan_search
-from server.api.shapes import Shaped
-from server.api.shapes.searches import ChosenKeywords, PlannedSearch
-from server.calls.asked_of import asked_of
+from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
+from server.api.schemas import Shaped
+from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
@@ -20,16 +19,15 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 @router.post("/keywords")
 async def keywords(
     request: Request, call: SearchCall, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(ChosenKeywords)]:
+) -> Annotated[dict[str, Any], Shaped(AskedOf, ChosenKeywords)]:
     """Choose the keywords of a question."""
-    planned = await _planned(request, call, services, "keywords")
-    return {name: value for name, value in planned.items() if name != "queries"}
+    return await _planned(request, call, services, "keywords")
 
 
 @router.post("/queries")
 async def queries(
     request: Request, call: SearchCall, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(PlannedSearch)]:
+) -> Annotated[dict[str, Any], Shaped(AskedOf, PlannedSearch)]:
     """Make the queries of a question, from given keywords or its own."""
     return await _planned(request, call, services, "plan")
 
@@ -39,4 +37,4 @@ async def _planned(request: Request, call: SearchCall, services: Services, upto:
     of = await asked_of(services, call.index, call.sources)
     planning = plan_search(of.opened, call.request(settings), settings, upto=upto)
     planned = await while_connected(request, services, planning)
-    return {**of.as_record(), "question": call.question, **planned.as_record()}
+    return of.as_record() | planned.as_record()

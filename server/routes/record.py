@@ -5,18 +5,18 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
+from typing_extensions import TypedDict
 
 from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
 from retriever.search_records.files import as_json, as_report
 from retriever.search_records.record import SearchRecord, search_record
-from retriever.search_records.rerun import compare
-from server.api.shapes import Shaped
-from server.api.shapes.searches import Rerun
+from retriever.search_records.rerun import Comparison, compare
+from server.api.schemas import Shaped
 from server.calls.asked_of import asked_of
 from server.calls.searching import searched
 from server.limits.gate import Search
-from server.routes.search import found
+from server.routes.search import SEARCH_RESULT, found
 from server.services import Shared
 from server.transport.headers import saved_as
 
@@ -62,6 +62,14 @@ async def record(
     text = await asyncio.to_thread(write, search_record(manifest, asked, result))
     named = saved_as(f"search-record.{extension}")
     return Response(text.encode(), media_type=f"{media_type}; charset=utf-8", headers=named)
+
+
+class Rerun(TypedDict):
+    """A repeated search: the differences, its new record, and its result."""
+
+    comparison: Comparison
+    record: dict[str, Any]
+    result: SEARCH_RESULT
 
 
 @router.post("/rerun")

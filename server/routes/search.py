@@ -1,9 +1,11 @@
 """A search: results without waiting for a model."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from base.logs import get_logger
 from indexer.versions.manifest import Manifest
@@ -11,11 +13,11 @@ from retriever.calls import SearchCall
 from retriever.index import OpenIndex
 from retriever.papers.embedded_metadata import coins
 from retriever.requests.request import SearchRequest
-from retriever.stages.hits import SearchResult as Found
-from retriever.views.nothing_found import nothing_found
+from retriever.stages.hits import HitRecord, SearchResult
+from retriever.views.facets import Facets
+from retriever.views.nothing_found import NothingFound, nothing_found
 from server.access.callers import visit_of
-from server.api.shapes import Shaped
-from server.api.shapes.searches import SearchResult
+from server.api.schemas import Shaped
 from server.calls.asked_of import AskedOf, asked_of
 from server.calls.searching import searched
 from server.errors import Stopping
@@ -24,24 +26,42 @@ from server.routes.facets import counted
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
 
-FOUND = Annotated[dict[str, Any], Shaped(SearchResult)]
-
 COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
 
 log = get_logger("server")
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
 
+class ListedHit(HitRecord):
+    """A hit with its metadata for literature managers."""
+
+    coins: Annotated[str, Field(description="for literature managers")]
+
+
+class FoundInIndex(TypedDict):
+    """The hits of a search with the fingerprint of its index."""
+
+    hits: list[ListedHit]
+    fingerprint: Annotated[dict[str, str], Field(description="the analyzer and settings of the index")]
+    nothing_found: NotRequired[NothingFound]
+    facets: NotRequired[
+        Annotated[Facets, Field(description="if requested, unless counting fails or takes too long")]
+    ]
+
+
+SEARCH_RESULT = Annotated[dict[str, Any], Shaped(AskedOf, SearchResult, FoundInIndex, name="SearchResult")]
+
+
 @router.get("/search")
 async def search_by_address(
     request: Request, call: Annotated[SearchCall, Query()], services: Shared, _: Search
-) -> FOUND:
+) -> SEARCH_RESULT:
     """Find the papers that answer a question; the address can be bookmarked and shared."""
     return await _search(request, call, services)
 
 
 @router.post("/search")
-async def search_by_body(request: Request, call: SearchCall, services: Shared, _: Search) -> FOUND:
+async def search_by_body(request: Request, call: SearchCall, services: Shared, _: Search) -> SEARCH_RESULT:
     """Find the papers that answer a question."""
     return await _search(request, call, services)
 
@@ -76,11 +96,11 @@ async def found(
     services: Services,
     of: AskedOf,
     asked: SearchRequest,
-    result: Found,
+    result: SearchResult,
     manifest: Manifest,
 ) -> dict[str, Any]:
     """Return the response to a search; an index without hits adds the reason."""
-    record = {**of.as_record(), "fingerprint": manifest.fingerprint, **result.as_record()}
+    record = of.as_record() | {"fingerprint": manifest.fingerprint} | result.as_record()
     if result.listed or of.sources:
         hits = zip(record["hits"], result.listed, strict=True)
         return record | {"hits": [shown | {"coins": coins({**hit.paper, **shown})} for shown, hit in hits]}

@@ -1,15 +1,15 @@
 """The page's session: a reader enters the key once, and the browser keeps a cookie hidden from scripts."""
 
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from typing_extensions import TypedDict
 
 from server.access.authentication import HOST_COOKIE, PLAIN_COOKIE, WRONG_KEY, cookie_name, credentials_of
 from server.access.callers import Caller, visit_of
-from server.api.shapes import Shaped
-from server.api.shapes.operation import Session
+from server.api.schemas import Shaped
 from server.errors import TooOften, Unauthorized
 from server.limits.rates import Rate
 from server.services import Services, Shared
@@ -19,7 +19,6 @@ router = APIRouter(prefix="/api/v1", tags=["session"])
 
 
 BEGUN = Rate(per_minute=30, burst=30)  # sessions per key
-SESSION = Annotated[dict[str, Any], Shaped(Session)]
 
 
 class SignIn(BaseModel):
@@ -28,6 +27,22 @@ class SignIn(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     key: Annotated[SecretStr, Field(max_length=200, examples=["shrag_…"])]
+
+
+class Session(TypedDict):
+    """The caller, and whether a key is needed; null and empty without a key."""
+
+    keys_needed: bool
+    signed_in: Annotated[bool, Field(description="by the page's cookie")]
+    key: Annotated[str | None, Field(description="its id")]
+    label: str | None
+    scopes: list[str]
+    indexes: Annotated[list[str] | None, Field(description="allowed by the key; null: all")]
+    sources: Annotated[list[str] | None, Field(description="allowed by the key; null: all offered ones")]
+    expires: str | None
+
+
+SESSION = Annotated[Session, Shaped(Session)]
 
 
 @router.get("/session")
@@ -74,7 +89,7 @@ async def sign_out(request: Request, services: Shared) -> Response:
     return response
 
 
-async def _described(services: Services, caller: Caller) -> dict[str, Any]:
+async def _described(services: Services, caller: Caller) -> Session:
     return {
         "keys_needed": await services.keys.are_needed() and not services.server.open,
         "signed_in": caller.by_cookie,
@@ -83,5 +98,5 @@ async def _described(services: Services, caller: Caller) -> dict[str, Any]:
         "scopes": list(caller.scopes),
         "indexes": list(caller.indexes) if caller.is_limited else None,
         "sources": list(caller.sources) if caller.is_limited else None,
-        "expires": caller.expires and caller.expires.isoformat(timespec="seconds"),
+        "expires": caller.expires.isoformat(timespec="seconds") if caller.expires else None,
     }

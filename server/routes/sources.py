@@ -1,16 +1,41 @@
 """The sources of papers that can be searched instead of an index."""
 
 import asyncio
-from typing import Annotated, Any
+from typing import Annotated, Any, NotRequired
 
 from fastapi import APIRouter
+from pydantic import Field
+from typing_extensions import TypedDict
 
-from server.api.shapes import Shaped
-from server.api.shapes.indexes import Sources
+from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.services import Shared
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
+
+
+class Source(TypedDict):
+    """A source of papers that can be searched instead of an index."""
+
+    name: str
+    kind: Annotated[str, Field(description="index, elasticsearch, openalex …")]
+    description: NotRequired[Annotated[str, Field(description="its content")]]
+    private: Annotated[bool, Field(description="questions stay within the institution")]
+
+
+class UnopenedSource(TypedDict):
+    """A source that cannot be opened."""
+
+    name: str
+    kind: str
+    description: NotRequired[str]
+    error: str
+
+
+class Sources(TypedDict):
+    """The offered sources."""
+
+    sources: list[Source | UnopenedSource]
 
 
 @router.get("/sources")

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter
+from pydantic import Field
+from typing_extensions import TypedDict
 
 from base.errors import ResourceError
 from base.remedies import describe_error
@@ -17,8 +19,7 @@ from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import COMMITTED, PLAN, BuildFolder, unfinished_builds
 from indexer.versions.store.engines import index_names, open_store
 from server.access.key_store import KeyStore
-from server.api.shapes import Shaped
-from server.api.shapes.operation import Status
+from server.api.schemas import Shaped
 from server.limits.gate import Admin
 from server.monitoring.metrics import running_and_waiting, stage_times
 from server.services import Shared
@@ -28,8 +29,56 @@ router = APIRouter(prefix="/api/v1", tags=["operation"])
 STARTED = datetime.now(UTC)
 
 
+class Process(TypedDict):
+    """The answering process."""
+
+    shrag: str
+    started: str
+    process: int
+    workers: int
+    engine: str
+    language_model: str | None
+
+
+class Health(TypedDict):
+    """Current problems, as far as this process knows."""
+
+    stopping: bool
+    indexes_listed: Annotated[bool, Field(description="the engine could list the indexes")]
+    model_left_alone: Annotated[
+        bool | None, Field(description="paused after repeated failures; null: no model is set")
+    ]
+    not_opened: Annotated[list[str], Field(description="indexes, each with the reason")]
+
+
+class Work(TypedDict):
+    """Running and waiting calls of one kind, in all processes of the server."""
+
+    running: int
+    places: int
+    waiting: int
+
+
+class StageTimes(TypedDict):
+    """Mean time of a stage of searches."""
+
+    searches: float
+    mean_ms: float
+
+
+class Status(TypedDict):
+    """The status for an operator; needs a key with the scope admin."""
+
+    server: Process
+    health: Health
+    indexes: list[dict[str, Any]]
+    work: dict[str, Work]
+    times: dict[str, StageTimes]
+    keys: Annotated[list[dict[str, Any]], Field(description="without their indexes and sources")]
+
+
 @router.get("/status")
-async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped(Status)]:
+async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)]:
     """Return the status of the server for the operator."""
     settings, server = services.settings.indexer, services.server
     indexes, kept, times, work = await asyncio.gather(
@@ -59,9 +108,8 @@ async def status(services: Shared, _: Admin) -> Annotated[dict[str, Any], Shaped
         "indexes": indexes,
         "work": {
             name: {
-                "running": 0,
-                "waiting": 0,
-                **work.get(name, {}),
+                "running": work.get(name, {}).get("running", 0),
+                "waiting": work.get(name, {}).get("waiting", 0),
                 "places": places.at_once * server.processes,
             }
             for name, places in services.gate.places.items()

@@ -156,7 +156,8 @@ def _kind(schema: Schema) -> str:
         return code(str(schema["const"]))
     kind = schema.get("type", "any")
     if kind == "array":
-        return f"list of {_kind(schema.get('items', {}))}"
+        kinds = map(_kind, schema.get("prefixItems") or [schema.get("items", {})])
+        return f"list of {' or '.join(dict.fromkeys(kinds))}"
     if kind == "object" and isinstance(inner := schema.get("additionalProperties"), dict):
         return f"object of {_kind(inner)}"
     return " ".join([kind, *_bounds(schema)])

@@ -79,25 +79,25 @@ def test_of_many_passages_the_first_are_shown_and_all_counted(index):
 def test_a_page_names_what_the_paper_cites_and_what_cites_it(index):
     found = page(index, "WALRUS")
 
-    assert [(paper.doc_id, paper.title, paper.year) for paper in found.links.cites] == [
+    assert [(paper.doc_id, paper.title, paper.year) for paper in found.cites] == [
         ("OLD", "Sea ice", 1990),
         ("OLDER", "Air surveys", 1980),
     ]
-    assert found.links.unknown == ("elsewhere-2", "elsewhere-1")
-    assert found.links.counts.references == 4
-    assert ids(found.links.cited_by) == ["NEW-1", "NEW-2"]
-    assert found.links.counts.cited_by == 2
+    assert found.unknown == ("elsewhere-2", "elsewhere-1")
+    assert found.reference_count == 4
+    assert ids(found.cited_by) == ["NEW-1", "NEW-2"]
+    assert found.citing_count == 2
 
 
 def test_long_lists_are_cut_and_counted(index):
     found = page(index, "WALRUS", related=1, similar=1)
 
-    assert (ids(found.links.cites), found.links.unknown, found.links.counts.references) == (
+    assert (ids(found.cites), found.unknown, found.reference_count) == (
         ["OLD"],
         ("elsewhere-2",),
         4,
     )
-    assert (ids(found.links.cited_by), found.links.counts.cited_by) == (["NEW-1"], 2)
+    assert (ids(found.cited_by), found.citing_count) == (["NEW-1"], 2)
     assert len(found.similar) == 1
 
 
@@ -162,7 +162,7 @@ def test_a_page_is_of_the_version_that_answers(tmp_path, settings_for):
         while after.version == before.version and time.monotonic() < until:
             after = page(index, "WALRUS")
 
-    assert (before.links.counts.cited_by, after.links.counts.cited_by) == (0, 2)
+    assert (before.citing_count, after.citing_count) == (0, 2)
     assert after.version == before.version + 1
 
 

@@ -156,5 +156,5 @@ def test_filters_are_not_blamed_for_what_a_persons_own_plan_does_not_find(index)
 def test_it_is_json(index):
     record = why(index, "pangolim", "or").as_record()
 
-    assert record["unknown"][0] == {"text": "pangolim", "near": ("pangolin",)}
+    assert record["unknown"][0] == {"text": "pangolim", "near": ["pangolin"]}
     assert json.loads(json.dumps(record))["reason"] == "unknown words"

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from jsonschema import Draft202012Validator
 
-from server.api.shapes.events import EVENTS, FINDING_EVENTS
+from server.api.events import EVENTS, FINDING_EVENTS
 from server.problems.details import CODES, PROBLEMS
 from tests.generator.sample_index import ENGLISH, shrag
 from tests.indexer.made_corpora import ROOT

@@ -5,9 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
+from generator.answers.answer import Section
 from generator.calls import AskCall
 from generator.checking.sentence_check import Check
 from generator.pipeline import answer_question
+from indexer.corpora.papers import Language
 from server.addresses import hit_address
 from server.cited_text import CitedText
 from server.mcp.papers import AMONG_PAPERS, paper_id
@@ -21,10 +23,10 @@ class CheckedSentence(BaseModel):
     """A sentence of an answer, its citations, and the result of its check."""
 
     text: str
-    section: str
+    section: Section
     references: Annotated[list[int], Field(description="numbers of `references`")]
     check: Annotated[
-        str,
+        Check,
         Field(
             description="supported, unsupported, not checkable or excluded; quoted: the words of a paper, "
             "which were not checked"
@@ -59,7 +61,7 @@ class CheckedAnswer(BaseModel):
     abstained: Annotated[bool, Field(description="the papers found do not answer the question")]
     likelihood: Annotated[float | None, Field(description="probability that the papers answer, 0 to 1")]
     unknown_words: Annotated[list[str], Field(description="words of the question that no paper contains")]
-    language: str
+    language: Language
     written_by: Annotated[str, Field(description="the model, or `extractive`: quoted from the papers")]
     sentences: list[CheckedSentence]
     references: list[CitedPassage]

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from contextlib import aclosing
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from generator.finding.calls import FindCall
 from generator.finding.result import shorten
+from generator.finding.state import FoundBy
 from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
 from server.calls.asked_of import AskedOf
@@ -17,17 +18,6 @@ from server.mcp.tool import Argument, Desk, Given, Tool
 
 SECONDS = 50  # many clients time out after a minute
 MOST_WAYS = 3  # reported per paper
-
-
-class FoundBy(BaseModel):
-    """How a paper was found."""
-
-    kind: Annotated[
-        Literal["query", "reference", "citing"],
-        Field(description="by a query; as a reference of, or as citing, another paper"),
-    ]
-    of: Annotated[str, Field(description="the query, or the other paper's id")]
-    rank: int
 
 
 class JudgedPaper(NamedPaper):
@@ -45,7 +35,7 @@ class RelevantPaper(JudgedPaper):
     found_by: list[FoundBy]
 
 
-class FoundPapers(BaseModel):
+class ReadingList(BaseModel):
     """The papers found, best first."""
 
     papers: list[RelevantPaper]
@@ -70,7 +60,7 @@ async def _run(call: FindCall, desk: Desk) -> Given:
                 words = "{known} papers found, {papers} judged, {relevant} of them relevant".format_map(found)
                 await desk.progress(reported_s, call.max_seconds, words)
     return Given(
-        FoundPapers(
+        ReadingList(
             papers=[_paper(record, of, desk.public) for record in found["papers"]],
             near=[JudgedPaper(**_named(record, of, desk.public)) for record in found["near"]],
             known=found["known"],
@@ -126,7 +116,7 @@ TOOL = Tool(
         "seconds": Argument("max_seconds", default=SECONDS, most=86_400),
         **AMONG_PAPERS,
     },
-    output=FoundPapers,
+    output=ReadingList,
     work="ask",
     run=_run,
     ends_by_itself=True,

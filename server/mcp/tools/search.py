@@ -1,6 +1,6 @@
 """The tool `search`, in the form that chat products expect: returns id, title and url of papers."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
@@ -13,6 +13,8 @@ from server.mcp.tool import Argument, Desk, Given, Tool
 
 # Fields of the search result that are returned next to its papers.
 BESIDE_THE_RESULTS = ("likelihood", "unknown_words", "notes")
+# Fields of a hit that are returned with its metadata.
+OTHERS = ("folded", "folded_ids", "same_doi", "other_figures", "other_figures_ids", "title_only")
 
 
 class FoundPaper(NamedPaper):
@@ -38,18 +40,23 @@ async def _run(call: SearchCall, desk: Desk) -> Given:
     settings = desk.services.settings.retriever
     of = await desk.asked_of(call.index, call.sources)
     found = await search(of.opened, call.request(settings), settings)
+    shown = found.as_record()
     results = [
         FoundPaper(
             id=paper_id(of, hit.doc_id),
             title=hit.passage.title,
-            url=hit_address(hit.as_record(), of.index, desk.public),
+            url=hit_address(record, of.index, desk.public),
             text=hit.snippet,
-            metadata=metadata_of(hit.paper | listed_authors(hit.paper)) | hit.others(),
+            metadata=metadata_of(hit.paper | listed_authors(hit.paper)) | _others(record),
         )
-        for hit in found.listed
+        for hit, record in zip(found.listed, shown["hits"], strict=True)
     ]
-    record = found.as_record()
-    return Given(SearchResults(results=results, **{name: record[name] for name in BESIDE_THE_RESULTS}))
+    return Given(SearchResults(results=results, **{name: shown[name] for name in BESIDE_THE_RESULTS}))
+
+
+def _others(record: dict[str, Any]) -> dict[str, Any]:
+    """Return the duplicates of a hit, other hits with its DOI or text, and whether it is title-only."""
+    return {name: record[name] for name in OTHERS if name in record}
 
 
 TOOL = Tool(

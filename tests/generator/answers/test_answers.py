@@ -46,7 +46,7 @@ QUOTING = quoting_answer(
 
 def test_keys_and_sections_of_a_record():
     record = ENGLISH.as_record()
-    assert list(record) == [
+    assert record.keys() == {
         "title",
         "introduction",
         "body",
@@ -55,7 +55,7 @@ def test_keys_and_sections_of_a_record():
         "written_by",
         "abstained",
         "sentences",
-    ]
+    }
     assert record["introduction"] == "Aerogel slows the spread."
     assert record["body"] == "It took 14 minutes. It took 99 minutes. 확산이 느려졌다."
     assert record["conclusion"] == "Nobody knows more."

@@ -168,8 +168,8 @@ def test_a_passage_behind_another_of_its_paper_has_its_parts_too(tmp_path):
 
     assert accounts[0].shown == accounts[1].shown
     for account in accounts:
-        assert account.score
-        assert contributions(account.as_record()) == pytest.approx(account.score)
+        assert account.order_score
+        assert contributions(account.as_record()) == pytest.approx(account.order_score)
 
 
 def test_feedback_names_the_strongest_terms_and_those_that_the_passage_holds(index):
@@ -205,7 +205,7 @@ def test_what_constraints_take_from_a_cosine_is_explained(tmp_path):
 
     assert account.features.keys() == {"cosine", "constraints"}
     assert account.features["cosine"] == (pytest.approx(account.cosine), 1.0)
-    assert contributions(account.as_record()) == pytest.approx(account.score)
+    assert contributions(account.as_record()) == pytest.approx(account.order_score)
     assert not any("first query" in line for line in explanation_lines(account))
 
 
@@ -229,7 +229,7 @@ def test_what_constraints_take_from_a_hit_behind_the_candidates_is_explained(tmp
         account = asyncio.run(explain(index, request, behind, settings))
 
     assert account.features.keys() == {"first query", "constraints"}
-    assert contributions(account.as_record()) == pytest.approx(account.score)
+    assert contributions(account.as_record()) == pytest.approx(account.order_score)
 
 
 @pytest.mark.needs_models
