@@ -15,7 +15,7 @@ from pydantic import (
 from pydantic_settings import NoDecode, SettingsConfigDict
 
 from base.files.base_directories import base_directory, in_home
-from base.net.plain_http import refuse_plain_http
+from base.net.unencrypted_secrets import refuse_plain_http
 from base.settings.sources import LayeredSettings
 from indexer.settings import (
     AllowPlainHttp,

@@ -23,8 +23,8 @@ from generator.finding.state import Understanding
 from generator.result import AskResult
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
-from server.calls.asked_of import AskedOf
 from server.problems.details import Problem
+from server.targets.target import OpenTarget
 from server.transport.headers import EVENT_STREAM
 
 
@@ -40,8 +40,8 @@ class KeptAs(TypedDict):
     search: NotRequired[Annotated[str, Field(description="the id of the kept search")]]
 
 
-ANSWER_RESULT = Shaped(AskedOf, SearchResult, AskResult, name="AnswerResult")
-FOUND_PAPERS = Shaped(AskedOf, FoundPapers, WithTree, KeptAs, name="FoundPapers")
+ANSWER_RESULT = Shaped(OpenTarget, SearchResult, AskResult, name="AnswerResult")
+FOUND_PAPERS = Shaped(OpenTarget, FoundPapers, WithTree, KeptAs, name="FoundPapers")
 EVENTS = {
     "step": Shaped(StartedStep, name="StepEvent"),
     "question": Shaped(QuestionEvent),

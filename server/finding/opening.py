@@ -12,15 +12,15 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
-from server.calls.asked_of import AskedOf
 from server.problems.details import detail_of
 from server.services import Backends
+from server.targets.target import OpenTarget
 
 T = TypeVar("T")
 
 
 @asynccontextmanager
-async def opened_sources(asked: AskedOf, services: Backends) -> AsyncIterator[OpenedSources]:
+async def opened_sources(asked: OpenTarget, services: Backends) -> AsyncIterator[OpenedSources]:
     """Keep the sources of a call open; an index in its published version.
 
     Raises:

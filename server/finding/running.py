@@ -15,7 +15,6 @@ from generator.finding.state import FindingState
 from generator.tracing.progress import ended
 from generator.tracing.steps import StepEvent
 from server.access.callers import Caller
-from server.calls.asked_of import AskedOf
 from server.errors import Stopping, TooSlow
 from server.finding.opening import opened_sources
 from server.kept_searches.file import SearchFile, SearchHead, now
@@ -24,6 +23,7 @@ from server.kept_searches.store import KeptSearches, LockedSearch
 from server.model_address import without_address
 from server.monitoring import metrics
 from server.services import Backends
+from server.targets.target import OpenTarget
 from server.transport.streams import until
 
 log = get_logger("server")
@@ -46,7 +46,7 @@ class ToKeep:
 class PreparedSearch:
     """A checked call; without `kept` it is not saved."""
 
-    place: AskedOf
+    place: OpenTarget
     request: FindRequest
     kept: ToKeep | None = None
 

@@ -17,8 +17,8 @@ from server.access.callers import Caller, Visit, visit_of
 from server.errors import QuotaUsed, TooBusy, TooManyOpen, TooOften, TooSlow
 from server.limits.daily_use import DAY_S, DailyUse
 from server.limits.open_calls import OpenCalls
-from server.limits.places import Places
 from server.limits.rates import Buckets, Rate
+from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
 from server.settings import ServerSettings
 
@@ -71,7 +71,7 @@ class Gate:
             or (max(LEAST_ASKS, ceil(ASKS_OF_A_MODEL / settings.processes)) if has_model else searches),
         }
         self.places = {
-            work: Places(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
+            work: WorkQueue(places, places * settings.waiting, in_a_burst=places * settings.waiting * BURST)
             for work, places in at_once.items()
         }
         rates = {

@@ -12,9 +12,9 @@ from starlette.requests import HTTPConnection
 
 from base.calls import Call, Flag
 from server.addresses import public_address
-from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Work
 from server.services import Backends, Services
+from server.targets.target import OpenTarget, open_target
 
 A = TypeVar("A", bound=Call)
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -41,9 +41,9 @@ class Desk:
         """Return the name of the chosen index; raises as `OpenIndexes.chosen`."""
         return await self.services.indexes.chosen(name or self.index)
 
-    async def asked_of(self, index: str | None, sources: Sequence[str]) -> AskedOf:
-        """Open what is meant; raises as `server.calls.asked_of.asked_of`."""
-        return await asked_of(self.services, index or (None if sources else self.index), sources)
+    async def open_target(self, index: str | None, sources: Sequence[str]) -> OpenTarget:
+        """Open what is meant; raises as `server.targets.target.open_target`."""
+        return await open_target(self.services, index or (None if sources else self.index), sources)
 
     @property
     def public(self) -> str:

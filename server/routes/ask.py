@@ -13,10 +13,10 @@ from generator.calls import AskCall
 from generator.pipeline import answer_question
 from generator.request import AskRequest, Settings
 from server.api.events import ANSWER_RESULT, EVENTS, stream_responses
-from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
+from server.targets.target import OpenTarget, open_target
 from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
 from server.transport.streams import numbered_events, until
@@ -36,13 +36,13 @@ ANSWER = Annotated[dict[str, Any], ANSWER_RESULT]
 class Prepared:
     """A call that passed all checks before its work."""
 
-    of: AskedOf
+    of: OpenTarget
     request: AskRequest
 
 
 async def _prepared(call: AskCall, services: Services) -> Prepared:
     request = call.request(services.settings)
-    return Prepared(await asked_of(services, call.index, call.sources), request)
+    return Prepared(await open_target(services, call.index, call.sources), request)
 
 
 async def _by_address(call: Annotated[AskCall, Query()], services: Shared) -> Prepared:
@@ -92,7 +92,7 @@ def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent
 
 
 async def _with_names(
-    of: AskedOf, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
+    of: OpenTarget, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Add the index or the sources to the whole answer, and hide the address of the model's server."""
     async with aclosing(arriving):

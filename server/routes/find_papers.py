@@ -11,11 +11,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from generator.finding.calls import FindCall
 from server.access.callers import visit_of
 from server.api.events import FINDING_EVENTS, FOUND_PAPERS, stream_responses
-from server.calls.asked_of import asked_of
 from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
 from server.kept_searches.calls import fields_of, resuming_call
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
+from server.targets.target import open_target
 from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
 from server.transport.streams import numbered_events
@@ -46,7 +46,7 @@ async def _events(
         if kept:
             call = resuming_call(call, kept[1].head.request)
         asked = call.request()
-        place = await asked_of(services, call.index, call.sources)
+        place = await open_target(services, call.index, call.sources)
         named = fields_of(call) | {name: value for name, value in place.as_record().items() if value}
         prepared = PreparedSearch(place, asked, ToKeep(services.searches, visit.caller, named, kept))
         async with aclosing(finding_events(prepared, services)) as events:

@@ -1,13 +1,18 @@
-"""Liveness and readiness."""
+"""Liveness, readiness, and metrics for Prometheus."""
 
+import asyncio
 from typing import Annotated, Literal, NotRequired
 
 from fastapi import APIRouter
+from fastapi.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from server.api.schemas import Shaped
 from server.errors import NothingOpens, Starting, Stopping
+from server.limits.gate import Admin
+from server.monitoring import metrics
 from server.problems.details import code_of
 from server.processes.stopping import STOPPING
 from server.services import Shared
@@ -57,3 +62,15 @@ async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
         raise NothingOpens(f"no index can be opened: {', '.join(sorted(set(errors)))}")
     ready: Ready = {"status": "ok", "indexes": indexes.count}
     return {**ready, "errors": errors} if errors else ready
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def read_metrics(services: Shared, _: Admin) -> Response:
+    """Return the metrics of all processes; needs a key with the scope admin."""
+    for index, version in services.indexes.versions().items():
+        metrics.VERSION.labels(index).set(version)
+    return Response(await asyncio.to_thread(metrics.exposition), media_type=CONTENT_TYPE_LATEST)

@@ -1,19 +1,22 @@
-"""The indexes and their properties."""
+"""The indexes, their properties, and example questions made from their papers."""
 
 import asyncio
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from base.errors import ResourceError
 from indexer.console import as_record, describe_vectors
 from indexer.versions.manifest import Manifest
+from retriever.calls import IndexName
+from retriever.views.example_questions import example_questions
 from server.api.schemas import Shaped
 from server.limits.gate import Read
 from server.problems.details import problem
 from server.services import Services, Shared
+from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["indexes"])
 
@@ -86,3 +89,24 @@ def _of_manifest(services: Services, manifest: Manifest) -> dict[str, Any]:
         "fingerprint": manifest.fingerprint,
         "language_model": llm.model if llm.configured else None,
     }
+
+
+class Examples(TypedDict):
+    """Example questions for an index."""
+
+    index: str
+    questions: list[str]
+
+
+@router.get("/examples")
+async def examples(
+    request: Request,
+    services: Shared,
+    _: Read,
+    index: Annotated[IndexName, Query()] = None,
+    lang: Annotated[Literal["ko", "en"], Query(description="of the questions", examples=["ko"])] = "en",
+) -> Annotated[Examples, Shaped(Examples)]:
+    """Return three questions, always the same ones for a version of the index."""
+    name = await services.indexes.chosen(index)
+    finding = example_questions(await services.indexes.get(name), lang)
+    return {"index": name, "questions": list(await while_connected(request, services, finding))}

@@ -11,12 +11,12 @@ from generator.finding.finding import year_of
 from generator.finding.result import FoundPapers, WithTree, partial_result
 from server.access.callers import visit_of
 from server.api.schemas import Shaped
-from server.calls.asked_of import AskedOf
 from server.kept_searches.calls import kept_call
 from server.kept_searches.file import SearchFile, SearchHead, in_order
 from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared
+from server.targets.target import OpenTarget
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
@@ -34,7 +34,7 @@ class KeptSearches(TypedDict):
     """The caller's searches, newest first."""
 
     searches: list[
-        Annotated[dict[str, Any], Shaped(AskedOf, (SearchHead, HEAD_FIELDS), Running, name="KeptHead")]
+        Annotated[dict[str, Any], Shaped(OpenTarget, (SearchHead, HEAD_FIELDS), Running, name="KeptHead")]
     ]
 
 
@@ -44,7 +44,9 @@ class KeptSearch(Running):
 
 KEPT_SEARCH = Annotated[
     dict[str, Any],
-    Shaped(AskedOf, FoundPapers, WithTree, (SearchHead, ("id", "request", "created", "updated")), KeptSearch),
+    Shaped(
+        OpenTarget, FoundPapers, WithTree, (SearchHead, ("id", "request", "created", "updated")), KeptSearch
+    ),
 ]
 
 

@@ -8,9 +8,9 @@ from retriever.calls import SearchCall
 from retriever.stages.stages import Stage
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
 from server.api.schemas import Shaped
-from server.calls.asked_of import AskedOf, asked_of
 from server.limits.gate import Search
 from server.services import Services, Shared
+from server.targets.target import OpenTarget, open_target
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 @router.post("/keywords")
 async def keywords(
     request: Request, call: SearchCall, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(AskedOf, ChosenKeywords)]:
+) -> Annotated[dict[str, Any], Shaped(OpenTarget, ChosenKeywords)]:
     """Choose the keywords of a question."""
     return await _planned(request, call, services, "keywords")
 
@@ -27,14 +27,14 @@ async def keywords(
 @router.post("/queries")
 async def queries(
     request: Request, call: SearchCall, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(AskedOf, PlannedSearch)]:
+) -> Annotated[dict[str, Any], Shaped(OpenTarget, PlannedSearch)]:
     """Make the queries of a question, from given keywords or its own."""
     return await _planned(request, call, services, "plan")
 
 
 async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
     settings = services.settings.retriever
-    of = await asked_of(services, call.index, call.sources)
+    of = await open_target(services, call.index, call.sources)
     planning = plan_search(of.opened, call.request(settings), settings, upto=upto)
     planned = await while_connected(request, services, planning)
     return of.as_record() | planned.as_record()

@@ -18,12 +18,12 @@ from retriever.views.facets import Facets
 from retriever.views.nothing_found import NothingFound, nothing_found
 from server.access.callers import visit_of
 from server.api.schemas import Shaped
-from server.calls.asked_of import AskedOf, asked_of
-from server.calls.searching import searched
 from server.errors import Stopping
 from server.limits.gate import Search
 from server.routes.facets import counted
 from server.services import Services, Shared
+from server.targets.searching import searched
+from server.targets.target import OpenTarget, open_target
 from server.transport.leaving import while_connected
 
 COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
@@ -49,7 +49,7 @@ class FoundInIndex(TypedDict):
     ]
 
 
-SEARCH_RESULT = Annotated[dict[str, Any], Shaped(AskedOf, SearchResult, FoundInIndex, name="SearchResult")]
+SEARCH_RESULT = Annotated[dict[str, Any], Shaped(OpenTarget, SearchResult, FoundInIndex, name="SearchResult")]
 
 
 @router.get("/search")
@@ -68,7 +68,7 @@ async def search_by_body(request: Request, call: SearchCall, services: Shared, _
 
 async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
     asked = call.request(services.settings.retriever)
-    of = await asked_of(services, call.index, call.sources)
+    of = await open_target(services, call.index, call.sources)
     result, manifest = await searched(request, services, of, asked)
     record = await found(request, services, of, asked, result, manifest)
     if call.facets and not of.sources and (counts := await _counts(request, services, of.opened, asked)):
@@ -94,7 +94,7 @@ async def _counts(
 async def found(
     request: Request,
     services: Services,
-    of: AskedOf,
+    of: OpenTarget,
     asked: SearchRequest,
     result: SearchResult,
     manifest: Manifest,

@@ -15,7 +15,7 @@ from retriever.sources.gathered import index_of_sources
 from retriever.sources.merging import LimitedSource, ask_sources
 from retriever.sources.models import SharedModels
 from server.access.callers import current_visit, may_use
-from server.limits.places import Places
+from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
 from server.source_names import as_index
 from server.sources.kept_source import KeptSource
@@ -37,7 +37,7 @@ class OfferedSources:
         """Connect to nothing yet; `at_once` limits the concurrent questions to sources."""
         self._kept = {each.name: KeptSource(each, settings.indexer) for each in declared}
         self.models = SharedModels(settings.indexer, settings.retriever.synonyms)
-        self._places = Places(max(1, at_once), 0)
+        self._places = WorkQueue(max(1, at_once), 0)
 
     @asynccontextmanager
     async def keeping(self) -> AsyncIterator["OfferedSources"]:

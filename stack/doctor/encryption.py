@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from base.net.plain_http import hosts_in_the_clear
+from base.net.unencrypted_secrets import hosts_in_the_clear
 from stack.doctor.findings import Finding
 
 

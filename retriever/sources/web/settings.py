@@ -5,7 +5,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from base.net.plain_http import refuse_plain_http
+from base.net.unencrypted_secrets import refuse_plain_http
 from indexer.settings import BaseUrl, HeaderKey
 from retriever.sources.settings import SourceSettings
 

@@ -71,7 +71,7 @@ class CheckedAnswer(BaseModel):
 
 async def _run(call: AskCall, desk: Desk) -> Given:
     services = desk.services
-    of = await desk.asked_of(call.index, call.sources)
+    of = await desk.open_target(call.index, call.sources)
     request = call.request(services.settings)
     asked = await answer_question(of.opened, request, services.settings, model=services.model)
     record = asked.as_record()

@@ -11,10 +11,10 @@ from generator.finding.result import shorten
 from generator.finding.state import FoundBy
 from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
-from server.calls.asked_of import AskedOf
 from server.finding.running import PreparedSearch, finding_events
 from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Argument, Desk, Given, Tool
+from server.targets.target import OpenTarget
 
 SECONDS = 50  # many clients time out after a minute
 MOST_WAYS = 3  # reported per paper
@@ -49,7 +49,7 @@ class ReadingList(BaseModel):
 
 
 async def _run(call: FindCall, desk: Desk) -> Given:
-    of = await desk.asked_of(call.index, call.sources)
+    of = await desk.open_target(call.index, call.sources)
     found: Mapping[str, Any] = {}
     reported_s = 0.0  # reported progress must increase
     async with aclosing(finding_events(PreparedSearch(of, call.request()), desk.services)) as events:
@@ -70,7 +70,7 @@ async def _run(call: FindCall, desk: Desk) -> Given:
     )
 
 
-def _named(record: dict[str, Any], of: AskedOf, public: str) -> dict[str, Any]:
+def _named(record: dict[str, Any], of: OpenTarget, public: str) -> dict[str, Any]:
     """Return the fields that every paper has."""
     return {
         "id": paper_id(of, record["id"]),
@@ -82,7 +82,7 @@ def _named(record: dict[str, Any], of: AskedOf, public: str) -> dict[str, Any]:
     }
 
 
-def _paper(record: dict[str, Any], of: AskedOf, public: str) -> RelevantPaper:
+def _paper(record: dict[str, Any], of: OpenTarget, public: str) -> RelevantPaper:
     ways = [
         FoundBy(
             kind=by["kind"],

@@ -38,7 +38,7 @@ class SearchResults(BaseModel):
 
 async def _run(call: SearchCall, desk: Desk) -> Given:
     settings = desk.services.settings.retriever
-    of = await desk.asked_of(call.index, call.sources)
+    of = await desk.open_target(call.index, call.sources)
     found = await search(of.opened, call.request(settings), settings)
     shown = found.as_record()
     results = [

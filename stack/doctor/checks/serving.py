@@ -8,7 +8,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
-from base.net.plain_http import hosts_in_the_clear
+from base.net.unencrypted_secrets import hosts_in_the_clear
 from base.settings.file import read_settings_file
 from base.untrusted import one_line, read_json
 from generator.pipeline import run

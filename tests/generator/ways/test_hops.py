@@ -57,7 +57,7 @@ def rewritten(question):
     return says({"question": question})
 
 
-def asked_of(sample, *replies, hops="always", question=STEPS, evidence=None):
+def open_target(sample, *replies, hops="always", question=STEPS, evidence=None):
     script = Scripted(replies)
     llm = settings(stream=False, retries=0)
     asked = ask_model(sample, question, settings_of(UNUSED, llm=llm), script, hops=hops, evidence=evidence)
@@ -73,7 +73,7 @@ def hop_steps(asked):
 
 
 def test_each_answer_of_a_chain_enters_the_next_question(sample):
-    asked, script = asked_of(
+    asked, script = open_target(
         sample,
         decomposed(FIRST, SECOND),
         chained(FIRST, SECOND),
@@ -94,7 +94,7 @@ def test_each_answer_of_a_chain_enters_the_next_question(sample):
 
 
 def test_the_evidence_of_all_hops_goes_to_the_answer(sample):
-    asked, script = asked_of(
+    asked, script = open_target(
         sample,
         decomposed(KOREAN, ENGLISH, ordered=False),
         answers("one"),
@@ -111,14 +111,14 @@ def test_the_evidence_of_all_hops_goes_to_the_answer(sample):
 
 def test_as_much_evidence_as_is_asked_for_goes_to_the_answer_of_several_steps(sample):
     replies = [decomposed(FIRST, SECOND, ordered=False), answers("a"), answers("b"), says(ANSWER)]
-    asked, _ = asked_of(sample, *replies, evidence=30)
+    asked, _ = open_target(sample, *replies, evidence=30)
     assert len(hop_steps(asked)) == 2
     assert 30 <= len(asked.evidence) <= 60
 
 
 def test_what_the_question_excludes_and_its_years_hold_for_every_hop(sample):
     question = f"Papers since 2015, except swelling: {STEPS}"
-    asked, _ = asked_of(
+    asked, _ = open_target(
         sample,
         decomposed(KOREAN, ENGLISH, ordered=False),
         answers("one"),
@@ -136,7 +136,7 @@ def test_what_the_question_excludes_and_its_years_hold_for_every_hop(sample):
 
 
 def test_questions_that_do_not_depend_are_not_chained(sample):
-    asked, script = asked_of(
+    asked, script = open_target(
         sample, decomposed(FIRST, ENGLISH, ordered=False), answers("a"), answers("b"), says(ANSWER)
     )
     assert len(script.requests) == 4
@@ -144,7 +144,7 @@ def test_questions_that_do_not_depend_are_not_chained(sample):
 
 
 def test_a_question_of_one_step_goes_its_way(sample):
-    asked, script = asked_of(
+    asked, script = open_target(
         sample,
         says({"korean": ["배터리", "열폭주"], "english": ["battery", "thermal runaway"]}),
         says(ANSWER),
@@ -156,7 +156,7 @@ def test_a_question_of_one_step_goes_its_way(sample):
 
 
 def test_where_the_model_sees_one_step_the_question_goes_its_way(sample):
-    asked, script = asked_of(
+    asked, script = open_target(
         sample,
         decomposed(STEPS),
         says({"korean": ["지식 그래프", "환각"], "english": ["knowledge graph", "hallucination"]}),
@@ -168,7 +168,7 @@ def test_where_the_model_sees_one_step_the_question_goes_its_way(sample):
 
 
 def test_a_question_that_was_asked_before_ends_the_steps(sample):
-    asked, _ = asked_of(
+    asked, _ = open_target(
         sample,
         decomposed(FIRST, SECOND),
         chained(FIRST, SECOND, "And then?"),
@@ -181,7 +181,7 @@ def test_a_question_that_was_asked_before_ends_the_steps(sample):
 
 
 def test_a_step_without_an_answer_ends_the_chain(sample):
-    asked, _ = asked_of(
+    asked, _ = open_target(
         sample,
         decomposed(FIRST, SECOND),
         chained(FIRST, SECOND),
@@ -193,13 +193,13 @@ def test_a_step_without_an_answer_ends_the_chain(sample):
 
 
 def test_a_step_that_finds_nothing_ends_the_chain(sample):
-    asked, _ = asked_of(sample, decomposed("キツネ?", SECOND), chained("キツネ?", SECOND), says(ANSWER))
+    asked, _ = open_target(sample, decomposed("キツネ?", SECOND), chained("キツネ?", SECOND), says(ANSWER))
     assert "step 1 found no answer" in " ".join(asked.result.notes)
 
 
 def test_of_a_hundred_steps_six_are_gone(sample):
     steps = [f"What is the {number}th property of hard carbon?" for number in range(100)]
-    asked, script = asked_of(sample, decomposed(*steps, ordered=False), *[answers("a")] * 6, says(ANSWER))
+    asked, script = open_target(sample, decomposed(*steps, ordered=False), *[answers("a")] * 6, says(ANSWER))
     assert len(hop_steps(asked)) == 6
     assert "planned 100 steps" in " ".join(asked.result.notes)
     assert len(script.requests) == 8
@@ -217,14 +217,14 @@ def test_of_a_hundred_steps_six_are_gone(sample):
     ],
 )
 def test_without_a_plan_two_rounds_of_searches_take_its_place(sample, plan):
-    asked, _ = asked_of(sample, plan, plan, says(ANSWER))
+    asked, _ = open_target(sample, plan, plan, says(ANSWER))
     assert "two rounds of searches" in " ".join(asked.result.notes)
     assert asked.answer.title == "A title"
 
 
 @pytest.mark.parametrize("question", ["?!", STEPS.lower()])
 def test_a_question_that_cannot_be_asked_is_no_step(sample, question):
-    asked, _ = asked_of(
+    asked, _ = open_target(
         sample,
         decomposed(question, FIRST, ENGLISH, ordered=False),
         answers("a"),
@@ -294,7 +294,7 @@ def test_a_model_that_is_silent_costs_no_more_than_the_seconds_of_the_budget(sam
 
 
 def test_where_the_model_fails_in_a_step_the_answer_says_so(sample):
-    asked, _ = asked_of(
+    asked, _ = open_target(
         sample,
         decomposed(FIRST, SECOND),
         chained(FIRST, SECOND),

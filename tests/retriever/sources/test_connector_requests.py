@@ -32,7 +32,7 @@ METHANE = any_of("methane", "covid-19")
 YEARS = Filters(years=Range(2018, 2020))
 
 
-def asked_of(kind: str, call: Callable[[WebSource], Awaitable[object]], **settings: object) -> list[Asked]:
+def open_target(kind: str, call: Callable[[WebSource], Awaitable[object]], **settings: object) -> list[Asked]:
     """Return what a service is asked by a call."""
     with service(lambda asked: Reply(EXCHANGES[kind].found(asked))) as (address, asked):
         ask(open_kind(kind, address, **settings), call)
@@ -44,7 +44,7 @@ def search(filters: Filters = YEARS, k: int = 10) -> Callable[[WebSource], Await
 
 
 def test_openalex_searches_with_years_and_language() -> None:
-    (request,) = asked_of("openalex", search(Filters(years=Range(2018, None), lang="en")))
+    (request,) = open_target("openalex", search(Filters(years=Range(2018, None), lang="en")))
     assert request.path == "/works"
     assert request.one("search") == 'methane OR "covid-19"'
     assert request.one("filter") == "from_publication_date:2018-01-01,language:en"
@@ -53,12 +53,12 @@ def test_openalex_searches_with_years_and_language() -> None:
 
 
 def test_openalex_follows_references_in_two_requests_and_citing_works_in_one_each() -> None:
-    forward = asked_of("openalex", lambda source: source.references(["W101", "W102"], 10))
+    forward = open_target("openalex", lambda source: source.references(["W101", "W102"], 10))
     assert [request.one("filter") for request in forward] == [
         "ids.openalex:W101|W102",
         "ids.openalex:W102|W103",
     ]
-    backward = asked_of("openalex", lambda source: source.citing(["W101", "W102"], 10))
+    backward = open_target("openalex", lambda source: source.citing(["W101", "W102"], 10))
     assert sorted(request.one("filter") for request in backward) == ["cites:W101", "cites:W102"]
 
 
@@ -93,7 +93,7 @@ def test_what_was_found_until_the_time_ended_comes_back() -> None:
 def test_queries_go_to_a_host_no_faster_than_its_rate() -> None:
     queries = [(any_of(f"word{number}"), 10) for number in range(4)]
     begun = time.monotonic()
-    asked_of("wikipedia", lambda source: source.search(queries, filters=Filters()), requests_per_second=5)
+    open_target("wikipedia", lambda source: source.search(queries, filters=Filters()), requests_per_second=5)
     assert time.monotonic() - begun >= 0.6
 
 
@@ -125,7 +125,7 @@ NO_COWS = And((METHANE, Not(Term("cow", ("cow",)))))
 
 def test_semantic_scholar_ranks_words_and_phrases_by_relevance() -> None:
     query = Or((*METHANE.clauses, Or((PADDY, Term("rice", ("rice",)), Term("::", ())))))
-    (ranked,) = asked_of("semantic_scholar", lambda source: source.search([(query, 10)], filters=YEARS))
+    (ranked,) = open_target("semantic_scholar", lambda source: source.search([(query, 10)], filters=YEARS))
     assert ranked.path == "/paper/search"
     assert ranked.one("query") == "methane covid 19 rice paddy"
     assert ranked.one("year") == "2018-2020"
@@ -154,7 +154,7 @@ def test_semantic_scholar_matches_boolean_queries_in_bulk_and_says_how_they_are_
 
 
 def test_semantic_scholar_searches_in_bulk_alone_where_a_setting_says_so() -> None:
-    (chosen,) = asked_of("semantic_scholar", search(), search="bulk")
+    (chosen,) = open_target("semantic_scholar", search(), search="bulk")
     assert chosen.path == "/paper/search/bulk"
 
 
@@ -170,7 +170,7 @@ def test_semantic_scholar_goes_on_with_the_token_of_a_page() -> None:
 
 
 def test_arxiv_is_asked_by_relevance_with_dates_of_submission() -> None:
-    (request,) = asked_of("arxiv", search())
+    (request,) = open_target("arxiv", search())
     assert request.path == "/query"
     assert request.one("search_query") == (
         '(all:methane OR all:"covid-19") AND submittedDate:[201801010000 TO 202012312359]'
@@ -181,7 +181,7 @@ def test_arxiv_is_asked_by_relevance_with_dates_of_submission() -> None:
 
 def test_pubmed_brings_the_records_of_all_queries_in_one_request() -> None:
     queries = [(METHANE, 10), (any_of("paddy"), 10)]
-    asked = asked_of("pubmed", lambda source: source.search(queries, filters=YEARS))
+    asked = open_target("pubmed", lambda source: source.search(queries, filters=YEARS))
     assert [request.path for request in asked].count("/efetch.fcgi") == 1
     assert len(asked) == 3
     terms = {request.one("term") for request in asked if request.path == "/esearch.fcgi"}
@@ -198,19 +198,19 @@ def test_pubmed_brings_the_records_of_all_queries_in_one_request() -> None:
 def test_pubmed_is_asked_for_headings_as_headings_with_their_commas() -> None:
     headings = Term("Methane", (), "heading"), Phrase("Diabetes Mellitus, Type 2", (), "heading")
     query = Or((*headings, Term("methane", ("methane",))))
-    first, *_ = asked_of("pubmed", lambda source: source.search([(query, 10)], filters=Filters()))
+    first, *_ = open_target("pubmed", lambda source: source.search([(query, 10)], filters=Filters()))
     assert first.one("term") == '"Methane"[mh] OR "Diabetes Mellitus, Type 2"[mh] OR "methane"[tiab]'
 
 
 def test_pubmed_asks_for_the_links_of_all_papers_at_once() -> None:
-    links, records = asked_of("pubmed", lambda source: source.citing(["101", "102"], 5))
+    links, records = open_target("pubmed", lambda source: source.citing(["101", "102"], 5))
     assert links.one("linkname") == "pubmed_pubmed_citedin"
     assert links.parameters["id"] == ["101", "102"]
     assert records.one("id") == "101,102"
 
 
 def test_wikipedia_is_asked_for_articles_and_their_introductions_at_once() -> None:
-    (request,) = asked_of("wikipedia", search(Filters()))
+    (request,) = open_target("wikipedia", search(Filters()))
     assert request.path == "/api.php"
     assert request.one("gsrsearch") == 'methane OR "covid-19"'
     assert (request.one("generator"), request.one("exintro"), request.one("gsrlimit")) == (
@@ -221,8 +221,8 @@ def test_wikipedia_is_asked_for_articles_and_their_introductions_at_once() -> No
 
 
 def test_wikipedia_is_not_asked_for_another_language_or_for_years() -> None:
-    assert asked_of("wikipedia", search(Filters(lang="ko"))) == []
-    assert asked_of("wikipedia", search(YEARS)) == []
+    assert open_target("wikipedia", search(Filters(lang="ko"))) == []
+    assert open_target("wikipedia", search(YEARS)) == []
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
@@ -233,7 +233,7 @@ def test_the_address_of_a_wikipedia_is_that_of_its_language(language: str) -> No
 
 def test_scienceon_is_asked_with_a_token_that_all_queries_share() -> None:
     queries = [(METHANE, 10), (any_of("논"), 10)]
-    token, *calls = asked_of("scienceon", lambda source: source.search(queries, filters=YEARS))
+    token, *calls = open_target("scienceon", lambda source: source.search(queries, filters=YEARS))
     assert token.path == "/tokenrequest.do"
     assert SECRET not in token.target
     assert {call.one("token") for call in calls} == {"0123456789abcdef"}

@@ -1,11 +1,11 @@
-"""Places for work: how much at once, who waits, who is refused, who goes in first."""
+"""WorkQueue for work: how much at once, who waits, who is refused, who goes in first."""
 
 import asyncio
 
 import pytest
 
 from server.errors import TooBusy
-from server.limits.places import ALONE_S, Places
+from server.limits.work_queue import ALONE_S, WorkQueue
 from tests.virtual_clock import run
 
 
@@ -39,7 +39,7 @@ async def settle():
 
 def test_so_much_is_under_way_so_much_waits_and_the_rest_is_refused():
     async def run():
-        work = Work(Places(2, 1))
+        work = Work(WorkQueue(2, 1))
         done = [work.begin("a")[0] for _ in range(3)]
         await settle()
         assert (work.places.running, work.places.waiting) == (2, 1)
@@ -60,7 +60,7 @@ def test_so_much_is_under_way_so_much_waits_and_the_rest_is_refused():
 
 def test_a_caller_leaves_the_last_place_to_others_while_they_come():
     async def run():
-        work = Work(Places(2, 4))
+        work = Work(WorkQueue(2, 4))
         ends, _ = work.begin("other")
         await settle()
         ends.set()
@@ -80,7 +80,7 @@ def test_a_caller_who_is_alone_has_all_places():
     now = [0.0]
 
     async def run():
-        work = Work(Places(2, 4, clock=lambda: now[0]))
+        work = Work(WorkQueue(2, 4, clock=lambda: now[0]))
         ends, _ = work.begin("other")
         await settle()
         ends.set()
@@ -95,7 +95,7 @@ def test_a_caller_who_is_alone_has_all_places():
 
 def test_a_reserved_place_opens_to_a_caller_who_waits_when_nobody_else_has_come_for_a_while():
     async def main():
-        work = Work(Places(2, 4, clock=asyncio.get_running_loop().time))
+        work = Work(WorkQueue(2, 4, clock=asyncio.get_running_loop().time))
         ends, _ = work.begin("other")
         await asyncio.sleep(0.1)
         ends.set()
@@ -111,7 +111,7 @@ def test_a_reserved_place_opens_to_a_caller_who_waits_when_nobody_else_has_come_
 
 def test_a_reserved_place_is_kept_longer_when_another_caller_comes_meanwhile():
     async def main():
-        work = Work(Places(2, 4, clock=asyncio.get_running_loop().time))
+        work = Work(WorkQueue(2, 4, clock=asyncio.get_running_loop().time))
         ends, _ = work.begin("other")
         ends.set()
         await settle()
@@ -130,7 +130,7 @@ def test_a_reserved_place_is_kept_longer_when_another_caller_comes_meanwhile():
 
 def test_work_that_waits_for_another_machine_leaves_its_place_to_the_next():
     async def run():
-        work = Work(Places(1, 2))
+        work = Work(WorkQueue(1, 2))
         done = [work.begin(caller)[0] for caller in "abc"]
         await settle()
         with work.places.one_more():
@@ -153,7 +153,7 @@ def test_work_that_waits_for_another_machine_leaves_its_place_to_the_next():
 
 def test_the_busiest_is_refused_first_and_served_last():
     async def run():
-        work = Work(Places(1, 3))
+        work = Work(WorkQueue(1, 3))
         held = [work.begin("busy") for _ in range(4)]
         await settle()
         work.places.check("other")
@@ -175,7 +175,7 @@ def test_the_busiest_is_refused_first_and_served_last():
 
 def test_who_has_as_much_is_refused_as_the_newcomer():
     async def run():
-        work = Work(Places(1, 2))
+        work = Work(WorkQueue(1, 2))
         held = [work.begin(caller) for caller in "abc"]
         await settle()
         with pytest.raises(TooBusy):
@@ -190,7 +190,7 @@ def test_who_has_as_much_is_refused_as_the_newcomer():
 @pytest.mark.parametrize("let_in_meanwhile", [False, True])
 def test_who_leaves_while_waiting_leaves_no_place_taken(let_in_meanwhile):
     async def run():
-        work = Work(Places(1, 2))
+        work = Work(WorkQueue(1, 2))
         first, task = work.begin("a")
         _, leaving = work.begin("b")
         behind, last = work.begin("c")
@@ -211,7 +211,7 @@ def test_who_leaves_while_waiting_leaves_no_place_taken(let_in_meanwhile):
 
 def test_what_fails_gives_its_place_back():
     async def run():
-        places = Places(1, 0)
+        places = WorkQueue(1, 0)
         for _ in range(3):
             with pytest.raises(ValueError, match="broken"):
                 async with places.taken("a"):
@@ -225,7 +225,7 @@ def test_a_burst_may_wait_and_a_queue_that_stands_is_kept_short():
     now = [0.0]
 
     async def run():
-        work = Work(Places(1, 1, in_a_burst=4, clock=lambda: now[0]))
+        work = Work(WorkQueue(1, 1, in_a_burst=4, clock=lambda: now[0]))
         held = [work.begin("a") for _ in range(5)]
         await settle()
         assert work.places.waiting == 4
@@ -257,7 +257,7 @@ def test_a_queue_that_grows_short_while_somebody_comes_still_takes_or_refuses():
         return now[0]
 
     async def run():
-        work = Work(Places(1, 1, in_a_burst=4, clock=clock))
+        work = Work(WorkQueue(1, 1, in_a_burst=4, clock=clock))
         held = [work.begin(caller) for caller in "ab"]
         await settle()
         step[0] = 0.4  # a queue that has stood for a second is kept short

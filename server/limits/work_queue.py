@@ -27,7 +27,7 @@ SOON_S = 0.01  # minimum delay of a second look at a reserved place: two clocks 
 FULL = "the server is busy; try again in a moment"
 
 
-class Places:
+class WorkQueue:
     """Places for one kind of work, for one event loop."""
 
     def __init__(

@@ -1,1 +1,0 @@
-"""What a call asks: an index or sources, and a search of them."""

@@ -1,0 +1,1 @@
+"""The target of a call (an index or sources), and a search of it."""
