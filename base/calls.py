@@ -139,9 +139,18 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
     return ".".join(place), message[:1].lower() + message[1:]
 
 
+def refusal_with_value(error: ValidationError) -> tuple[str, str]:
+    """Return the place of the first error and its words, with a short value that the caller gave."""
+    first = error.errors(include_url=False)[0]
+    place, words = refusal(first)
+    value = repr(first["input"])
+    names_value = first["type"] not in {"missing", IN_PART} and len(value) <= SHOWN_CHARACTERS
+    return place, f"{words}, not {value}" if names_value else words
+
+
 def invalid_call(error: ValidationError) -> InvalidCall:
     """Return an error of pydantic as an error for callers from Python."""
-    return InvalidCall(": ".join(refusal(error.errors(include_url=False)[0])))
+    return InvalidCall(": ".join(refusal_with_value(error)))
 
 
 def described(*, example: Any, **schema: Any) -> WithJsonSchema:

@@ -1,7 +1,7 @@
 """The ranking methods of `eval run`: a search, the evidence of an answer, or the papers found."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -106,15 +106,13 @@ def ask_kind(
     return KindOfRun(request.way, request.evidence, unit, _without_question(request), asked, ranked)
 
 
-def find_kind(
-    of: OpenTarget, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
-) -> KindOfRun:
-    """Rank by the papers found, as in `find-papers` with its options."""
+def find_kind(of: OpenTarget, settings: Settings, call: FindCall, *, unit: Unit) -> KindOfRun:
+    """Rank by the papers found, as in `find-papers` with the options of a call."""
     if unit != "paper":
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
         )
-    request = FindCall.of(question="?", **given, **({"papers": k} if k else {})).request()
+    request = call.changed(question="?").request()
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         try:

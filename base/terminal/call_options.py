@@ -17,10 +17,11 @@ from click.core import ParameterSource
 from pydantic import ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
-from base.calls import Call, Flag, Section, refusal
+from base.calls import Call, Flag, Section, refusal_with_value
 from base.terminal.parameters import completing
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+AnyCall = TypeVar("AnyCall", bound=Call)
 Completions = Mapping[str, Callable[[], Iterable[str]]]
 SECTIONS = tuple(Section)
 
@@ -76,21 +77,26 @@ def given_options(context: click.Context) -> set[str]:
     }
 
 
+def made_call(call: type[AnyCall], values: Mapping[str, Any]) -> AnyCall:
+    """Make a call of values from the command line; raise UsageError that names the option."""
+    try:
+        return call(**values)
+    except ValidationError as error:
+        place, words = refusal_with_value(error)
+        name = place.partition(".")[0]
+        field = call.model_fields.get(name)
+        raise click.UsageError(f"{_names(name, field)[0] if field else place}: {words}") from None
+
+
 def _made(call: type[Call], values: Mapping[str, Any]) -> Call:
-    """Make the call of the values on the command line; the others keep their defaults."""
+    """Make the call of the options that were given; the others keep their defaults."""
     context = click.get_current_context()
     given = {
         name: value
         for name, value in values.items()
         if context.get_parameter_source(name) is not ParameterSource.DEFAULT
     }
-    try:
-        return call(**given)
-    except ValidationError as error:
-        place, words = refusal(error.errors(include_url=False)[0])
-        field = call.model_fields.get(place.partition(".")[0])
-        where = _names(place.partition(".")[0], field)[-1] if field else place
-        raise click.UsageError(f"{where}: {words}") from None
+    return made_call(call, given)
 
 
 def _position(field: FieldInfo) -> tuple[bool, int, bool]:
