@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from unicodedata import normalize
 
 from base.errors import InvalidCall
 from base.logs import request_id
@@ -25,6 +26,7 @@ from generator.model_calls.budgets import Allowance, Budget
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
+from retriever.constraints.parsing import find_constraints
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
@@ -113,11 +115,15 @@ async def find_in_sources(
             before = before.with_prompts(agent_prompts(request))
         allowance = Allowance(request.budget, before.spent)
         year = year_of(settings)
-        excluded = await relevance.excluded(request.question, year)
+        question = normalize("NFC", request.question)
+        constraints = find_constraints(question, year)
+        excluded = await relevance.excluded(question, constraints)
         ranking = await stack.enter_async_context(
-            QuestionRanking(request.question, year, opened.sources, relevance.models, settings.retriever)
+            QuestionRanking(question, constraints, opened.sources, relevance.models, settings.retriever)
         )
-        resources = FindResources(opened.sources, relevance, ranking, model, allowance, year, excluded)
+        resources = FindResources(
+            opened.sources, relevance, ranking, model, allowance, year, constraints, excluded
+        )
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
     notes = list(dict.fromkeys(step.all_notes()))

@@ -35,7 +35,7 @@ async def find_in_steps(
         return state
 
     if state.understanding is None:
-        subject = subject_text(request.question, resources.this_year)
+        subject = subject_text(request.question, resources.constraints)
         understanding = await understand(request, resources, step, subject)
         texts = dict.fromkeys((subject, *understanding.queries))
         queries = tuple(

@@ -1,7 +1,7 @@
 """Requests of paper finding, and its resources."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -12,6 +12,7 @@ from generator.llm import LanguageModel
 from generator.model_calls.budgets import Allowance, Budget
 from indexer.corpora.papers import Language, language_of
 from retriever.constraints.exclusions import Exclusion
+from retriever.constraints.parsing import Constraints
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
@@ -64,7 +65,8 @@ class FindResources:
     model: LanguageModel | None
     allowance: Allowance
     this_year: int
-    excluded: tuple[Exclusion, ...] = ()  # exclusions of the question
+    constraints: Constraints = field(default_factory=Constraints)  # of the question
+    excluded: tuple[Exclusion, ...] = ()  # the exclusions among them, analysed
 
     @property
     def ranks(self) -> bool:

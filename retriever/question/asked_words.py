@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from indexer.analysis import Analyzer, Token
 from indexer.analysis.word_roles import SUBJECT_ROLES, Role, roles_of
 from indexer.glossary.storage import Glossary
-from retriever.constraints.parsing import find_constraints
+from retriever.constraints.parsing import Constraints
 from retriever.queries.boolean import Or, Term
 from retriever.queries.keywords import KEYWORDS, Keyword, Translation, translations, words_of
 from retriever.question.analysis import AnalysedQuestion, common_tokens, question_weights
@@ -84,13 +84,12 @@ def _joined(form: Translation) -> tuple[Keyword, ...]:
     return (Keyword(form.others, form.words[0].language, tuple(tokens)),)
 
 
-def subject_text(question: str, this_year: int) -> str:
-    """Return a question without its constraints: years and exclusions.
+def subject_text(question: str, found: Constraints) -> str:
+    """Return a question without the constraints found in it: years and exclusions.
 
-    Contradictory years are removed too.
+    Contradictory years are removed too. The places of the constraints are those in the question's NFC.
     """
     text = unicodedata.normalize("NFC", question)
-    found = find_constraints(text, this_year)
     return replace(found, years=found.years or found.contradicting).remaining(text) or text
 
 

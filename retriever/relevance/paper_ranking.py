@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from retriever.constraints.parsing import find_constraints
+from retriever.constraints.parsing import Constraints
 from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
@@ -104,15 +104,14 @@ class QuestionRanking:
     def __init__(
         self,
         question: str,
-        this_year: int,
+        constraints: Constraints,
         sources: Sequence[LimitedSource],
         models: SharedModels,
         settings: RetrieverSettings,
     ) -> None:
         """Take open sources and models, which the caller closes; no request is sent yet."""
         # Years are a filter of the call, not a penalty.
-        constraints = replace(find_constraints(question, this_year), strict_time=False)
-        self._request = SearchRequest(question, constraints=constraints)
+        self._request = SearchRequest(question, constraints=replace(constraints, strict_time=False))
         self._sources, self._models, self._settings = sources, models, settings
         self._stack = AsyncExitStack()
         self._gathered: SearchIndex | None = None

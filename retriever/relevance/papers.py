@@ -5,7 +5,6 @@ shared words; and mentions of excluded things.
 """
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from indexer.settings import IndexerSettings
 from indexer.vectors.adding import row_of
 from retriever.constraints.analysis import analyse_constraints
 from retriever.constraints.exclusions import Exclusion, Writing
-from retriever.constraints.parsing import find_constraints
+from retriever.constraints.parsing import Constraints
 from retriever.opening.worker_threads import WorkerThreads
 from retriever.question.asked_words import AskedWord, asked_words
 from retriever.relevance.cascade import PAPERS, Relevance, leads_of, relevance_by_models
@@ -110,12 +109,11 @@ class PaperRelevance:
         """Return the words that a text asks about."""
         return await self.threads.run(asked_words, text, self.analyzer, self.glossary)
 
-    async def excluded(self, question: str, this_year: int) -> tuple[Exclusion, ...]:
-        """Return the exclusions of a question."""
-        return await self.threads.run(self._excluded, unicodedata.normalize("NFC", question), this_year)
+    async def excluded(self, question: str, found: Constraints) -> tuple[Exclusion, ...]:
+        """Return the exclusions among the constraints of a question, in NFC, with their analysis."""
+        return await self.threads.run(self._excluded, question, found)
 
-    def _excluded(self, text: str, this_year: int) -> tuple[Exclusion, ...]:
-        found = find_constraints(text, this_year)
+    def _excluded(self, text: str, found: Constraints) -> tuple[Exclusion, ...]:
         return analyse_constraints(self, found, text, self.analyzer.analyze(text))[0].exclusions
 
     @property

@@ -17,7 +17,6 @@ from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
-from retriever.constraints.parsing import find_constraints
 from retriever.question.asked_words import subject_of
 from retriever.sources.merging import LimitedSource
 
@@ -164,8 +163,7 @@ def _by_model(
 
 
 async def _by_rules(request: FindRequest, resources: FindResources, subject: str) -> Understanding:
-    question = request.question
-    constraints = find_constraints(question, resources.this_year)
+    question, constraints = request.question, resources.constraints
     years = constraints.year_range()
     intent: Intent = next((name for name, sign in SIGNS if sign.search(question)), "other")
     if SPECIFIC.search(question) and request.does("specific-intent"):

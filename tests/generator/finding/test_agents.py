@@ -14,6 +14,7 @@ from generator.finding.state import SearchQuery
 from generator.model_calls.budgets import Allowance, Budget, Spent
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
+from retriever.constraints.parsing import Constraints
 from retriever.index import open_index
 from retriever.queries.boolean import Range
 from retriever.relevance.paper_ranking import QuestionRanking
@@ -138,7 +139,7 @@ def written_for(sample_home, model, *kinds):
     async def run():
         with PaperRelevance(given.indexer) as relevance, step.running():
             async with given.language_model(model.transport) as asked:
-                ranking = QuestionRanking(ENGLISH, 2026, [], relevance.models, given.retriever)
+                ranking = QuestionRanking(ENGLISH, Constraints(), [], relevance.models, given.retriever)
                 budget = Allowance(Budget(), Spent())
                 resources = FindResources([], relevance, ranking, asked, budget, 2026)
                 (written,) = await write_queries(

@@ -7,6 +7,7 @@ import pytest
 
 from indexer.corpora.papers import Paper
 from indexer.settings import IndexerSettings
+from retriever.constraints.parsing import find_constraints
 from retriever.question.asked_words import subject_text
 from retriever.relevance.authority import Cited, authorities, citations, timeliness
 from retriever.relevance.cascade import Relevance
@@ -25,7 +26,9 @@ def shared(relevance, question, *papers):
 
 def losses(relevance, question, *papers):
     async def measure():
-        return await relevance.losses(await relevance.excluded(question, 2026), papers)
+        return await relevance.losses(
+            await relevance.excluded(question, find_constraints(question, 2026)), papers
+        )
 
     return asyncio.run(measure())
 
@@ -81,7 +84,7 @@ def test_nothing_measures_relevance_where_no_model_is_configured(relevance):
     ],
 )
 def test_years_are_no_part_of_the_subject(question, subject):
-    assert subject_text(question, 2026) == subject
+    assert subject_text(question, find_constraints(question, 2026)) == subject
 
 
 def test_authority_counts_citations_by_age():

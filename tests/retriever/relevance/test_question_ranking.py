@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from indexer.settings import IndexerSettings
+from retriever.constraints.parsing import Constraints
 from retriever.index import open_index
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
@@ -48,11 +49,13 @@ def ranked(home, *names):
             sources = [
                 LimitedSource(IndexSource(name, index), 60) for name, index in zip(names, opened, strict=True)
             ]
-            async with QuestionRanking(QUESTION, 2026, sources, models, RetrieverSettings()) as ranking:
+            async with QuestionRanking(
+                QUESTION, Constraints(), sources, models, RetrieverSettings()
+            ) as ranking:
                 merged, notes = await ranking.papers(RECENT, {})
-                every, _ = await QuestionRanking(QUESTION, 2026, sources, models, RetrieverSettings()).papers(
-                    Filters(), {}
-                )
+                every, _ = await QuestionRanking(
+                    QUESTION, Constraints(), sources, models, RetrieverSettings()
+                ).papers(Filters(), {})
                 papers = {**merged.papers, **every.papers}
                 likely = await ranking.likelihoods(RECENT, list(papers.values()))
             for index in opened:
