@@ -10,7 +10,7 @@ from eval.answering import answer_topic
 from eval.finding import find_for_topic
 from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopic, rank_topic, without_hits
-from eval.target import OpenTarget
+from eval.run_target import RunTarget
 from generator.calls import MOST_EVIDENCE
 from generator.finding.calls import FindCall
 from generator.finding.request import FindRequest
@@ -44,7 +44,7 @@ class KindOfRun:
 
 
 def search_kind(
-    of: OpenTarget,
+    of: RunTarget,
     settings: Settings,
     *,
     method: str,
@@ -83,7 +83,7 @@ def search_kind(
 
 
 def ask_kind(
-    of: OpenTarget,
+    of: RunTarget,
     settings: Settings,
     *,
     way: str | None,
@@ -106,7 +106,7 @@ def ask_kind(
     return KindOfRun(request.way, request.evidence, unit, _without_question(request), asked, ranked)
 
 
-def find_kind(of: OpenTarget, settings: Settings, call: FindCall, *, unit: Unit) -> KindOfRun:
+def find_kind(of: RunTarget, settings: Settings, call: FindCall, *, unit: Unit) -> KindOfRun:
     """Rank by the papers found, as in `find-papers` with the options of a call."""
     if unit != "paper":
         raise InvalidCall(

@@ -24,7 +24,7 @@ from generator.result import AskResult
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
 from server.problems.details import Problem
-from server.targets.target import OpenTarget
+from server.targets.target import CallTarget
 from server.transport.headers import EVENT_STREAM
 
 
@@ -40,8 +40,8 @@ class KeptAs(TypedDict):
     search: NotRequired[Annotated[str, Field(description="the id of the kept search")]]
 
 
-ANSWER_RESULT = Shaped(OpenTarget, SearchResult, AskResult, name="AnswerResult")
-FOUND_PAPERS = Shaped(OpenTarget, FoundPapers, WithTree, KeptAs, name="FoundPapers")
+ANSWER_RESULT = Shaped(CallTarget, SearchResult, AskResult, name="AnswerResult")
+FOUND_PAPERS = Shaped(CallTarget, FoundPapers, WithTree, KeptAs, name="FoundPapers")
 EVENTS = {
     "step": Shaped(StartedStep, name="StepEvent"),
     "question": Shaped(QuestionEvent),

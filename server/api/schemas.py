@@ -2,7 +2,7 @@
 
 Responses are dictionaries that are sent unchanged; a route names the types whose fields its response has:
 
-    FOUND = Annotated[dict[str, Any], Shaped(OpenTarget, SearchResult)]
+    FOUND = Annotated[dict[str, Any], Shaped(CallTarget, SearchResult)]
     SESSION = Annotated[Session, Shaped(Session)]
 
 Fields may be added in later versions.

@@ -14,13 +14,13 @@ from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from server.problems.details import detail_of
 from server.services import Backends
-from server.targets.target import OpenTarget
+from server.targets.target import CallTarget
 
 T = TypeVar("T")
 
 
 @asynccontextmanager
-async def opened_sources(asked: OpenTarget, services: Backends) -> AsyncIterator[OpenedSources]:
+async def opened_sources(asked: CallTarget, services: Backends) -> AsyncIterator[OpenedSources]:
     """Keep the sources of a call open; an index in its published version.
 
     Raises:

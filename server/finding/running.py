@@ -23,7 +23,7 @@ from server.kept_searches.store import KeptSearches, LockedSearch
 from server.model_address import without_address
 from server.monitoring import metrics
 from server.services import Backends
-from server.targets.target import OpenTarget
+from server.targets.target import CallTarget
 from server.transport.streams import until
 
 log = get_logger("server")
@@ -46,7 +46,7 @@ class ToKeep:
 class PreparedSearch:
     """A checked call; without `kept` it is not saved."""
 
-    place: OpenTarget
+    place: CallTarget
     request: FindRequest
     kept: ToKeep | None = None
 

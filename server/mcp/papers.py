@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from server.mcp.tool import Argument
 from server.source_names import as_index
-from server.targets.target import OpenTarget
+from server.targets.target import CallTarget
 
 MOST_RESULTS = 100  # a model reads them all
 # Fields of a paper's record that are returned as metadata; the others are text, or not useful here.
@@ -29,7 +29,7 @@ class NamedPaper(BaseModel):
     metadata: Annotated[dict[str, Any], Field(description="authors, year, journal, lang, doi … if known")]
 
 
-def paper_id(of: OpenTarget, doc_id: str) -> str:
+def paper_id(of: CallTarget, doc_id: str) -> str:
     """Return an id that is unique among all indexes and sources: `INDEX:ID`, `source:NAME:ID`."""
     if len(of.sources) > 1:  # the id starts with the name of its source
         return as_index(doc_id)

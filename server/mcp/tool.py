@@ -14,7 +14,7 @@ from base.calls import Call, Flag
 from server.addresses import public_address
 from server.limits.gate import Work
 from server.services import Backends, Services
-from server.targets.target import OpenTarget, open_target
+from server.targets.target import CallTarget, open_target
 
 A = TypeVar("A", bound=Call)
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -41,7 +41,7 @@ class Desk:
         """Return the name of the chosen index; raises as `OpenIndexes.chosen`."""
         return await self.services.indexes.chosen(name or self.index)
 
-    async def open_target(self, index: str | None, sources: Sequence[str]) -> OpenTarget:
+    async def open_target(self, index: str | None, sources: Sequence[str]) -> CallTarget:
         """Open what is meant; raises as `server.targets.target.open_target`."""
         return await open_target(self.services, index or (None if sources else self.index), sources)
 

@@ -16,7 +16,7 @@ from server.api.events import ANSWER_RESULT, EVENTS, stream_responses
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
-from server.targets.target import OpenTarget, open_target
+from server.targets.target import CallTarget, open_target
 from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
 from server.transport.streams import numbered_events, until
@@ -36,7 +36,7 @@ ANSWER = Annotated[dict[str, Any], ANSWER_RESULT]
 class Prepared:
     """A call that passed all checks before its work."""
 
-    of: OpenTarget
+    of: CallTarget
     request: AskRequest
 
 
@@ -92,7 +92,7 @@ def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent
 
 
 async def _with_names(
-    of: OpenTarget, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
+    of: CallTarget, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Add the index or the sources to the whole answer, and hide the address of the model's server."""
     async with aclosing(arriving):

@@ -16,7 +16,7 @@ from server.kept_searches.file import SearchFile, SearchHead, in_order
 from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared
-from server.targets.target import OpenTarget
+from server.targets.target import CallTarget
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
@@ -34,7 +34,7 @@ class KeptSearches(TypedDict):
     """The caller's searches, newest first."""
 
     searches: list[
-        Annotated[dict[str, Any], Shaped(OpenTarget, (SearchHead, HEAD_FIELDS), Running, name="KeptHead")]
+        Annotated[dict[str, Any], Shaped(CallTarget, (SearchHead, HEAD_FIELDS), Running, name="KeptHead")]
     ]
 
 
@@ -45,7 +45,7 @@ class KeptSearch(Running):
 KEPT_SEARCH = Annotated[
     dict[str, Any],
     Shaped(
-        OpenTarget, FoundPapers, WithTree, (SearchHead, ("id", "request", "created", "updated")), KeptSearch
+        CallTarget, FoundPapers, WithTree, (SearchHead, ("id", "request", "created", "updated")), KeptSearch
     ),
 ]
 

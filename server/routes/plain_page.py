@@ -19,7 +19,7 @@ from server.routes.page import PageRoute
 from server.services import Shared
 from server.source_names import sources_named
 from server.targets.searching import searched
-from server.targets.target import OpenTarget, open_target
+from server.targets.target import CallTarget, open_target
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -90,7 +90,7 @@ async def plain(
     return page_in(reader, "paper.html", places | {"body": body})
 
 
-def _hit(hit: dict[str, Any], of: OpenTarget, words: Words) -> Markup:
+def _hit(hit: dict[str, Any], of: CallTarget, words: Words) -> Markup:
     lang = lang_of(hit["title"], hit["lang"])
     address = paper_address(hit["doc_id"], of.index, hit["passage_id"]) if of.index else hit.get("url")
     title = {"href": address, "lang": lang} if address else {"lang": lang}

@@ -10,7 +10,7 @@ from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
 from server.api.schemas import Shaped
 from server.limits.gate import Search
 from server.services import Services, Shared
-from server.targets.target import OpenTarget, open_target
+from server.targets.target import CallTarget, open_target
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -19,7 +19,7 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 @router.post("/keywords")
 async def keywords(
     request: Request, call: SearchCall, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(OpenTarget, ChosenKeywords)]:
+) -> Annotated[dict[str, Any], Shaped(CallTarget, ChosenKeywords)]:
     """Choose the keywords of a question."""
     return await _planned(request, call, services, "keywords")
 
@@ -27,7 +27,7 @@ async def keywords(
 @router.post("/queries")
 async def queries(
     request: Request, call: SearchCall, services: Shared, _: Search
-) -> Annotated[dict[str, Any], Shaped(OpenTarget, PlannedSearch)]:
+) -> Annotated[dict[str, Any], Shaped(CallTarget, PlannedSearch)]:
     """Make the queries of a question, from given keywords or its own."""
     return await _planned(request, call, services, "plan")
 

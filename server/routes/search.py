@@ -23,7 +23,7 @@ from server.limits.gate import Search
 from server.routes.facets import counted
 from server.services import Services, Shared
 from server.targets.searching import searched
-from server.targets.target import OpenTarget, open_target
+from server.targets.target import CallTarget, open_target
 from server.transport.leaving import while_connected
 
 COUNTED_IN = 0.9  # of the remaining time: the rest is for sending the hits
@@ -49,7 +49,7 @@ class FoundInIndex(TypedDict):
     ]
 
 
-SEARCH_RESULT = Annotated[dict[str, Any], Shaped(OpenTarget, SearchResult, FoundInIndex, name="SearchResult")]
+SEARCH_RESULT = Annotated[dict[str, Any], Shaped(CallTarget, SearchResult, FoundInIndex, name="SearchResult")]
 
 
 @router.get("/search")
@@ -94,7 +94,7 @@ async def _counts(
 async def found(
     request: Request,
     services: Services,
-    of: OpenTarget,
+    of: CallTarget,
     asked: SearchRequest,
     result: SearchResult,
     manifest: Manifest,

@@ -8,12 +8,12 @@ from retriever.requests.request import SearchRequest
 from retriever.search import search
 from retriever.stages.hits import SearchResult
 from server.services import Services
-from server.targets.target import OpenTarget
+from server.targets.target import CallTarget
 from server.transport.leaving import while_connected
 
 
 async def searched(
-    request: Request, services: Services, of: OpenTarget, asked: SearchRequest
+    request: Request, services: Services, of: CallTarget, asked: SearchRequest
 ) -> tuple[SearchResult, Manifest]:
     """Search an index, or sources; cancel the search when the reader leaves.
 

@@ -21,7 +21,7 @@ class Target(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class OpenTarget(Recordable):
+class CallTarget(Recordable):
     """The target of a call; `index` is None if `sources` are named."""
 
     opened: OpenIndex
@@ -33,7 +33,7 @@ class OpenTarget(Recordable):
         return {"index": self.index, "sources": self.sources}
 
 
-async def open_target(services: Backends, index: str | None, sources: Sequence[str] = ()) -> OpenTarget:
+async def open_target(services: Backends, index: str | None, sources: Sequence[str] = ()) -> CallTarget:
     """Open the target of a call: sources, an index, or by default the only index.
 
     Raises:
@@ -45,6 +45,6 @@ async def open_target(services: Backends, index: str | None, sources: Sequence[s
         raise InvalidCall("a call takes an index or sources, not both; leave out one of them")
     if sources:
         opened = services.sources.index(sources)
-        return OpenTarget(opened, None, opened.names)
+        return CallTarget(opened, None, opened.names)
     name = await services.indexes.chosen(index)
-    return OpenTarget(await services.indexes.get(name), name)
+    return CallTarget(await services.indexes.get(name), name)

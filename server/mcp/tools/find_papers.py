@@ -14,7 +14,7 @@ from server.addresses import paper_address
 from server.finding.running import PreparedSearch, finding_events
 from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Argument, Desk, Given, Tool
-from server.targets.target import OpenTarget
+from server.targets.target import CallTarget
 
 SECONDS = 50  # many clients time out after a minute
 MOST_WAYS = 3  # reported per paper
@@ -70,7 +70,7 @@ async def _run(call: FindCall, desk: Desk) -> Given:
     )
 
 
-def _named(record: dict[str, Any], of: OpenTarget, public: str) -> dict[str, Any]:
+def _named(record: dict[str, Any], of: CallTarget, public: str) -> dict[str, Any]:
     """Return the fields that every paper has."""
     return {
         "id": paper_id(of, record["id"]),
@@ -82,7 +82,7 @@ def _named(record: dict[str, Any], of: OpenTarget, public: str) -> dict[str, Any
     }
 
 
-def _paper(record: dict[str, Any], of: OpenTarget, public: str) -> RelevantPaper:
+def _paper(record: dict[str, Any], of: CallTarget, public: str) -> RelevantPaper:
     ways = [
         FoundBy(
             kind=by["kind"],
