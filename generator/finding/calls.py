@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PlainSerializer
 
-from base.calls import SOME_TEXT, Call, Flag, Section, nothing_or, with_examples
+from base.calls import SOME_TEXT, Call, Flag, Section, optional, with_examples
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.model_calls.budgets import Budget
 from retriever.calls import QUESTION, Filtered, IndexName, SourceNames
@@ -108,7 +108,7 @@ class FindCall(FindOptions, Filtered):
     question: Annotated[
         str | None,
         Flag(argument=True),
-        nothing_or(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+        optional(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
         Field(description="The topic of the papers to find; optional with resume."),
     ] = None
     index: IndexName = None
@@ -116,7 +116,7 @@ class FindCall(FindOptions, Filtered):
     resume: Annotated[
         str | None,
         Flag(hidden=True),
-        nothing_or(type="string", pattern=SEARCH_ID, example="0f" * 16),
+        optional(type="string", pattern=SEARCH_ID, example="0f" * 16),
         Field(description="The id of a kept search; omitted fields keep their saved values."),
     ] = None
     pure: Annotated[

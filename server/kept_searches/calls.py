@@ -12,7 +12,7 @@ from server.errors import SearchUnusable
 
 def fields_of(call: FindCall) -> dict[str, Any]:
     """Return the fields that a call sets, to be saved with the search."""
-    return {name: value for name, value in call.named().items() if name != "resume"}
+    return {name: value for name, value in call.given_values().items() if name != "resume"}
 
 
 def kept_call(named: Mapping[str, Any]) -> FindCall:
