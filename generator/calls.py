@@ -75,5 +75,5 @@ class AskCall(QuestionCall):
         check_question(self.question)
         values = {"filters": self.filters(), "constraints": self.chosen_constraints(settings.retriever)}
         asked = make_request(settings, **self.values_for(AskRequest) | values)
-        method_named(asked.method)
+        method_named(asked.method)  # raises BadFilter for an unknown method
         return asked

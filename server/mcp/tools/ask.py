@@ -11,7 +11,7 @@ from generator.pipeline import answer_question
 from server.addresses import hit_address
 from server.cited_text import CitedText
 from server.mcp.papers import AMONG_PAPERS, paper_id
-from server.mcp.tool import Argument, Desk, Given, Tool
+from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 from server.model_address import without_address
 
 MOST_EVIDENCE = 20  # a model reads the answer
@@ -67,9 +67,9 @@ class CheckedAnswer(BaseModel):
     notes: Annotated[list[str], Field(description="notes for a reader of the answer")] = []
 
 
-async def _run(call: AskCall, desk: Desk) -> Given:
-    services = desk.services
-    of = await desk.asked_of(call.index, call.sources)
+async def _run(call: AskCall, context: ToolContext) -> ToolResult:
+    services = context.services
+    of = await context.asked_of(call.index, call.sources)
     request = call.request(services.settings)
     asked = await answer_question(of.opened, request, services.settings, model=services.model)
     record = asked.as_record()
@@ -77,7 +77,7 @@ async def _run(call: AskCall, desk: Desk) -> Given:
     notes = without_address(list(asked.result.notes), services.settings)
 
     def address(hit: Mapping[str, Any]) -> str:
-        return hit_address(hit, of.index, desk.public)
+        return hit_address(hit, of.index, context.public)
 
     text = CitedText(call.question, address)
     text.evidence([hit.as_record() | {"paper": hit.paper} for hit in asked.evidence], record["likelihood"])
@@ -123,7 +123,7 @@ async def _run(call: AskCall, desk: Desk) -> Given:
         ],
         notes=notes,
     )
-    return Given(values, written)
+    return ToolResult(values, written)
 
 
 TOOL = Tool(
