@@ -13,7 +13,7 @@ from eval.qrels import Qrels
 from indexer.corpora.papers import Unit
 from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
-from retriever.order.scored import DECIMALS, ScoredCandidates
+from retriever.order.score_parts import DECIMALS, ScoredCandidates
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool

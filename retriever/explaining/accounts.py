@@ -7,7 +7,7 @@ from typing import Any
 from retriever.engines import Explanation
 from retriever.order.bridges import Bridge
 from retriever.order.features import ConceptScore
-from retriever.order.scored import Part
+from retriever.order.score_parts import Part
 from retriever.question.concepts import Word
 
 
