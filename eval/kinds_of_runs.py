@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
 from eval.answering import answer_topic
-from eval.asked_of import AskedOf
 from eval.finding import find_for_topic
 from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopic, rank_topic, without_hits
+from eval.run_target import RunTarget
 from generator.calls import MOST_EVIDENCE
 from generator.finding.calls import FindCall
 from generator.finding.request import FindRequest
@@ -44,7 +44,7 @@ class KindOfRun:
 
 
 def search_kind(
-    of: AskedOf,
+    of: RunTarget,
     settings: Settings,
     *,
     method: str,
@@ -83,7 +83,7 @@ def search_kind(
 
 
 def ask_kind(
-    of: AskedOf,
+    of: RunTarget,
     settings: Settings,
     *,
     way: str | None,
@@ -107,7 +107,7 @@ def ask_kind(
 
 
 def find_kind(
-    of: AskedOf, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
+    of: RunTarget, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
 ) -> KindOfRun:
     """Rank by the papers found, as in `find-papers` with its options."""
     if unit != "paper":

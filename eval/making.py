@@ -14,12 +14,12 @@ import click
 from base.amounts import counted
 from base.progress import Progress
 from base.terminal.output import echo
-from eval.asked_of import AskedOf, open_asked_of
 from eval.kept import KeptTopics, keeping
 from eval.keywords import keywords_record
 from eval.kinds_of_runs import KindOfRun
 from eval.manifest import RunManifest, file_record, made_with, models_record, software
 from eval.ranking import RankedTopic, RankedTopics, keep_nothing, of_topics, rank_all
+from eval.run_target import RunTarget, open_run_target
 from eval.runs import write_run
 from generator.pipeline import Settings
 from indexer.options import INTERRUPTED
@@ -33,7 +33,7 @@ class RunPlan:
     topics_file: Mapping[str, Any]  # path and SHA-256
     name: str  # of the index, "" with sources
     sources: Sequence[str]
-    kind: Callable[[AskedOf], KindOfRun]
+    kind: Callable[[RunTarget], KindOfRun]
     asks_model: bool
     out: Path
     is_stream: bool  # a pipe has no files next to it
@@ -62,7 +62,7 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
     begun = time.perf_counter()
     model = settings.language_model() if plan.asks_model else None
     async with AsyncExitStack() as opened:
-        of = await opened.enter_async_context(open_asked_of(plan.name, plan.sources, settings))
+        of = await opened.enter_async_context(open_run_target(plan.name, plan.sources, settings))
         synonyms = settings.retriever.synonyms
         synonyms_file = file_record(synonyms) if synonyms else None
         kind = plan.kind(of)

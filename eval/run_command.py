@@ -20,9 +20,9 @@ from retriever.calls import SearchCall
 from retriever.options import COMPLETIONS, chosen_place, synonyms_option
 
 if TYPE_CHECKING:
-    from eval.asked_of import AskedOf
     from eval.kinds_of_runs import KindOfRun
     from eval.making import MadeRun
+    from eval.run_target import RunTarget
     from generator.settings import HopsMode
     from indexer.corpora.papers import Unit
 
@@ -141,7 +141,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     topics_digest = hashlib.sha256()
     questions = read_topics(topics, topics_digest)
 
-    def kind_of(of: "AskedOf") -> "KindOfRun":
+    def kind_of(of: "RunTarget") -> "KindOfRun":
         judged = unit or of.unit
         if find:
             return find_kind(of, settings, finding, k=k, unit=judged)

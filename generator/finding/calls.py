@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from generator.finding.request import FindRequest
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
-FILTERS: Mapping[str, str] = {"year": "years", "lang": "lang", "journal": "journal"}  # fields of `Filters`
+# The field of `Filters` that each field of a call sets.
+FILTERS: Mapping[str, str] = {"year": "years", "lang": "lang", "journal": "journal"}
 
 Wording: TypeAlias = Literal["brief", "complex"]  # of the prompt that judges papers
 Most = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]

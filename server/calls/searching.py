@@ -7,13 +7,13 @@ from retriever.index import SearchIndex
 from retriever.requests.request import SearchRequest
 from retriever.search import search
 from retriever.stages.hits import SearchResult
-from server.calls.asked_of import AskedOf
+from server.calls.target import CallTarget
 from server.services import Services
 from server.transport.leaving import while_connected
 
 
 async def searched(
-    request: Request, services: Services, of: AskedOf, asked: SearchRequest
+    request: Request, services: Services, of: CallTarget, asked: SearchRequest
 ) -> tuple[SearchResult, Manifest]:
     """Search an index, or sources; cancel the search when the reader leaves.
 

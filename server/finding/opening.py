@@ -12,7 +12,7 @@ from retriever.following import FollowingIndex
 from retriever.index import SearchIndex
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
-from server.calls.asked_of import AskedOf
+from server.calls.target import CallTarget
 from server.problems.details import detail_of
 from server.services import Backends
 
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def opened_sources(asked: AskedOf, services: Backends) -> AsyncIterator[OpenedSources]:
+async def opened_sources(asked: CallTarget, services: Backends) -> AsyncIterator[OpenedSources]:
     """Keep the sources of a call open; an index in its published version.
 
     Raises:

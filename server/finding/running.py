@@ -15,7 +15,7 @@ from generator.finding.state import FindingState
 from generator.tracing.progress import ended
 from generator.tracing.steps import StepEvent
 from server.access.callers import Caller
-from server.calls.asked_of import AskedOf
+from server.calls.target import CallTarget
 from server.errors import Stopping, TooSlow
 from server.finding.opening import opened_sources
 from server.kept_searches.file import SearchFile, SearchHead, now
@@ -46,7 +46,7 @@ class ToKeep:
 class PreparedSearch:
     """A checked call; without `kept` it is not saved."""
 
-    place: AskedOf
+    place: CallTarget
     request: FindRequest
     kept: ToKeep | None = None
 

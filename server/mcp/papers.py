@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from server.calls.asked_of import AskedOf
+from server.calls.target import CallTarget
 from server.mcp.tool import Argument
 from server.source_names import as_index
 
@@ -27,7 +27,7 @@ class NamedPaper(BaseModel):
     metadata: Annotated[dict[str, Any], Field(description="authors, year, journal, lang, doi … if known")]
 
 
-def paper_id(of: AskedOf, doc_id: str) -> str:
+def paper_id(of: CallTarget, doc_id: str) -> str:
     """Return an id that is unique among all indexes and sources: `INDEX:ID`, `source:NAME:ID`."""
     if len(of.sources) > 1:  # the id starts with the name of its source
         return as_index(doc_id)

@@ -12,7 +12,7 @@ from starlette.requests import HTTPConnection
 
 from base.calls import Call, Flag
 from server.addresses import public_address
-from server.calls.asked_of import AskedOf, asked_of
+from server.calls.target import CallTarget, open_target
 from server.limits.gate import Work
 from server.services import Backends, Services
 
@@ -41,9 +41,9 @@ class ToolContext:
         """Return the name of the index of a call; raises as `OpenIndexes.chosen`."""
         return await self.services.indexes.chosen(name or self.index)
 
-    async def asked_of(self, index: str | None, sources: Sequence[str]) -> AskedOf:
-        """Open the index or the sources of a call; raises as `server.calls.asked_of.asked_of`."""
-        return await asked_of(self.services, index or (None if sources else self.index), sources)
+    async def open_target(self, index: str | None, sources: Sequence[str]) -> CallTarget:
+        """Open the index or the sources of a call; raises as `server.calls.target.open_target`."""
+        return await open_target(self.services, index or (None if sources else self.index), sources)
 
     @property
     def public(self) -> str:

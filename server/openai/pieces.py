@@ -17,7 +17,7 @@ from generator.llm import LanguageModel
 from generator.tracing.steps import StepEvent
 from retriever.requests.request import check_question
 from server.addresses import hit_address, public_address
-from server.calls.asked_of import asked_of
+from server.calls.target import open_target
 from server.cited_text import Citation, CitedText
 from server.model_address import without_address
 from server.openai.calls import Asked
@@ -71,7 +71,7 @@ async def _of_housekeeping(asked: Housekeeping, model: LanguageModel | None) -> 
 async def _of_question(
     request: Request, services: Services, model: Model, asked: Asked
 ) -> AsyncGenerator[Piece, None]:
-    of = await asked_of(services, model.index, model.sources)
+    of = await open_target(services, model.index, model.sources)
     check_question(asked.question)
     ask = AskCall(question=asked.question, way=asked.way, hops=asked.hops).request(services.settings)
     public = public_address(services.server, request)

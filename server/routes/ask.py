@@ -15,7 +15,7 @@ from generator.request import AskRequest, Settings
 from server.api.shapes import Shaped
 from server.api.shapes.answers import AnswerResult
 from server.api.shapes.events import EVENTS, stream_responses
-from server.calls.asked_of import AskedOf, asked_of
+from server.calls.target import CallTarget, open_target
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
@@ -38,13 +38,13 @@ ANSWER = Annotated[dict[str, Any], Shaped(AnswerResult)]
 class Prepared:
     """A call that passed all checks before its work."""
 
-    of: AskedOf
+    of: CallTarget
     request: AskRequest
 
 
 async def _prepared(call: AskCall, services: Services) -> Prepared:
     request = call.request(services.settings)
-    return Prepared(await asked_of(services, call.index, call.sources), request)
+    return Prepared(await open_target(services, call.index, call.sources), request)
 
 
 async def _by_address(call: Annotated[AskCall, Query()], services: Shared) -> Prepared:
@@ -94,7 +94,7 @@ def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent
 
 
 async def _with_names(
-    of: AskedOf, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
+    of: CallTarget, arriving: AsyncGenerator[AnswerEvent, None], settings: Settings
 ) -> AsyncGenerator[AnswerEvent, None]:
     """Add the index or the sources to the whole answer, and hide the address of the model's server."""
     async with aclosing(arriving):

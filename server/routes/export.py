@@ -15,7 +15,7 @@ from retriever.exports import export_named, export_names
 from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.search import search
-from server.calls.asked_of import asked_of
+from server.calls.target import open_target
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.transport.headers import saved_as
@@ -79,7 +79,7 @@ async def _export(request: Request, call: ExportCall, services: Services) -> Res
     if bool(call.ids) == bool(call.question.strip()):
         raise InvalidCall("give either ids of papers or a question")
     export, settings = export_named(call.format), services.settings.retriever
-    of = await asked_of(services, call.index, call.sources)
+    of = await open_target(services, call.index, call.sources)
 
     async def of_version(version: SearchIndex) -> list[dict[str, Any]]:
         if call.ids:

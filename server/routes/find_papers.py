@@ -13,7 +13,7 @@ from server.access.callers import visit_of
 from server.api.shapes import Shaped
 from server.api.shapes.events import FINDING_EVENTS, stream_responses
 from server.api.shapes.finding import FoundPapers
-from server.calls.asked_of import asked_of
+from server.calls.target import open_target
 from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
 from server.kept_searches.calls import fields_of, resuming_call
 from server.limits.gate import AskStream, Find
@@ -48,7 +48,7 @@ async def _events(
         if kept:
             call = resuming_call(call, kept[1].head.request)
         asked = call.request()
-        place = await asked_of(services, call.index, call.sources)
+        place = await open_target(services, call.index, call.sources)
         named = fields_of(call) | {name: value for name, value in place.as_record().items() if value}
         prepared = PreparedSearch(place, asked, ToKeep(services.searches, visit.caller, named, kept))
         async with aclosing(finding_events(prepared, services)) as events:

@@ -11,8 +11,8 @@ from retriever.calls import MOST_HITS, SearchCall
 from retriever.papers.embedded_metadata import coins
 from retriever.requests.request import MOST_CHARACTERS
 from server.addresses import paper_address
-from server.calls.asked_of import AskedOf, asked_of
 from server.calls.searching import searched
+from server.calls.target import CallTarget, open_target
 from server.html.page_files import page_files
 from server.html.pages import Reader, page_in, script
 from server.html.paper_html import Words, byline, lang_of
@@ -72,7 +72,7 @@ async def plain(
     """Search, and list the results."""
     reader = Reader.of(request)
     call = asked.call()
-    of = await asked_of(services, call.index, call.sources)
+    of = await open_target(services, call.index, call.sources)
     result, __ = await searched(request, services, of, call.request(services.settings.retriever))
     words = page_files().words[reader.language]
     hits = [_hit({**hit.paper, **hit.as_record()}, of, words) for hit in result.listed]
@@ -90,7 +90,7 @@ async def plain(
     return page_in(reader, "paper.html", places | {"body": body})
 
 
-def _hit(hit: dict[str, Any], of: AskedOf, words: Words) -> Markup:
+def _hit(hit: dict[str, Any], of: CallTarget, words: Words) -> Markup:
     lang = lang_of(hit["title"], hit["lang"])
     address = paper_address(hit["doc_id"], of.index, hit["passage_id"]) if of.index else hit.get("url")
     title = {"href": address, "lang": lang} if address else {"lang": lang}

@@ -9,7 +9,7 @@ from retriever.stages.stages import Stage
 from retriever.views.planning import plan_search
 from server.api.shapes import Shaped
 from server.api.shapes.searches import ChosenKeywords, PlannedSearch
-from server.calls.asked_of import asked_of
+from server.calls.target import open_target
 from server.limits.gate import Search
 from server.services import Services, Shared
 from server.transport.leaving import while_connected
@@ -36,7 +36,7 @@ async def queries(
 
 async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
     settings = services.settings.retriever
-    of = await asked_of(services, call.index, call.sources)
+    of = await open_target(services, call.index, call.sources)
     planning = plan_search(of.opened, call.request(settings), settings, upto=upto)
     planned = await while_connected(request, services, planning)
     return {**of.as_record(), "question": call.question, **planned.as_record()}

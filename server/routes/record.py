@@ -13,8 +13,8 @@ from retriever.search_records.record import SearchRecord, search_record
 from retriever.search_records.rerun import compare
 from server.api.shapes import Shaped
 from server.api.shapes.searches import Rerun
-from server.calls.asked_of import asked_of
 from server.calls.searching import searched
+from server.calls.target import open_target
 from server.limits.gate import Search
 from server.routes.search import found
 from server.services import Shared
@@ -57,7 +57,7 @@ async def record(
 ) -> Response:
     """Search, and return the record of the search as a file: JSON, which can be rerun, or Markdown."""
     asked = call.request(services.settings.retriever)
-    result, manifest = await searched(request, services, await asked_of(services, call.index), asked)
+    result, manifest = await searched(request, services, await open_target(services, call.index), asked)
     write, media_type, extension = FORMS[form]
     text = await asyncio.to_thread(write, search_record(manifest, asked, result))
     named = saved_as(f"search-record.{extension}")
@@ -73,7 +73,7 @@ async def rerun(
     asked = then.request
     if asked.k > MOST_HITS:  # more than other calls may request
         raise BadFilter(f"{asked.k:,} hits were requested; request 1 to {MOST_HITS:,}")
-    index = await asked_of(services, then.index_name)
+    index = await open_target(services, then.index_name)
     result, manifest = await searched(request, services, index, asked)
     now = search_record(manifest, asked, result)
     result_now = await found(request, services, index, asked, result, manifest)

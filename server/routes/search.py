@@ -16,8 +16,8 @@ from retriever.views.nothing_found import nothing_found
 from server.access.callers import visit_of
 from server.api.shapes import Shaped
 from server.api.shapes.searches import SearchResult
-from server.calls.asked_of import AskedOf, asked_of
 from server.calls.searching import searched
+from server.calls.target import CallTarget, open_target
 from server.errors import Stopping
 from server.limits.gate import Search
 from server.routes.facets import counted
@@ -48,7 +48,7 @@ async def search_by_body(request: Request, call: SearchCall, services: Shared, _
 
 async def _search(request: Request, call: SearchCall, services: Services) -> dict[str, Any]:
     asked = call.request(services.settings.retriever)
-    of = await asked_of(services, call.index, call.sources)
+    of = await open_target(services, call.index, call.sources)
     result, manifest = await searched(request, services, of, asked)
     record = await found(request, services, of, asked, result, manifest)
     if call.facets and not of.sources and (counts := await _counts(request, services, of.opened, asked)):
@@ -74,7 +74,7 @@ async def _counts(
 async def found(
     request: Request,
     services: Services,
-    of: AskedOf,
+    of: CallTarget,
     asked: SearchRequest,
     result: Found,
     manifest: Manifest,

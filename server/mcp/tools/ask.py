@@ -69,7 +69,7 @@ class CheckedAnswer(BaseModel):
 
 async def _run(call: AskCall, context: ToolContext) -> ToolResult:
     services = context.services
-    of = await context.asked_of(call.index, call.sources)
+    of = await context.open_target(call.index, call.sources)
     request = call.request(services.settings)
     asked = await answer_question(of.opened, request, services.settings, model=services.model)
     record = asked.as_record()

@@ -10,7 +10,7 @@ from generator.finding.calls import FindCall
 from generator.finding.result import shorten
 from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
-from server.calls.asked_of import AskedOf
+from server.calls.target import CallTarget
 from server.finding.running import PreparedSearch, finding_events
 from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
@@ -59,7 +59,7 @@ class FoundPapers(BaseModel):
 
 
 async def _run(call: FindCall, context: ToolContext) -> ToolResult:
-    of = await context.asked_of(call.index, call.sources)
+    of = await context.open_target(call.index, call.sources)
     found: Mapping[str, Any] = {}
     reported_s = 0.0  # reported progress must increase
     async with aclosing(finding_events(PreparedSearch(of, call.request()), context.services)) as events:
@@ -80,7 +80,7 @@ async def _run(call: FindCall, context: ToolContext) -> ToolResult:
     )
 
 
-def _named(record: dict[str, Any], of: AskedOf, public: str) -> dict[str, Any]:
+def _named(record: dict[str, Any], of: CallTarget, public: str) -> dict[str, Any]:
     """Return the fields that every paper has."""
     return {
         "id": paper_id(of, record["id"]),
@@ -92,7 +92,7 @@ def _named(record: dict[str, Any], of: AskedOf, public: str) -> dict[str, Any]:
     }
 
 
-def _paper(record: dict[str, Any], of: AskedOf, public: str) -> RelevantPaper:
+def _paper(record: dict[str, Any], of: CallTarget, public: str) -> RelevantPaper:
     found_by = [
         FoundBy(
             kind=by["kind"],

@@ -36,7 +36,7 @@ class SearchResults(BaseModel):
 
 async def _run(call: SearchCall, context: ToolContext) -> ToolResult:
     settings = context.services.settings.retriever
-    of = await context.asked_of(call.index, call.sources)
+    of = await context.open_target(call.index, call.sources)
     found = await search(of.opened, call.request(settings), settings)
     results = [
         FoundPaper(

@@ -1,4 +1,4 @@
-"""The target of a run's questions: one version of an index, or sources."""
+"""The target of a run: one version of an index, or sources, to which all its questions go."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class AskedOf:
+class RunTarget:
     """An index, or sources; `sources` returns either in the form that a search for papers takes."""
 
     index: OpenIndex
@@ -36,7 +36,7 @@ class AskedOf:
 
 
 @asynccontextmanager
-async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -> AsyncIterator[AskedOf]:
+async def open_run_target(name: str, sources: Sequence[str], settings: Settings) -> AsyncIterator[RunTarget]:
     """Open the named sources, else the index, with a fixed version for all questions.
 
     Raises as `open_index`, `read_declared` and `open_declared`.
@@ -46,7 +46,7 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
         index = await asyncio.to_thread(open_index, settings.indexer, name, synonyms, follow=False)
         try:
             manifest = index.manifest
-            yield AskedOf(
+            yield RunTarget(
                 index,
                 index.analyzer,
                 manifest.unit,
@@ -63,7 +63,7 @@ async def open_asked_of(name: str, sources: Sequence[str], settings: Settings) -
             asked = SourcesIndex(opened, models)
             analyzer = make_analyzer(ANALYZER, DECOMPOUND)
             record = sources_record(declared, opened)
-            yield AskedOf(asked, analyzer, "paper", record, asked.opened, failures=asked.failures)
+            yield RunTarget(asked, analyzer, "paper", record, asked.opened, failures=asked.failures)
 
 
 class SourcesIndex:

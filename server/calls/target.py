@@ -10,7 +10,7 @@ from server.services import Backends
 
 
 @dataclass(frozen=True, slots=True)
-class AskedOf:
+class CallTarget:
     """The target of a call; `index` is None if `sources` are named."""
 
     opened: OpenIndex
@@ -22,7 +22,7 @@ class AskedOf:
         return {"index": self.index, **({"sources": list(self.sources)} if self.sources else {})}
 
 
-async def asked_of(services: Backends, index: str | None, sources: Sequence[str] = ()) -> AskedOf:
+async def open_target(services: Backends, index: str | None, sources: Sequence[str] = ()) -> CallTarget:
     """Open the target of a call: sources, an index, or by default the only index.
 
     Raises:
@@ -34,6 +34,6 @@ async def asked_of(services: Backends, index: str | None, sources: Sequence[str]
         raise InvalidCall("a call takes an index or sources, not both; leave out one of them")
     if sources:
         opened = services.sources.index(sources)
-        return AskedOf(opened, None, opened.names)
+        return CallTarget(opened, None, opened.names)
     name = await services.indexes.chosen(index)
-    return AskedOf(await services.indexes.get(name), name)
+    return CallTarget(await services.indexes.get(name), name)
