@@ -6,7 +6,7 @@ finding    a search for papers, from opened sources to its result
 loop       the order of the agents
 agents/    steps of a search: one file per agent
 state      papers, judgements and queries so far
-so_far     a saved search, to resume it
+so_far     partial results of a running search, saved in a file
 events     events of a running search
 result     the papers found, as values and JSON
 console    output of the command
