@@ -86,14 +86,14 @@ endef
 check: install-dev  ## formatting, lint, types, import rule, the form of docker-compose.yml
 	$(CHECKS)
 
-format: install-quick  ## format the code and mend what lint can mend
+format: install-quick  ## format the code and apply the fixes of the linter
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 reference: install-dev  ## write docs/reference/cli.md, settings.md and api.md from the code
 	$(BIN)/python -m tests.reference
 
-bench-server: install-server  ## measure the server: what it adds, what it bears, how it ends
+bench-server: install-server  ## measure the server: added latency, load limits, shutdown
 	$(BIN)/python -m benchmarks.server
 
 bench: install  ## measure indexing and searching on a generated corpus

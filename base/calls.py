@@ -5,7 +5,7 @@
         k: Annotated[int, Flag("-k"), Field(ge=1, le=1000, description="Papers to find.")] = 10
 
 `base/terminal/call_options.py` makes the arguments and options of a command from the fields, FastAPI takes
-the class as a body or as query parameters, and `server/mcp/arguments.py` makes the arguments of a tool.
+the class as a body or as query parameters, and `server/mcp/tool.py` makes the arguments of a tool.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,11 +20,11 @@ from pydantic_core import PydanticCustomError
 
 from base.errors import InvalidCall
 
-IN_PART = "in_part"  # the type of errors that name a part of the call
+IN_FIELD = "in_field"  # the type of errors that name their field in the context
 SHOWN_CHARACTERS = 100  # of an unknown name
 SOME_TEXT = r"\S"  # pattern of a text that is not blank
-# The words of an error, by its type in pydantic.
-WORDS: Mapping[str, str] = {
+# Messages by pydantic's type of the error.
+MESSAGES: Mapping[str, str] = {
     "missing": "is missing",
     "string_type": "must be text",
     "int_type": "must be a whole number",
@@ -67,10 +67,16 @@ class Section(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """The option of a field; without a name, that of `max_calls` is `--max-calls`.
+    """The command-line option of a field. Its long name is made from the field's: `max_calls`, `--max-calls`.
 
-    A long `name` replaces this name, a short one is added. `help` replaces the description of the field,
-    `argument` makes it an argument, `commas` splits the values of a list, and `hidden` makes no option.
+    Args:
+        name: replaces the long name if it starts with `--`; a short name (`-k`) is added to it.
+        section: heading of the option in the help.
+        metavar: name of the value in the help.
+        help: replaces the description of the field.
+        argument: whether the field is a positional argument instead.
+        commas: whether the values of a list are split at commas.
+        hidden: whether the command line has no such option.
     """
 
     name: str = ""
@@ -89,16 +95,16 @@ class Call(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_known_names_and_texts(cls, given: Any) -> Any:
+    def _check_names_and_texts(cls, given: Any) -> Any:
         for name, value in given.items() if isinstance(given, Mapping) else ():
             if name not in cls.model_fields:
                 name = str(name).encode(errors="replace").decode()  # noqa: PLW2901 - quoted in the message
                 near = get_close_matches(name, list(cls.model_fields), 1)
                 meant = f"; did you mean {near[0]}?" if near else ""
-                raise PydanticCustomError(IN_PART, "unknown field{meant}", {"part": name, "meant": meant})
+                raise PydanticCustomError(IN_FIELD, "unknown field{meant}", {"field": name, "meant": meant})
             if not all(map(_is_text, value if isinstance(value, list | tuple) else [value])):
                 raise PydanticCustomError(
-                    IN_PART, "is not valid Unicode: it contains a lone surrogate", {"part": name}
+                    IN_FIELD, "is not valid Unicode: it contains a lone surrogate", {"field": name}
                 )
         return given
 
@@ -119,22 +125,22 @@ class Call(BaseModel):
         """Return the call with other values, checked like the first ones."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | values)
 
-    def named(self) -> dict[str, Any]:
+    def given_values(self) -> dict[str, Any]:
         """Return the values that the caller gave, as JSON."""
         return self.model_dump(mode="json", exclude_unset=True)
 
-    def shared(self, request: type) -> dict[str, Any]:
-        """Return the values of the fields that a request, a dataclass, has too."""
+    def values_for(self, request: type) -> dict[str, Any]:
+        """Return the values of the fields that a request (a dataclass) has too, by name."""
         return {part.name: getattr(self, part.name) for part in fields(request) if hasattr(self, part.name)}
 
 
 def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the place of an error of pydantic, such as `keywords.0`, and its words."""
+    """Return the place of an error of pydantic, such as `keywords.0`, and the message."""
     place, context = [str(part) for part in error["loc"]], error.get("ctx", {})
-    if error["type"] == IN_PART:
-        place.append(str(context["part"])[:SHOWN_CHARACTERS])
-    if words := WORDS.get(error["type"]):
-        return ".".join(place), words.format_map(context)
+    if error["type"] == IN_FIELD:
+        place.append(str(context["field"])[:SHOWN_CHARACTERS])
+    if known := MESSAGES.get(error["type"]):
+        return ".".join(place), known.format_map(context)
     message: str = error["msg"].removeprefix("Value error, ")
     return ".".join(place), message[:1].lower() + message[1:]
 
@@ -144,7 +150,7 @@ def refusal_with_value(error: ValidationError) -> tuple[str, str]:
     first = error.errors(include_url=False)[0]
     place, words = refusal(first)
     value = repr(first["input"])
-    names_value = first["type"] not in {"missing", IN_PART} and len(value) <= SHOWN_CHARACTERS
+    names_value = first["type"] not in {"missing", IN_FIELD} and len(value) <= SHOWN_CHARACTERS
     return place, f"{words}, not {value}" if names_value else words
 
 
@@ -154,23 +160,23 @@ def invalid_call(error: ValidationError) -> InvalidCall:
 
 
 def described(*, example: Any, **schema: Any) -> WithJsonSchema:
-    """Describe a value by a JSON schema; the layer that uses it checks it, with its own message."""
+    """Describe a value by a JSON schema; the layer that uses the value checks it, with its own message."""
     return WithJsonSchema(schema | {"examples": [example]})
 
 
-def nothing_or(*, example: Any, **schema: Any) -> WithJsonSchema:
-    """Describe an optional value."""
+def optional(*, example: Any, **schema: Any) -> WithJsonSchema:
+    """Describe a value that may be null, as `described`."""
     return described(anyOf=[schema, {"type": "null"}], example=example)
 
 
-def texts(most: int, longest: int) -> dict[str, Any]:
-    """Describe a list of texts."""
+def texts_schema(most: int, longest: int) -> dict[str, Any]:
+    """Return the JSON schema of at most `most` texts of at most `longest` characters."""
     item = {"type": "string", "maxLength": longest, "pattern": SOME_TEXT}
     return {"type": "array", "items": item, "maxItems": most}
 
 
 def with_examples(*examples: dict[str, Any]) -> ConfigDict:
-    """Describe a call by examples of its body."""
+    """Return the configuration of a call with examples of its body."""
     return ConfigDict(json_schema_extra={"examples": list(examples)})
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from base.terminal.output import echo, echo_json, echo_lines
-from eval.run_command import a_file, run_command, some
+from eval.run_command import FILE, first_ids, run_command
 from indexer.options import json_option
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ evaluate.add_command(run_command)
 
 
 @evaluate.command("score")
-@click.argument("qrels", type=a_file, metavar="QRELS")
-@click.argument("run", type=a_file, metavar="RUN")
+@click.argument("qrels", type=FILE, metavar="QRELS")
+@click.argument("run", type=FILE, metavar="RUN")
 @measures_option
 @click.option("--per-query", is_flag=True, help="Also print the values of each question.")
 @json_option
@@ -75,9 +75,9 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
 
 
 @evaluate.command("compare")
-@click.argument("qrels", type=a_file, metavar="QRELS")
-@click.argument("run_a", type=a_file, metavar="RUN_A")
-@click.argument("run_b", type=a_file, metavar="RUN_B")
+@click.argument("qrels", type=FILE, metavar="QRELS")
+@click.argument("run_a", type=FILE, metavar="RUN_A")
+@click.argument("run_b", type=FILE, metavar="RUN_B")
 @measures_option
 @json_option
 def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_json: bool) -> None:
@@ -168,7 +168,7 @@ def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None
     )
     for question, words, ids in gaps:
         if ids:
-            echo(f"{run}: {counted(len(ids), question)} {words} ({some(ids)})", err=True)
+            echo(f"{run}: {counted(len(ids), question)} {words} ({first_ids(ids)})", err=True)
     if any(ids for _, _, ids in gaps):
         scored = next(iter(scores.per_query.values()))
         echo(f"{run}: scored over {counted(len(scored), 'question')}", err=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import field_options, given_options, made_call
 from base.terminal.output import echo, echo_json
@@ -25,18 +26,18 @@ if TYPE_CHECKING:
     from generator.settings import HopsMode
     from indexer.corpora.papers import Unit
 
-# Options of runs by `find-papers`, and options of searches and answers.
-STEPS = (*(name for name in FindOptions.model_fields if name != "papers"), "pure")
+# Fields of the options that only runs by `find-papers` use, or only runs by searches and answers.
+FINDING_OPTIONS = (*(name for name in FindOptions.model_fields if name != "papers"), "pure")
 BUDGETS = tuple(name for name in FindCall.model_fields if name.startswith("max_"))
-OF_SEARCHES = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
+SEARCH_OPTIONS = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
 SHOWN_IDS = 5
 PARTIAL = 1  # exit code if a question failed
 
-a_file = PathParameter(exists=True, dir_okay=False)
+FILE = PathParameter(exists=True, dir_okay=False)
 
 
 @click.command("run", cls=SectionedCommand)
-@click.argument("topics", type=a_file, metavar="TOPICS")
+@click.argument("topics", type=FILE, metavar="TOPICS")
 @option_section(Section.PLACE, *field_options(SearchCall, ("index", "sources"), COMPLETIONS))
 @option_section(
     "What is ranked",
@@ -74,7 +75,7 @@ a_file = PathParameter(exists=True, dir_okay=False)
     ),
     synonyms_option,
 )
-@option_section("With --find", *field_options(FindCall, STEPS))
+@option_section("With --find", *field_options(FindCall, FINDING_OPTIONS))
 @option_section("Budgets per question, with --find", *field_options(FindCall, BUDGETS))
 @option_section(
     "Output",
@@ -170,36 +171,40 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
 
 def _refuse_unused_options(*, find: bool, answers: bool) -> None:
-    """Refuse given options that have no effect in this kind of run."""
-    of_finding, given = {*STEPS, *BUDGETS}, given_options(click.get_current_context())
-    unused = (OF_SEARCHES if find else of_finding | ({"title_weight"} if answers else set())) & given
-    if unused:
-        shown = "--" + min(unused).replace("_", "-")
-        where = "without --find" if unused & of_finding else "in this kind of run"
-        raise click.UsageError(f"{shown} has no effect {'with --find' if find else where}")
+    """Raise UsageError if an option on the command line has no effect in this kind of run."""
+    if find:
+        without_effect = {"with --find": SEARCH_OPTIONS}
+    else:
+        without_effect = {
+            "without --find": frozenset({*FINDING_OPTIONS, *BUDGETS}),
+            "in this kind of run": frozenset({"title_weight"} if answers else ()),
+        }
+    given = given_options(click.get_current_context())
+    for where, options in without_effect.items():
+        if unused := options & given:
+            raise click.UsageError(f"--{min(unused).replace('_', '-')} has no effect {where}")
 
 
 def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> None:
     """Report the run; on standard error if standard output contains the run."""
-    from base.amounts import counted
-
     manifest, ranked = made.manifest, made.topics
     run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
     if unusable := manifest.keywords.get("unusable"):
         asked = counted(len(unusable), "question")
         echo(
-            f"keywords from statistics for {asked}: the model's answer was unusable ({some(unusable)})",
+            f"keywords from statistics for {asked}: the model's answer was unusable ({first_ids(unusable)})",
             err=True,
         )
     if as_json:
-        summary = {"method": manifest.method, "unit": manifest.unit, "seconds": seconds}
         echo_json(
             {
                 **run,
                 "questions": questions,
                 "failed": ranked.failed,
                 "incomplete": made.incomplete,
-                **summary,
+                "method": manifest.method,
+                "unit": manifest.unit,
+                "seconds": seconds,
             },
             err=err,
         )
@@ -218,12 +223,11 @@ def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> No
         echo("the same command repeats these; the others are kept", err=True)
 
 
-def _list_questions(words: str, reasons: Mapping[str, str], made: "MadeRun", *, piped: bool) -> None:
-    from base.amounts import counted
-
+def _list_questions(heading: str, reasons: Mapping[str, str], made: "MadeRun", *, piped: bool) -> None:
+    """List questions with their reasons; a long list is cut unless the run is piped and has no manifest."""
     if not reasons:
         return
-    echo(f"{words} {counted(len(reasons), 'question')}:", err=True)
+    echo(f"{heading} {counted(len(reasons), 'question')}:", err=True)
     shown = len(reasons) if piped else SHOWN_IDS
     for query_id, reason in list(reasons.items())[:shown]:
         echo(f"  {query_id}: {reason}", err=True)
@@ -231,6 +235,6 @@ def _list_questions(words: str, reasons: Mapping[str, str], made: "MadeRun", *, 
         echo(f"  … all in {made.manifest.run['path']}.manifest.json", err=True)
 
 
-def some(ids: Sequence[str]) -> str:
-    """Return the first ids of a list, with … if there are more."""
+def first_ids(ids: Sequence[str]) -> str:
+    """Join the first `SHOWN_IDS` ids, with … if there are more."""
     return ", ".join(ids[:SHOWN_IDS]) + (", …" if len(ids) > SHOWN_IDS else "")

@@ -1,4 +1,4 @@
-"""The target of a run's questions: one version of an index, or sources."""
+"""The target of a run: one version of an index, or sources, to which all its questions go."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

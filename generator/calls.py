@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from base.calls import SOME_TEXT, Flag, Section, nothing_or, with_examples
+from base.calls import SOME_TEXT, Flag, Section, optional, with_examples
 from generator.request import AskRequest, Settings
 from generator.settings import HopsMode
 from generator.ways import make_request, way_names
@@ -44,7 +44,7 @@ class AskCall(QuestionCall):
     way: Annotated[
         str | None,
         Flag(section=Section.ANSWERING, metavar="WAY"),
-        nothing_or(type="string", enum=way_names(), example="shrag"),
+        optional(type="string", enum=way_names(), example="shrag"),
         Field(
             description="Texts and steps of the answer: shrag (papers), or paper-qa-1 to -8 (passages); "
             "default SHRAG_ASK_WAY, else shrag."
@@ -53,13 +53,13 @@ class AskCall(QuestionCall):
     topic: Annotated[
         str | None,
         Flag(section=Section.ANSWERING, metavar="PAPER"),
-        nothing_or(type="string", maxLength=LONGEST_ID, pattern=SOME_TEXT, example="SAMPLE-BAT-001"),
+        optional(type="string", maxLength=LONGEST_ID, pattern=SOME_TEXT, example="SAMPLE-BAT-001"),
         Field(description="Answer from this paper's passages: its id or exact title (ways paper-qa-…)."),
     ] = None
     method: Annotated[
         str | None,
         Flag(section=Section.SEARCHING),
-        nothing_or(**METHODS, example="shrag"),
+        optional(**METHODS, example="shrag"),
         Field(
             description="Search method for the evidence, as in `search`; default SHRAG_ASK_METHOD, else "
             "shrag."
@@ -74,6 +74,6 @@ class AskCall(QuestionCall):
         """
         check_question(self.question)
         values = {"filters": self.filters(), "constraints": self.chosen_constraints(settings.retriever)}
-        asked = make_request(settings, **self.shared(AskRequest) | values)
-        method_named(asked.method)
+        asked = make_request(settings, **self.values_for(AskRequest) | values)
+        method_named(asked.method)  # raises BadFilter for an unknown method
         return asked

@@ -48,9 +48,10 @@ ALONE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Housekeeping:
-    """A request of a chat program: the requested item, by its JSON key, and the conversation.
+    """A request of a chat program for a text about a conversation, such as a title.
 
-    `key` is title, tags, follow_ups, queries, text (completion of typed text) or prompt (for an image).
+    `key` is the JSON key of the text: title, tags, follow_ups, queries, text (completion of typed text) or
+    prompt (for an image).
     """
 
     key: str

@@ -48,7 +48,7 @@ class AskResult(Recordable):
 def result_of(
     index: SearchIndex, settings: Settings, found: WayResult, steps: StepSummary, started: datetime
 ) -> AskResult:
-    """Return the result of a finished way, with the notes, the times and the trace of its steps."""
+    """Combine answer and search of a way with the notes, times and records of its steps."""
     result = replace(
         found.search,
         notes=(*found.search.notes, *steps.notes),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from base.calls import SOME_TEXT, Call, Flag, Section, described, nothing_or, texts, with_examples
+from base.calls import SOME_TEXT, Call, Flag, Section, described, optional, texts_schema, with_examples
 from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
 from retriever.explaining.words import ExplanationLanguage
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
@@ -50,13 +50,13 @@ class Filtered(Call):
     year: Annotated[
         str | None,
         Flag(section=Section.LIMITS, metavar="Y|Y..Y"),
-        nothing_or(type="string", pattern=YEARS, example="2019..2024"),
+        optional(type="string", pattern=YEARS, example="2019..2024"),
         Field(description="Year of publication: 2019, 2019..2024, ..2024, 2019.."),
     ] = None
     lang: Annotated[
         str | None,
         Flag(section=Section.LIMITS, metavar="LANG"),
-        nothing_or(type="string", enum=["ko", "en", "other"], example="en"),
+        optional(type="string", enum=["ko", "en", "other"], example="en"),
         Field(description="Language of the passage: ko, en or other."),
     ] = None
     journal: Annotated[
@@ -83,7 +83,7 @@ class QuestionCall(Filtered):
     exclude: Annotated[
         tuple[str, ...],
         Flag(section=Section.LIMITS, metavar="TERM"),
-        described(**texts(MOST_CONSTRAINTS, LONGEST_EXCLUSION), example=["cooling plate"]),
+        described(**texts_schema(MOST_CONSTRAINTS, LONGEST_EXCLUSION), example=["cooling plate"]),
         Field(description="Rank papers about this term lower."),
     ] = ()
     strict_time: Annotated[
@@ -106,7 +106,7 @@ class QuestionCall(Filtered):
     keywords: Annotated[
         tuple[str, ...] | None,
         Flag("--keyword", section=Section.SEARCHING, metavar="TEXT"),
-        nothing_or(**texts(MOST_GIVEN, LONGEST_GIVEN), example=["thermal runaway", "battery", "cell"]),
+        optional(**texts_schema(MOST_GIVEN, LONGEST_GIVEN), example=["thermal runaway", "battery", "cell"]),
         Field(description="Search by these keywords instead, the most important first."),
     ] = None
     skip: Annotated[
@@ -146,7 +146,7 @@ class IndexSearch(QuestionCall):
     def request(self, settings: RetrieverSettings) -> SearchRequest:
         """Return the request of the retriever; raise BadFilter if a filter is invalid."""
         values = {"filters": self.filters(), "constraints": self.chosen_constraints(settings)}
-        return SearchRequest(**self.shared(SearchRequest) | values)
+        return SearchRequest(**self.values_for(SearchRequest) | values)
 
 
 class SearchCall(IndexSearch):

@@ -18,7 +18,7 @@ from pydantic import ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from base.calls import Call, Flag, Section, refusal_with_value
-from base.terminal.parameters import completing
+from base.terminal.parameters import completing, option_section
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 AnyCall = TypeVar("AnyCall", bound=Call)
@@ -28,14 +28,16 @@ SECTIONS = tuple(Section)
 
 def call_options(
     call: type[Call],
-    completions: Completions = {},  # noqa: B006
+    completions: Completions | None = None,
     *,
     without: Collection[str] = (),
 ) -> Callable[[Command], Command]:
     """Return a decorator that adds the fields of a call; the command receives the call as `call`.
 
-    `completions` are functions that return the names of a field's values, for the shell. Fields `without`
-    effect on the command get no option.
+    Args:
+        call: the class of the call.
+        completions: functions by field that return its values, for completion in the shell.
+        without: fields that get no option.
     """
     offered = [
         name for name, field in call.model_fields.items() if not flag_of(field).hidden and name not in without
@@ -44,7 +46,7 @@ def call_options(
     def decorate(command: Command) -> Command:
         @wraps(command)
         def called(**values: Any) -> Any:
-            made = _made(call, {name: values.pop(name) for name in offered})
+            made = _make_call(call, {name: values.pop(name) for name in offered})
             return command(call=made, **values)
 
         for parameter in reversed(field_options(call, offered, completions)):
@@ -57,16 +59,16 @@ def call_options(
 def field_options(
     call: type[Call],
     names: Iterable[str],
-    completions: Completions = {},  # noqa: B006
+    completions: Completions | None = None,
 ) -> list[Callable[[Any], Any]]:
     """Return the click decorators of some fields: arguments first, then options by section."""
     named = [(name, call.model_fields[name]) for name in names]
     named.sort(key=lambda each: _position(each[1]))
-    return [_parameter(name, field, completions.get(name)) for name, field in named]
+    return [_parameter(name, field, (completions or {}).get(name)) for name, field in named]
 
 
 def flag_of(field: FieldInfo) -> Flag:
-    """Return the declaration of a field's option."""
+    """Return the `Flag` of a field; the default one if it has none."""
     return next((each for each in field.metadata if isinstance(each, Flag)), Flag())
 
 
@@ -78,18 +80,22 @@ def given_options(context: click.Context) -> set[str]:
 
 
 def made_call(call: type[AnyCall], values: Mapping[str, Any]) -> AnyCall:
-    """Make a call of values from the command line; raise UsageError that names the option."""
+    """Make a call from values of the command line.
+
+    Raises:
+        UsageError: a value is invalid; the message starts with the name of the option.
+    """
     try:
         return call(**values)
     except ValidationError as error:
-        place, words = refusal_with_value(error)
+        place, message = refusal_with_value(error)
         name = place.partition(".")[0]
         field = call.model_fields.get(name)
-        raise click.UsageError(f"{_names(name, field)[0] if field else place}: {words}") from None
+        raise click.UsageError(f"{_names(name, field)[0] if field else place}: {message}") from None
 
 
-def _made(call: type[Call], values: Mapping[str, Any]) -> Call:
-    """Make the call of the options that were given; the others keep their defaults."""
+def _make_call(call: type[Call], values: Mapping[str, Any]) -> Call:
+    """Make the call from the options that were given; other fields keep their defaults."""
     context = click.get_current_context()
     given = {
         name: value
@@ -120,40 +126,33 @@ def _parameter(
     flag = flag_of(field)
     if flag.argument:
         return click.argument(name, required=field.is_required())
-    kind: dict[str, Any] = {"help": flag.help or field.description, "metavar": flag.metavar}
-    if _kind(field) is bool:
-        kind |= {"is_flag": True}
+    options: dict[str, Any] = {"help": flag.help or field.description, "metavar": flag.metavar}
+    if _value_type(field) is bool:
+        options |= {"is_flag": True}
         if field.default:  # the option is --no-…
-            kind |= {"callback": lambda _, __, value: not value}
+            options |= {"callback": lambda _, __, value: not value}
     elif _is_list(field):
-        kind |= {"multiple": True, "callback": _split if flag.commas else None}
-        kind["help"] += " Repeatable."
+        options |= {"multiple": True, "callback": _split if flag.commas else None}
+        options["help"] += " Repeatable."
     else:
-        kind |= {"type": _type(field)}
+        options |= {"type": _click_type(field)}
         if field.default is not None:
-            kind |= {"default": field.default, "show_default": True}
+            options |= {"default": field.default, "show_default": True}
     if names:
-        kind["shell_complete"] = completing(names, files=flag.commas)
-    option = click.option(*_names(name, field), name, **kind)
-
-    def decorate(command: Any) -> Any:
-        command = option(command)
-        if flag.section:
-            vars(command)["__click_params__"][-1].heading = flag.section
-        return command
-
-    return decorate
+        options["shell_complete"] = completing(names, files=flag.commas)
+    option = click.option(*_names(name, field), name, **options)
+    return option_section(flag.section, option) if flag.section else option
 
 
 def _split(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Split values at commas; options without any name are an error."""
+    """Split values at commas; raise BadParameter if no name is left."""
     names = tuple(filter(None, map(str.strip, ",".join(values).split(","))))
     if values and not names:
         raise click.BadParameter("no name is given")
     return names
 
 
-def _kind(field: FieldInfo) -> Any:
+def _value_type(field: FieldInfo) -> Any:
     """Return the type of a field's values without None."""
     kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
     is_optional = type(None) in get_args(field.annotation)
@@ -161,12 +160,12 @@ def _kind(field: FieldInfo) -> Any:
 
 
 def _is_list(field: FieldInfo) -> bool:
-    return get_origin(_kind(field)) in {tuple, frozenset}
+    return get_origin(_value_type(field)) in {tuple, frozenset}
 
 
-def _type(field: FieldInfo) -> click.ParamType[Any] | type:
+def _click_type(field: FieldInfo) -> click.ParamType[Any] | type:
     """Return the click type: choices, or a number within its bounds."""
-    kind = _kind(field)
+    kind = _value_type(field)
     if get_origin(kind) is Literal:
         return click.Choice(get_args(kind))
     if not flag_of(field).metavar and (values := _described_values(field)):
@@ -174,7 +173,7 @@ def _type(field: FieldInfo) -> click.ParamType[Any] | type:
     if kind not in {int, float}:
         return str
     bounds = {type(each): each for each in field.metadata}
-    if annotated_types.Lt in bounds:  # the limit of a machine's number, which needs no mention
+    if annotated_types.Lt in bounds:  # a 64-bit bound, which the help leaves out
         return int if kind is int else float
     least, above = bounds.get(annotated_types.Ge), bounds.get(annotated_types.Gt)
     most = bounds.get(annotated_types.Le)

@@ -44,5 +44,5 @@ def measured_by(client: "subprocess.Popen[str]") -> Measured:
 
 
 def send(served: Served, rate: float, seconds: float, questions: Sequence[str]) -> Measured:
-    """Search at a rate from another process."""
+    """Send searches at `rate` per second for `seconds` from another process, and return its calls."""
     return measured_by(started(served, rate, seconds, questions))

@@ -44,10 +44,10 @@ from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.methods.shrag import TITLE_WEIGHT
 from retriever.order.bm25 import Scores
+from retriever.order.candidate_features import CandidateFeatures, Measure, measure
 from retriever.order.feedback import SELECTION, TermSelection, feedback_terms
-from retriever.order.measured import Measure, Measured, measure
 from retriever.order.patterns import TokenPlaces
-from retriever.order.scored import ScoredCandidates
+from retriever.order.score_parts import ScoredCandidates
 from retriever.order.weights import LEXICAL_WEIGHTS, SAME_TITLE_WEIGHT
 from retriever.query_plan import BRIDGES, FEEDBACK
 from retriever.settings import RetrieverSettings
@@ -99,7 +99,9 @@ def found_first(ranking: Ranking) -> set[str]:
     return first | {shown for shown, replaced in ranking.replaced.items() if not first.isdisjoint(replaced)}
 
 
-def measured_by(variant: Variant, first: Container[str], by: Measure, read: NumberedRows) -> Measured:
+def measured_by(
+    variant: Variant, first: Container[str], by: Measure, read: NumberedRows
+) -> CandidateFeatures:
     """Compute the features of candidates again, with feedback from the candidates of the first search."""
     is_first = np.array([passage_id in first for passage_id in read.ids])
     scale = replace(by.scale, title_weight=variant.title_weight)
@@ -114,7 +116,7 @@ def measured_by(variant: Variant, first: Container[str], by: Measure, read: Numb
     return replace(again, feedback=terms.scores(TokenPlaces.of(read, terms.strengths), scale))
 
 
-def measured_by_all(first: Container[str], by: Measure, read: NumberedRows) -> list[Measured]:
+def measured_by_all(first: Container[str], by: Measure, read: NumberedRows) -> list[CandidateFeatures]:
     """Compute the features by each variant."""
     return [measured_by(variant, first, by, read) for variant in VARIANTS]
 

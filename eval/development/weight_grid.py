@@ -13,7 +13,7 @@ from eval.qrels import Qrels
 from indexer.corpora.papers import Unit
 from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
-from retriever.order.scored import DECIMALS, ScoredCandidates
+from retriever.order.score_parts import DECIMALS, ScoredCandidates
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool
@@ -87,12 +87,12 @@ def candidates_of(
     """Arrange the candidates of a ranking by unit of judgement, papers or passages.
 
     Args:
-        ranking: with its pool.
-        parts: values by part name, in the order of `ranking.scored`.
-        same_title: equal for passages of equal titles, 0 without a title.
-        judged: grades of papers or passages.
-        unit: of judgement, paper or passage.
-        fixed: further scores with fixed weights.
+        ranking: of one question, with its pool.
+        parts: values of each part of the scores, by name; one per passage, in the order of `ranking.scored`.
+        same_title: a number per passage, equal for equal titles, 0 without a title.
+        judged: grades by doc_id or passage_id.
+        unit: unit of judgement.
+        fixed: sums of the parts whose weights are not tuned, one per passage.
     """
     ids = (ranking.scored or ScoredCandidates((), {})).ids
     papers = papers_of(ranking)

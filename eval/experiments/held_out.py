@@ -63,7 +63,9 @@ def figures_by_kind(
 def values_by_kind(
     topics: Sequence[Mapping[str, Any]], qrels: Qrels, run: Run
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Return {kind: {figure: {query_id: 0 or 1}}}: whether a question's papers, or excluded ones, were found.
+    """Return, by kind of question and figure, 1 or 0 for each query_id.
+
+    A figure of relevant papers is 1 if they were found, a figure of excluded papers if one of these was.
 
     Args:
         topics: with `query_id`, `kind` and, if papers are excluded, `excluded`.

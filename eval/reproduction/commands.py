@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +15,9 @@ from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from eval.reproduction.experiment import Experiment, ExperimentCall, Outcome, experiments
 from retriever.options import COMPLETIONS
+
+if TYPE_CHECKING:
+    from eval.reproduction.folder import ReadManifest
 
 FOLDER = PathParameter(exists=True, file_okay=False)
 
@@ -35,7 +38,7 @@ def _command(name: str, found: Experiment) -> click.Command:
     )
     def command(call: ExperimentCall, *, out: Path) -> None:
         outcome, results = run_experiment(name, call, out)
-        show(outcome)
+        _print_outcome(outcome)
         echo(f"{out}: {', '.join(results)}", err=True)
 
     command.help = f"{found.title} ({found.source}).\n\n{found.description}"
@@ -57,20 +60,16 @@ def run_experiment(name: str, call: ExperimentCall, out: Path) -> tuple[Outcome,
     check_plots()
     check_folder(out)
     with opened_materials(call) as materials:
-        outcome = asyncio.run(_run(found, call, materials))
+        outcome = asyncio.run(found.run(call, materials))
         record = made_with(name, call, materials)
         return outcome, write_results(out, found, outcome, record, started)
-
-
-async def _run(found: Experiment, call: ExperimentCall, materials: Any) -> Outcome:
-    return await found.run(call, materials)
 
 
 @experiment.command()
 @click.argument("folder", type=FOLDER)
 def repeat(folder: Path) -> None:
     """Repeat the experiment of FOLDER; exit 1 if a result differs."""
-    from eval.reproduction.folder import differences, read_manifest
+    from eval.reproduction.folder import read_manifest
 
     then = read_manifest(folder)
     if then.experiment not in experiments():
@@ -79,10 +78,7 @@ def repeat(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         run_experiment(then.experiment, call, Path(place))
         now = read_manifest(Path(place))
-    found = list(differences(then.model_dump(), now.model_dump()))
-    echo_lines(found or ["no differences"])
-    if found:
-        raise SystemExit(1)
+    _report_differences(then, now)
 
 
 @experiment.command()
@@ -90,21 +86,28 @@ def repeat(folder: Path) -> None:
 @click.argument("second", type=FOLDER)
 def diff(first: Path, second: Path) -> None:
     """List the differences of two folders: index, options, inputs, packages, and results; exit 1 if any."""
-    from eval.reproduction.folder import differences, read_manifest
+    from eval.reproduction.folder import read_manifest
 
-    found = list(differences(read_manifest(first).model_dump(), read_manifest(second).model_dump()))
+    _report_differences(read_manifest(first), read_manifest(second))
+
+
+def _report_differences(first: "ReadManifest", second: "ReadManifest") -> None:
+    """Print the differences of two manifests; exit 1 if there are any."""
+    from eval.reproduction.folder import differences
+
+    found = list(differences(first.model_dump(), second.model_dump()))
     echo_lines(found or ["no differences"])
     if found:
-        raise SystemExit(1)
+        raise click.exceptions.Exit(1)
 
 
-def show(outcome: Outcome) -> None:
-    """Print the tables and notes."""
-    from eval.reproduction.report import shown
+def _print_outcome(outcome: Outcome) -> None:
+    """Print the tables, and the notes on standard error."""
+    from eval.reproduction.report import formatted
 
     for each in outcome.tables:
         echo(each.title)
-        echo_lines(table([each.columns, *([shown(cell) for cell in row] for row in each.rows)], words=1))
+        echo_lines(table([each.columns, *([formatted(cell) for cell in row] for row in each.rows)], words=1))
     for note in outcome.notes:
         echo(f"note: {note}", err=True)
 

@@ -2,7 +2,7 @@
 
 import inspect
 import pkgutil
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -19,7 +19,7 @@ from retriever.engines import EngineHit
 from retriever.index import SearchIndex
 from retriever.settings import RetrieverSettings
 
-Cell: TypeAlias = str | int | float | None  # floats are shown to two places
+Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is a missing value
 
 
 class ExperimentCall(Call):
@@ -41,7 +41,7 @@ class ExperimentCall(Call):
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of results; `published` rows are those of the paper."""
+    """A table of results; each row has one cell per column."""
 
     title: str
     columns: tuple[str, ...]
@@ -50,7 +50,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a panel, with an interval for each point if there is one."""
+    """A line of a panel: a value for each place, and the bounds of its interval if there is one."""
 
     label: str
     values: tuple[float, ...]
@@ -60,7 +60,14 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A panel of a figure: lines over the same places of the horizontal axis."""
+    """A panel of a figure: lines over the same places of the horizontal axis.
+
+    Args:
+        title: above the panel.
+        across, up: labels of the horizontal and the vertical axis.
+        places: ticks of the horizontal axis.
+        lines: at most five, the number of colours (`figures.py`).
+    """
 
     title: str
     across: str
@@ -91,9 +98,15 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Materials:
-    """What an experiment works on: an open index, its topics with judgements, and settings.
+    """Inputs of an experiment: an open index, topics with their judgements, and settings.
 
-    `topics` have a relevant judgement; `unjudged` counts the others. The qrels are in the unit of the index.
+    Args:
+        index: an open index.
+        topics: questions by query_id, each with a relevant judgement.
+        qrels: in the unit of the index.
+        unjudged: number of topics without a relevant judgement, which are left out.
+        settings: of the searches.
+        progress: called with a name, the number of finished topics, and their total.
     """
 
     index: SearchIndex
@@ -114,7 +127,7 @@ class Materials:
 
     @property
     def collapses(self) -> bool:
-        """Whether the index contains papers, so that hits are papers."""
+        """Whether hits are papers, because the index contains papers."""
         return self.index.manifest.unit == "paper"
 
     def relevant(self, query_id: str) -> frozenset[str]:
@@ -129,17 +142,17 @@ class Experiment:
     title: str
     source: str
     call: type[ExperimentCall]
-    run: Callable[[Any, Materials], Awaitable[Outcome]]
+    run: Callable[[Any, Materials], Coroutine[Any, Any, Outcome]]
 
     @property
     def description(self) -> str:
-        """What is computed and how: the docstring of the experiment's module."""
+        """The computation of the experiment: the docstring of its module."""
         return inspect.getdoc(import_module(self.run.__module__)) or ""
 
 
 @cache
 def experiments() -> Mapping[str, Experiment]:
-    """Return all experiments by name, which is that of the module with `-` for `_`."""
+    """Return all experiments by name: the name of the module, with `-` for `_`."""
     package = import_module("eval.reproduction.experiments")
     names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
     return {name.replace("_", "-"): import_module(f"{package.__name__}.{name}").EXPERIMENT for name in names}

@@ -31,11 +31,12 @@ from eval.runs import run_lines
 
 MANIFEST, TIMES = "manifest.json", "times.json"
 MOST_BYTES = 64_000_000  # of a manifest
+LONGEST_VALUE = 80  # characters of a printed value
 FORMAT = 1
 
 
 class ReadManifest(BaseModel):
-    """A manifest as it is read: the options of the experiment, and everything to compare."""
+    """A manifest as it is read, with the parts that `repeat` and `diff` use."""
 
     format: int
     experiment: str
@@ -50,9 +51,10 @@ class ReadManifest(BaseModel):
 
 
 def check_folder(path: Path) -> None:
-    """Create the folder if needed; raise InvalidCall if it holds anything but results of an experiment.
+    """Create the folder if needed, and check that only results of an experiment would be overwritten.
 
     Raises:
+        InvalidCall: the folder contains other files and no manifest.
         OutputNotWritten: it cannot be created.
     """
     try:
@@ -121,7 +123,7 @@ def read_manifest(path: Path) -> ReadManifest:
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any], place: str = "") -> Iterator[str]:
-    """Yield the differences of two manifests, one line each; paths of inputs do not count."""
+    """Yield the differences of two manifests, one line each; paths of inputs are not compared."""
     for name in dict.fromkeys([*first, *second]):
         where = f"{place}.{name}" if place else name
         one, other = first.get(name), second.get(name)
@@ -135,4 +137,4 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any], place: str 
 
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 80 else f"{text[:79]}…"  # noqa: PLR2004 - a line of a terminal
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 1]}…"

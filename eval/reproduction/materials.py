@@ -1,4 +1,4 @@
-"""What an experiment works on, read from the files and the index that its call names."""
+"""Inputs of an experiment, read from the files and the index that its call names."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -46,7 +46,7 @@ def opened_materials(call: ExperimentCall) -> Iterator[Materials]:
 
 
 def made_with(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
-    """Return everything that the results depend on, for the manifest."""
+    """Return the record of all inputs of the results, for the manifest."""
     encoder = IndexerSettings().encoder
     values: Mapping[str, Any] = call.model_dump(mode="json")
     return {

@@ -29,7 +29,7 @@ def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
         rows = [
             table.columns,
             ["---"] * len(table.columns),
-            *([shown(cell) for cell in row] for row in table.rows),
+            *([formatted(cell) for cell in row] for row in table.rows),
         ]
         parts += [f"## {table.title}", "\n".join(f"| {' | '.join(row)} |" for row in rows)]
     parts += [f"![{figure.title}](figures/{figure.name}.png)" for figure in outcome.figures]
@@ -41,7 +41,7 @@ def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
 def as_page(
     experiment: Experiment, outcome: Outcome, drawings: Mapping[str, bytes], manifest: Mapping[str, Any]
 ) -> str:
-    """Return the page: tables, figures as inline SVG, notes, and what the results were made from."""
+    """Return the page: tables, figures as inline SVG, notes, and the inputs of the results."""
     figures = [
         element(
             "figure",
@@ -81,8 +81,8 @@ def as_page(
     return f"<!doctype html>\n{page}\n"
 
 
-def shown(cell: Cell) -> str:
-    """Format a cell: floats to two places, or four below 1, whole numbers with separators."""
+def formatted(cell: Cell) -> str:
+    """Format a cell: floats with two decimals, below 1 with four; integers with separators; None as –."""
     if cell is None:
         return "–"
     if isinstance(cell, float):
@@ -99,5 +99,5 @@ def _table(table: Table) -> Markup:
         None,
         element("caption", None, table.title),
         row("th", table.columns),
-        [row("td", list(map(shown, cells))) for cells in table.rows],
+        [row("td", list(map(formatted, cells))) for cells in table.rows],
     )

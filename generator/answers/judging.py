@@ -13,7 +13,7 @@ from base.errors import ResourceError
 from generator.answers.answer import Answer, Sentence, cited_passages
 from generator.checking.sentence_check import UNSURE, Check, Reason
 from generator.llm import CutAt, Reply
-from generator.model_calls.model_step import ModelStep, UnusableReply, constant, unheard
+from generator.model_calls.model_step import ModelStep, UnusableReply, constant, no_listener
 from generator.prompts import load_prompt
 from generator.request import Resources
 from generator.tracing.steps import Step, error_text
@@ -135,7 +135,7 @@ def check_step(
         inputs={"sentences": len(places)},
         output=Answer.as_record,
         passages=evidence,
-        listening=unheard,
+        listening=no_listener,
     )
 
 

@@ -179,7 +179,7 @@ def with_checked_title(
     index: SearchIndex,
     parse: Parser | None = None,
 ) -> Answer:
-    """Check a model's title against the passages that the sentences cite."""
+    """Return the answer with the check of its title against all passages that its sentences cite."""
     if answer.abstained:
         return answer
     cited = (passage_id for sentence in answer.sentences for passage_id in sentence.citations)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PlainSerializer
 
-from base.calls import SOME_TEXT, Call, Flag, Section, nothing_or, with_examples
+from base.calls import SOME_TEXT, Call, Flag, Section, optional, with_examples
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.model_calls.budgets import Budget
 from retriever.calls import QUESTION, Filtered, IndexName, SourceNames
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from generator.finding.request import FindRequest
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
-FILTERS: Mapping[str, str] = {"year": "years", "lang": "lang", "journal": "journal"}  # fields of `Filters`
+# The field of `Filters` that each field of a call sets.
+FILTERS: Mapping[str, str] = {"year": "years", "lang": "lang", "journal": "journal"}
 
 Wording: TypeAlias = Literal["brief", "complex"]  # of the prompt that judges papers
 Most = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]
@@ -108,7 +109,7 @@ class FindCall(FindOptions, Filtered):
     question: Annotated[
         str | None,
         Flag(argument=True),
-        nothing_or(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+        optional(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
         Field(description="The topic of the papers to find; optional with resume."),
     ] = None
     index: IndexName = None
@@ -116,7 +117,7 @@ class FindCall(FindOptions, Filtered):
     resume: Annotated[
         str | None,
         Flag(hidden=True),
-        nothing_or(type="string", pattern=SEARCH_ID, example="0f" * 16),
+        optional(type="string", pattern=SEARCH_ID, example="0f" * 16),
         Field(description="The id of a kept search; omitted fields keep their saved values."),
     ] = None
     pure: Annotated[

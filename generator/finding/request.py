@@ -1,4 +1,4 @@
-"""Requests of paper finding, and its resources."""
+"""Requests of paper finding, with their budgets, and its resources."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
@@ -29,7 +29,12 @@ class FindRequest(FindOptions):
     budget: Budget = Budget()
 
     def __init__(self, question: str, **options: Any) -> None:
-        """Check the question and the options; raises BadQuestion, InvalidCall."""
+        """Check the question and the options.
+
+        Raises:
+            BadQuestion: the question is empty or too long.
+            InvalidCall: an option is unknown or out of bounds.
+        """
         check_question(question)
         try:
             super().__init__(**{"question": question, **options})

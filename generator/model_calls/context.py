@@ -24,7 +24,10 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class FittedPrompt:
-    """A prompt that fits, its shortened passages, and the source of the sizes."""
+    """A prompt that fits, its shortened passages, its size and the size of the context.
+
+    `said_by` and `count.counted_by` name the sources of the sizes.
+    """
 
     messages: list[Message]
     cuts: tuple[Cut, ...]
@@ -64,7 +67,7 @@ class RefusedPrompt:
 
 
 def shortened_lengths(passages: Sequence[StoredPassage]) -> list[tuple[int, ...]]:
-    """Return the characters kept of each passage, by level.
+    """Return the number of characters kept of each passage, for each level of shortening.
 
     Level 0 keeps all. Each level drops the last sentence of the longest remaining passage (the first of
     equals); the last level keeps one sentence of each.

@@ -1,8 +1,13 @@
 """A model call as a step of the trace, with its prompt, its reply, its budget and its fallback.
 
 step = ModelStep(
-"rewrite", load_prompt("rewrite", language), {"question": question, "facts": facts}, Rewritten,
-read=question_of, fallback="the step's own question", otherwise=constant(question),
+"rewrite",
+load_prompt("rewrite", language),
+{"question": question, "facts": facts},
+Rewritten,
+read=question_of,
+fallback="the step's own question",
+otherwise=constant(question),
 )
 question = await step.run(parent, model, budget)
 """
@@ -30,7 +35,7 @@ Listening: TypeAlias = Callable[[OnText | None], AbstractAsyncContextManager[OnT
 
 
 class UnusableReply(Exception):
-    """No value can be made from a reply that matches the schema; the message says what the model did."""
+    """A reply matches the schema but has no usable value; the message continues "the model …"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,7 @@ class ModelStep(Generic[R, T]):
         prompt: the prompt; `values` has its variables, except `passages`.
         schema: type of the reply.
         read: makes the value from a reply; raises UnusableReply.
-        fallback: name of what replaces the call, for the trace and its note.
+        fallback: name of the replacement of a failed call, for the trace and its note.
         otherwise: makes the value if the model fails or is missing; it never needs the model.
         if_spent: makes the value if the budget is spent; by default `otherwise`.
         inputs: inputs of the step for the trace.
@@ -201,13 +206,13 @@ class ModelStep(Generic[R, T]):
         return len(text) // CHARACTERS_OF_A_TOKEN + model.settings.max_tokens
 
 
-def unheard(_: OnText | None) -> AbstractAsyncContextManager[None]:
-    """Open no listener, for a reply that is not shown as it grows."""
+def no_listener(_: OnText | None) -> AbstractAsyncContextManager[None]:
+    """Open no listener, for a reply that is not streamed."""
     return nullcontext()
 
 
 def constant(value: T) -> Callable[[], Awaitable[T]]:
-    """Return a fallback of one value."""
+    """Return a coroutine function that returns `value`, for `otherwise` and `if_spent`."""
 
     async def given() -> T:
         return value

@@ -72,7 +72,7 @@ def check_options(request: AskRequest) -> None:
 def make_request(
     settings: Settings, question: str, filters: Filters | None = None, **given: Any
 ) -> AskRequest:
-    """Make a request of fields of `AskRequest`; the settings supply those that are None.
+    """Make a request from fields of `AskRequest`; for fields that are None the settings apply.
 
     Raises:
         UnknownWay: no way has that name.

@@ -1,8 +1,8 @@
 """One run of `shrag index`, from the plan to a publishable build.
 
-A version is built next to the published ones. A killed build can resume: records are numbered by their place
-in the corpus and committed in this order, and a resumed build analyses only the records after the last
-commit.
+A version is built next to the published ones. A killed build can resume (`resuming.py`): records are numbered
+by their place in the corpus and committed in this order, and a resumed build analyses only the records after
+the last commit.
 
 BM25 statistics include deleted passages until the engine merges them away. Repeated ids in a corpus are
 therefore not written and deleted: the build detects them at its end, and starts over without the records that
@@ -19,15 +19,9 @@ from base.errors import Remedy
 from base.logs import get_logger
 from base.progress import Progress
 from indexer.analysis.pool import WorkerEnded
-from indexer.building.claims import contested, without_claimed
-from indexer.building.passages import (
-    ResumePoint,
-    analyse_passages,
-    resume_point,
-    skip_written,
-    write_passages,
-)
-from indexer.building.plan import BuildPlan, begin, resume
+from indexer.building.contested_ids import contested, without_claimed
+from indexer.building.passages import analyse_passages, write_passages
+from indexer.building.plan import BuildPlan
 from indexer.building.records import (
     DeadLetterFile,
     Tally,
@@ -36,6 +30,7 @@ from indexer.building.records import (
     read_records,
     replaced_by_later,
 )
+from indexer.building.resuming import ResumePoint, begin, resume_point, skip_written, stored_plan
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.readers import DeadLetter
@@ -70,9 +65,9 @@ def build_version(
         StrictRefusal: a record was refused in a strict build.
         IndexNotWritten: an analysis process was terminated.
     """
-    resumed = resume(store, plan)
+    stored = stored_plan(store, plan)
     try:
-        built = _build(store, resumed, settings, vectors, progress, resumed=True) if resumed else plan
+        built = _build(store, stored, settings, vectors, progress, resumed=True) if stored else plan
         while isinstance(built, BuildPlan):
             built = _build(store, begin(store, built), settings, vectors, progress)
     except (WorkerEnded, MemoryError) as error:

@@ -1,14 +1,14 @@
-"""Passages of a build: skipping written ones, analysis, and periodic commits."""
+"""Passages of a build: analysis, and periodic commits."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import closing
-from typing import NamedTuple
 
 from base.progress import Progress
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.pool import analyse_in_order
 from indexer.building.plan import BuildPlan
 from indexer.building.records import Record
+from indexer.building.resuming import ResumePoint
 from indexer.building.summary import CorpusSummary
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import key_field, key_of
@@ -18,30 +18,6 @@ from indexer.versions.writers import Writer
 
 Numbered = tuple[int, StoredPassage]  # with the record's number
 Prepared = tuple[Numbered, AnalysedPassage, PassageMentions]
-
-
-class ResumePoint(NamedTuple):
-    """Progress of an earlier run of the same build."""
-
-    written: int = 0  # number of written records from the start of the corpus
-    last_id: str | None = None  # id of the last one
-    offset: int = 0  # added to record numbers: an update continues the numbers of its base
-
-
-def resume_point(writer: Writer, plan: BuildPlan) -> ResumePoint:
-    """Return the point of resumption; an update starts at the first record."""
-    last, key = writer.last_written()
-    return ResumePoint(offset=last + 1) if plan.base else ResumePoint(last + 1, key)
-
-
-def skip_written(records: Iterator[Record], point: ResumePoint) -> bool:
-    """Skip the records already written; False if the corpus has a different record at that place."""
-    if point.written == 0:
-        return True
-    for record in records:
-        if record.number == point.written - 1:
-            return record.id == point.last_id
-    return False
 
 
 def analyse_passages(

@@ -1,6 +1,6 @@
-"""The plan of a build, stored so that the same command can resume it."""
+"""The plan of a build, checked against the current version (`resuming.py` stores it)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -123,25 +123,6 @@ def _check_request(
         )
     check_analysis(base, built_with)
     return built_with
-
-
-def resume(store: IndexStore, plan: BuildPlan) -> BuildPlan | None:
-    """Return the stored plan if there is an unfinished build of it; an update starts over."""
-    unfinished = store.local.read_plan()
-    if plan.base or not unfinished or not {"superfluous", "contested"} <= unfinished.keys():
-        return None
-    superfluous, contested = unfinished.pop("superfluous"), unfinished.pop("contested")
-    if unfinished != plan.as_record() or not store.can_resume():
-        return None
-    return replace(plan, superfluous=frozenset(superfluous), contested=frozenset(contested))
-
-
-def begin(store: IndexStore, plan: BuildPlan) -> BuildPlan:
-    """Start a new build from the base, or empty."""
-    store.start_building(plan.base, plan.request.analyzer, plan.request.decompound, plan.dictionary)
-    left_out = {"superfluous": sorted(plan.superfluous), "contested": sorted(plan.contested)}
-    store.local.write_plan(plan.as_record() | left_out)
-    return plan
 
 
 def _state_of(name: str) -> list[str | int]:

@@ -1,6 +1,6 @@
 """Records of one paper, and copies of one text, among hits.
 
-Records of one paper are folded into one hit (`descriptions.py`). Of records whose texts agree except for
+Records of one paper are folded into one hit (`same_paper.py`). Of records whose texts agree except for
 their figures, one is forged, or all are made by one template. A list shows them all, and they name each
 other. As evidence of an answer one text takes one place, and the record that was indexed first keeps it.
 
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from indexer.corpora.normal_forms import normal_doi
 from retriever.duplicates.compared_texts import Likeness, Text
-from retriever.duplicates.descriptions import MOST_ALIKE, Claim, Description
+from retriever.duplicates.same_paper import MOST_ALIKE, Claim, Description
 from retriever.stages.hits import Hit
 
 # Marks that two hits have in common, for a comparison: least number, since common phrases give one or two,

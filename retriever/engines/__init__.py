@@ -86,11 +86,14 @@ class Engine(Protocol):
     async def search(
         self, queries: Sequence[tuple[Query, int]], *, filters: Filters, collapse: bool, read: int = 0
     ) -> list[list[EngineHit]]:
-        """Answer many queries in one call: for each (query, k) at most k hits by score, then passage_id.
+        """Run several queries in one call; return for each at most k hits, by score, then passage_id.
 
-        With `collapse` a paper is returned once, by its best passage. The rows of the passages found by the
-        first `read` queries are needed next: a remote engine sends them with the hits, so that `rows` needs
-        no request.
+        Args:
+            queries: each with its k.
+            filters: of all queries.
+            collapse: whether a paper is returned once, by its best passage.
+            read: number of first queries whose hits' rows will be read next. A remote engine sends these rows
+                with the hits, so that `rows` needs no further request.
         """
         ...
 

@@ -36,8 +36,14 @@ def surely_first(read: Sequence[EngineHit], *, whole: bool) -> list[EngineHit]:
 def settled(read: Sequence[EngineHit], limit: int, k: int, *, collapse: bool) -> list[EngineHit] | None:
     """Return the first k of the hits read, or None if more must be read.
 
-    Unread hits may tie with the last one read, so its score must be below that of the last hit returned. With
-    `collapse` a paper comes once, by its best passage.
+    Unread hits may tie with the last hit read, so only hits with a higher score have a definite place. With
+    `collapse` a paper is returned once, by its best passage.
+
+    Args:
+        read: hits in the order of the engine.
+        limit: the requested number of hits; if fewer were read, no hits are left.
+        k: the number of hits to return.
+        collapse: whether to return papers.
     """
     hits = by_score(read)
     whole = len(read) < limit

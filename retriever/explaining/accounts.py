@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from base.records import INTERNAL, Recordable
 from retriever.engines import Explanation, TermScore
 from retriever.order.features import ConceptScore
-from retriever.order.scored import Part
+from retriever.order.score_parts import Part
 from retriever.question.concepts import CounterpartRecord, Word
 
 

@@ -11,8 +11,8 @@ from retriever.explaining.accounts import Account, ConceptAccount, ConstraintAcc
 from retriever.index import OpenIndex, SearchIndex
 from retriever.keywords.choice import KeywordChoice
 from retriever.order.bridges import Bridge
+from retriever.order.candidate_features import Measure, question_places
 from retriever.order.features import scores_by_concept
-from retriever.order.measured import Measure, question_places
 from retriever.order.patterns import TokenPlaces
 from retriever.papers.page import stored_passage
 from retriever.queries.boolean import Query

@@ -12,9 +12,9 @@ from retriever.keywords.choice import KeywordChoice, choose_keywords
 from retriever.methods import Method
 from retriever.methods.dense import nearest_first
 from retriever.order.bm25 import Scores
-from retriever.order.measured import Measure, Measured, measure, measure_first
+from retriever.order.candidate_features import CandidateFeatures, Measure, measure, measure_first
 from retriever.order.patterns import TokenPlaces
-from retriever.order.scored import ScoredCandidates, with_mean_of_title, with_other_language
+from retriever.order.score_parts import ScoredCandidates, with_mean_of_title, with_other_language
 from retriever.order.second_search import (
     SecondSearch,
     find_sources,
@@ -64,7 +64,7 @@ class FirstSearch:
 
     found: ReadHits
     by: Measure
-    measured: Measured
+    measured: CandidateFeatures
     second: SecondSearch | None
 
 
@@ -73,7 +73,7 @@ class ScoredHits:
     """All candidates with their features and scores; `more` are the hits of the further searches."""
 
     more: ReadHits
-    measured: Measured
+    measured: CandidateFeatures
     candidates: ScoredCandidates
     cosines: Mapping[str, float]
 
@@ -203,7 +203,10 @@ def _scored(
 
 
 def _with_parts(
-    context: SearchContext, ids: Sequence[str], measured: Measured, parts: dict[str, tuple[Scores, float]]
+    context: SearchContext,
+    ids: Sequence[str],
+    measured: CandidateFeatures,
+    parts: dict[str, tuple[Scores, float]],
 ) -> ScoredCandidates:
     """Weigh the parts of scores, without the parts that the settings leave out."""
     without = context.options.without

@@ -21,8 +21,9 @@ from retriever.opening.worker_threads import WorkerThreads
 
 if TYPE_CHECKING:
     from indexer.encoders.entailment import Entailed, EntailmentModel
+
 COOLDOWN_S = 20.0  # after a failure
-REMEMBERED = 1_000  # cached questions, for further searches with another method
+CACHED_QUESTIONS = 1_000  # vectors kept for further searches of a question
 Result = TypeVar("Result")
 
 
@@ -56,7 +57,7 @@ class LazyModel(ABC, Generic[Model]):
         ...
 
     async def run(self, use: Callable[[Model], Result]) -> Result | None:
-        """Use the model in its thread; None without a model.
+        """Call `use` with the model in its thread; return None if no model is configured.
 
         Raises:
             LibraryMissing, EncoderUnusable: it cannot be opened or fails.
@@ -87,7 +88,7 @@ class LazyModel(ABC, Generic[Model]):
 
 
 class CrossEncoder(LazyModel[Reranker]):
-    """Scores of texts by how well they answer a question."""
+    """The cross-encoder, which scores texts by their relevance to a question."""
 
     def __init__(self, settings: RerankerSettings) -> None:
         """Take the settings; nothing is opened yet."""
@@ -120,7 +121,7 @@ class CrossEncoder(LazyModel[Reranker]):
 
 
 class Entailment(LazyModel["EntailmentModel"]):
-    """Judgements whether texts entail sentences; opened when the first answer is checked."""
+    """The entailment model, which judges whether texts entail sentences."""
 
     def __init__(self, settings: CheckSettings) -> None:
         """Take the settings; nothing is opened yet."""
@@ -147,7 +148,7 @@ class Entailment(LazyModel["EntailmentModel"]):
 
 
 class TextEncoder(LazyModel[Encoder]):
-    """Texts to vectors, by the encoder of the settings."""
+    """The encoder, which turns texts into vectors."""
 
     def __init__(self, settings: EncoderSettings) -> None:
         """Take the settings; nothing is opened yet."""
@@ -165,7 +166,7 @@ class TextEncoder(LazyModel[Encoder]):
 
 
 class QuestionVectors:
-    """Question vectors that are comparable with the vectors of one index, or the reason for none."""
+    """Vectors of questions, comparable with the vectors of one index; or the reason why there are none."""
 
     def __init__(self, fingerprint: VectorFingerprint | None, encoder: TextEncoder) -> None:
         """Take the fingerprint of the index's vectors and an encoder, which the caller closes."""
@@ -190,7 +191,7 @@ class QuestionVectors:
         return self._fingerprint is not None and not self.disabled_reason
 
     async def encode(self, question: str) -> Stored | None:
-        """Return the question's vector, rounded like the index's vectors, or None.
+        """Return the question's vector, rounded like the index's vectors; None if there is none.
 
         Raises:
             LibraryMissing, EncoderUnusable: the encoder cannot be opened or fails.
@@ -215,7 +216,7 @@ class QuestionVectors:
 
         vector: Stored = rounded(encoder.encode_queries([question]), fingerprint.storage)[0]
         self._known[question] = vector
-        if len(self._known) > REMEMBERED:
+        if len(self._known) > CACHED_QUESTIONS:
             self._known.popitem(last=False)
         return vector
 

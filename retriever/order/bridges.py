@@ -29,13 +29,13 @@ class Bridge:
 
 @dataclass(frozen=True, slots=True)
 class BridgePolicy:
-    """How a search follows bridges.
+    """Limits and weight of a search by bridges.
 
     Args:
-        sources: passages that may have bridges.
-        bridges: the maximum number in a query, the rarest.
-        weight: of a bridge's tokens; the words of the question that the sources do not contain have theirs.
-        hits: of a query.
+        sources: number of best passages whose names are bridges.
+        bridges: maximum number of bridges in a query.
+        weight: of each token of a bridge; the uncovered words of the question have their own weights.
+        hits: number of hits of a query.
     """
 
     sources: int
@@ -44,13 +44,20 @@ class BridgePolicy:
     hits: int
 
     def choose(self, rarities: Mapping[Tokens, float]) -> list[Tokens]:
-        """Return the rarest bridges, best first."""
+        """Return at most `bridges` bridges the rarest first; ties break by the tokens."""
         return sorted(rarities, key=lambda tokens: (-rarities[tokens], tokens))[: self.bridges]
 
     def query(
         self, name: str, bridges: Iterable[Tokens], uncovered: Mapping[str, float], title_weight: float
     ) -> NamedQuery:
-        """Return the OR of the bridges' tokens and the uncovered words, which have weights."""
+        """Return the OR of the bridges' tokens and the uncovered words of the question.
+
+        Args:
+            name: of the query.
+            bridges: tokens of each bridge.
+            uncovered: weights of the question's words that no source contains.
+            title_weight: of the title clause.
+        """
         weights = dict.fromkeys((token for bridge in bridges for token in bridge), self.weight)
         weights |= uncovered
         terms = [Term(token, (token,), weight=round(weight, 4)) for token, weight in weights.items()]
@@ -58,5 +65,5 @@ class BridgePolicy:
 
 
 SECOND_SEARCH = BridgePolicy(sources=2, bridges=10, weight=0.5, hits=30)
-# Tuned on HotpotQA; `python -m eval.experiments.hops --grid` shows other values, cross-validated.
+# Tuned on HotpotQA; `python -m eval.experiments.hops --grid` cross-validates other values.
 SECOND_ROUND = BridgePolicy(sources=3, bridges=10, weight=0.5, hits=20)

@@ -17,7 +17,7 @@ from retriever.engines.term_statistics import inverse_document_frequencies
 from retriever.order.bm25 import Scale, Scores
 from retriever.order.bridges import SECOND_SEARCH, Bridge
 from retriever.order.patterns import TokenPlaces
-from retriever.order.scored import ScoredCandidates
+from retriever.order.score_parts import ScoredCandidates
 from retriever.queries.boolean import single
 from retriever.query_plan import BRIDGES, NamedQuery
 from retriever.question.analysis import AnalysedQuestion

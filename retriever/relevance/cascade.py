@@ -1,8 +1,8 @@
 """Relevance of texts to a question, 0 to 1: by the cross-encoder, else by cosine, else by words.
 
-Passages of an index and papers without an index share this cascade. They differ in the texts, in the baseline
-of cosines and in the constants, `PASSAGES` and `PAPERS`. The words are measured where they are known: by
-`passages.py` in an index, by `paper_ranking.py` among the papers of sources.
+Passages of an index and papers of sources share this cascade, with different texts, baselines of cosines and
+constants (`PASSAGES`, `PAPERS`). Relevance by words is computed elsewhere: by `passages.py` for an index, by
+`paper_ranking.py` for papers of sources.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -14,27 +14,27 @@ from base.untrusted import one_line
 from retriever.opening.models import CrossEncoder
 
 Features = dict[str, float]
-Measured = tuple[str, list[float]]  # the model's name or "cosine", and the relevance of each text
+ModelScores = tuple[str, list[float]]  # the model's name or "cosine", and the relevance of each text
 
 
 @dataclass(frozen=True, slots=True)
 class CosineConstants:
-    """A logistic regression of relevance by the lead of a cosine over a baseline.
+    """A logistic regression of relevance on the lead of a cosine (`leads_of`).
 
     Args:
-        weights: of the regression.
-        without_vector: the relevance of a text that has no vector.
+        weights: of `bias` and `lead`.
+        without_vector: relevance of a text that has no vector.
     """
 
     weights: Mapping[str, float]
     without_vector: float
 
     def relevance(self, features: Features) -> float:
-        """Return the relevance of a text by its lead, if it has one."""
+        """Return the relevance of a text, 0 to 1; without features `without_vector`."""
         return likelihood(self.weights, features) if features else self.without_vector
 
 
-# Fitted on training questions (`python -m eval.experiments.relevance --home DIR --fit --step 12`), on English
+# Fitted on training questions (`python -m eval.development.relevance --home DIR --fit --step 12`), on English
 # with a small encoder.
 PASSAGES = CosineConstants({"bias": -4.267, "lead": 10.825}, without_vector=0.0)
 # Set by hand, see docs/how-to/finding-papers.md. A text without a vector has no lead.
@@ -46,9 +46,9 @@ class Relevance:
     """The relevance of texts in the order given, its measure, and failures of models.
 
     Args:
-        scores: empty if nothing measured the relevance.
-        by: the cross-encoder's name, "cosine" or "words"; "" if nothing measured the relevance.
-        failures: of models that were tried before.
+        scores: 0 to 1, one per text; empty if there was no measure.
+        by: the measure: the cross-encoder's name, "cosine" or "words"; "" if there was none.
+        failures: messages of the models that failed before.
     """
 
     scores: tuple[float, ...] = ()
@@ -66,20 +66,20 @@ async def relevance_by_models(
     """Measure relevance by the cross-encoder, else by cosine; if a model fails, the next one is used.
 
     Args:
-        cross_encoder: may be unconfigured.
-        question: for the cross-encoder.
-        texts: for the cross-encoder.
-        leads: computes the leads of the texts' cosines; None if there are no vectors.
-        constants: for the leads.
+        cross_encoder: skipped if it is not configured.
+        question: input of the cross-encoder.
+        texts: inputs of the cross-encoder; without texts nothing is measured.
+        leads: computes the features of each text from its cosine; None if there are no vectors.
+        constants: of the regression on these features.
     """
 
-    async def by_cross_encoder() -> Measured | None:
+    async def by_cross_encoder() -> ModelScores | None:
         scored = await cross_encoder.scores(question, texts) if cross_encoder.configured else None
         if scored is None or not cross_encoder.gives_raw_scores:
             return scored
         return scored[0], [sigmoid(score) for score in scored[1]]
 
-    async def by_cosine() -> Measured | None:
+    async def by_cosine() -> ModelScores | None:
         found = await leads()
         return None if found is None else ("cosine", [constants.relevance(features) for features in found])
 
@@ -96,7 +96,10 @@ async def relevance_by_models(
 
 
 def leads_of(cosines: Iterable[float | None], baseline: float) -> list[Features]:
-    """Return each cosine's lead over a baseline, as a share of the distance to 1; none without a cosine."""
+    """Return the feature `lead` of each cosine: (cosine - baseline) / (1 - baseline).
+
+    A missing cosine (None) has no features.
+    """
     return [
         {} if cosine is None else {"lead": (cosine - baseline) / max(1 - baseline, 1e-6)}
         for cosine in cosines

@@ -15,7 +15,7 @@ from retriever.constraints.parsing import Constraints
 from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.order.bm25 import Scores
-from retriever.order.measured import Measure, Measured, measure
+from retriever.order.candidate_features import CandidateFeatures, Measure, measure
 from retriever.order.weights import lexical_parts
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_probability import READ, ScoreCurve
@@ -94,7 +94,7 @@ async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterabl
     return scores | await index.engine.of_rows(list(passages), measured)
 
 
-def _by_words(measured: Measured) -> Scores:
+def _by_words(measured: CandidateFeatures) -> Scores:
     return np.asarray(sum(values * weight for values, weight in lexical_parts(measured.features).values()))
 
 

@@ -17,8 +17,8 @@ from retriever.engines import NumberedRows
 from retriever.index import SearchIndex
 from retriever.keywords.choice import KeywordChoice
 from retriever.methods.shrag import TITLE_WEIGHT
+from retriever.order.candidate_features import measure_first
 from retriever.order.features import best_window, coverage, patterns_of
-from retriever.order.measured import measure_first
 from retriever.queries.filters import Filters
 from retriever.question.analysis import AnalysedQuestion
 from retriever.relevance.cascade import PASSAGES, Relevance, leads_of, relevance_by_models

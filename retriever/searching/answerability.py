@@ -21,8 +21,8 @@ import numpy as np
 from base.logistic import likelihood
 from indexer.analysis.word_roles import SUBJECT_ROLES, is_common
 from retriever.engines import NumberedRows
+from retriever.order.candidate_features import Measure, question_places
 from retriever.order.features import base_scores, best_window, coverage, patterns_of, window_around
-from retriever.order.measured import Measure, question_places
 from retriever.order.patterns import TokenPlaces
 from retriever.queries.keywords import words_of
 from retriever.question.analysis import AnalysedQuestion

@@ -1,7 +1,7 @@
 """Concurrent search of several sources, with their papers merged into one list without duplicates.
 
 Two records are merged if they have the DOI in common, or the title with year or an author, and their texts
-agree (`retriever/duplicates/descriptions.py`). The record of the first source is kept, and its missing fields
+agree (`retriever/duplicates/same_paper.py`). The record of the first source is kept, and its missing fields
 are taken from the others.
 
 Records of two sources are also merged if one has an abstract in Korean only and the other in English only.
@@ -22,7 +22,7 @@ from base.errors import RemediableError
 from base.logs import get_logger
 from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
-from retriever.duplicates.descriptions import MOST_ALIKE, Claim, Description, claims_of
+from retriever.duplicates.same_paper import MOST_ALIKE, Claim, Description, claims_of
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters

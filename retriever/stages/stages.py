@@ -7,8 +7,8 @@ from typing import Literal, Self, TypeVar
 from retriever.engines import EngineHit
 from retriever.engines.ordering import first_of_each_paper
 from retriever.keywords.choice import KeywordChoice
-from retriever.order.measured import Measure, Measured
-from retriever.order.scored import ScoredCandidates
+from retriever.order.candidate_features import CandidateFeatures, Measure
+from retriever.order.score_parts import ScoredCandidates
 from retriever.order.second_search import SecondSearch
 from retriever.query_plan import QueryPlan
 from retriever.question.analysis import AnalysedQuestion
@@ -35,7 +35,7 @@ class Ranking:
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
     measure: Measure | None = None
-    measured: Measured | None = None  # the features of `scored`
+    measured: CandidateFeatures | None = None  # the features of `scored`
     second: SecondSearch | None = None
     about: frozenset[str] = frozenset()  # doc_ids of papers about an excluded thing
     mentioning: frozenset[str] = frozenset()  # doc_ids of other papers that mention one

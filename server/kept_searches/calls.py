@@ -1,4 +1,4 @@
-"""The calls of kept searches: read, and continued by another call."""
+"""Calls of kept searches: saving, reading, and continuing by another call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,25 +12,29 @@ from server.errors import SearchUnusable
 
 def fields_of(call: FindCall) -> dict[str, Any]:
     """Return the fields that a call sets, to be saved with the search."""
-    return {name: value for name, value in call.named().items() if name != "resume"}
+    return {name: value for name, value in call.given_values().items() if name != "resume"}
 
 
-def kept_call(named: Mapping[str, Any]) -> FindCall:
+def kept_call(saved: Mapping[str, Any]) -> FindCall:
     """Return the call of a kept search; raise SearchUnusable if it is invalid."""
     try:
-        return FindCall.model_validate(named)
+        return FindCall.model_validate(saved)
     except ValidationError as error:
         raise SearchUnusable("the request of the kept search cannot be read") from error
 
 
-def resuming_call(call: FindCall, named: Mapping[str, Any]) -> FindCall:
-    """Return a call with the saved fields of a kept search where it leaves them out.
+def resuming_call(call: FindCall, saved: Mapping[str, Any]) -> FindCall:
+    """Return a call whose omitted fields have the values of a kept search.
+
+    Args:
+        call: the call that resumes the search.
+        saved: the fields of the kept search.
 
     Raises:
-        InvalidCall: it names another question, index or source.
+        InvalidCall: the call names another question, index or source.
         SearchUnusable: the saved call is invalid.
     """
-    kept, whole = kept_call(named), kept_call({**named, **fields_of(call)})
+    kept, whole = kept_call(saved), kept_call({**saved, **fields_of(call)})
     if whole.question != kept.question:
         raise InvalidCall(f"the kept search has another question: {str(kept.question)[:200]!r}")
     if (whole.index, whole.sources) != (kept.index, kept.sources):

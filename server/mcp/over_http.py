@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from server.mcp.malformed import message_refused
 from server.mcp.protocol import Context, make_server
-from server.mcp.tool import Desk
+from server.mcp.tool import ToolContext
 from server.transport.bodies import replayed
 from server.transport.headers import EVENT_STREAM
 from server.transport.leaving import while_connected
@@ -44,13 +44,13 @@ async def answer(scope: Scope, receive: Receive, send: Send) -> None:
 
 @cache
 def _server() -> Server[Any]:
-    return make_server(_desk_of)
+    return make_server(_tool_context)
 
 
-def _desk_of(context: Context) -> Desk:
+def _tool_context(context: Context) -> ToolContext:
     request = context.request
     assert isinstance(request, Request)  # noqa: S101 - set by `answer`
-    return Desk(request.state.services, request)
+    return ToolContext(request.state.services, request)
 
 
 def _wants_progress(message: Any) -> bool:

@@ -14,9 +14,7 @@ KEPT = (
     *("authors", "author_count", "year", "journal"),
     *("publisher", "lang", "doi", "keywords", "cited_by_count"),
 )
-
-
-# The papers that a call covers.
+# Arguments that limit a call to some papers.
 AMONG_PAPERS = {name: Argument(name) for name in ("index", "sources", "year", "lang", "journal")}
 
 

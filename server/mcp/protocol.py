@@ -1,4 +1,4 @@
-"""The protocol's side of the tools: their list, their calls, and their errors."""
+"""The tools in the protocol: their list, their calls and their errors."""
 
 import logging
 import pkgutil
@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from base.calls import Call, refusal
 from server.mcp import tools
-from server.mcp.tool import AnyTool, Desk, Given
+from server.mcp.tool import AnyTool, ToolContext, ToolResult
 from server.problems.details import problem
 from server.transport.leaving import unless_stopping
 
@@ -59,10 +59,10 @@ async def _nothing(_: Server[Any]) -> AsyncIterator[None]:
 
 
 def make_server(
-    desk_of: Callable[[Context], Desk],
+    context_of: Callable[[Context], ToolContext],
     lifespan: Callable[[Server[Any]], AbstractAsyncContextManager[Any]] = _nothing,
 ) -> Server[Any]:
-    """Create the protocol's server of the tools; `desk_of` returns the desk of a call."""
+    """Create the protocol's server of the tools; `context_of` returns the context of a tool's call."""
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
         return ListToolsResult(tools=[_listed(tool) for tool in tools_by_name().values()])
@@ -76,13 +76,13 @@ def make_server(
             )
         try:
             call = tool.call_of(called.arguments or {})
-            desk = replace(desk_of(context), progress=context.session.report_progress)
-            work = _work(tool, call, desk)
-            given = await (work if tool.ends_by_itself else unless_stopping(desk.services, work))
+            tool_context = replace(context_of(context), progress=context.session.report_progress)
+            work = _work(tool, call, tool_context)
+            result = await (work if tool.ends_by_itself else unless_stopping(tool_context.services, work))
         except Exception as error:  # noqa: BLE001 - reported to the caller as text
             return CallToolResult(content=[TextContent(text=_described(error))], is_error=True)
-        values = given.values.model_dump(mode="json")
-        text = given.text or given.values.model_dump_json()
+        values = result.values.model_dump(mode="json")
+        text = result.text or result.values.model_dump_json()
         return CallToolResult(content=[TextContent(text=text)], structured_content=values)
 
     return Server(
@@ -96,9 +96,9 @@ def make_server(
     )
 
 
-async def _work(tool: AnyTool, call: Call, desk: Desk) -> Given:
-    async with desk.admitted(tool.work, ends_by_itself=tool.ends_by_itself):
-        return await tool.run(call, desk)
+async def _work(tool: AnyTool, call: Call, tool_context: ToolContext) -> ToolResult:
+    async with tool_context.admitted(tool.work, ends_by_itself=tool.ends_by_itself):
+        return await tool.run(call, tool_context)
 
 
 def _listed(tool: AnyTool) -> ListedTool:
@@ -115,6 +115,6 @@ def _listed(tool: AnyTool) -> ListedTool:
 def _described(error: Exception) -> str:
     """Return the message of an error, as in problem details."""
     if isinstance(error, ValidationError):
-        place, words = refusal(error.errors(include_url=False)[0])
-        return f"{place or 'arguments'}: {words}"
+        place, message = refusal(error.errors(include_url=False)[0])
+        return f"{place or 'arguments'}: {message}"
     return str(problem(error)["detail"])

@@ -17,7 +17,7 @@ from mcp_types import JSONRPCError
 from generator.request import Settings
 from server.mcp.malformed import line_refused
 from server.mcp.protocol import Context, make_server
-from server.mcp.tool import Desk
+from server.mcp.tool import ToolContext
 from server.services import open_backends
 from server.settings import ServerSettings
 
@@ -29,19 +29,19 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
         ResourceError: as opening the index.
     """
     async with open_backends(settings, server) as backends:
-        desk = Desk(backends, index=index)
+        tool_context = ToolContext(backends, index=index)
         if index is not None:
             await backends.indexes.get(index)
 
         @asynccontextmanager
-        async def lifespan(_: Server[Any]) -> AsyncIterator[Desk]:
-            yield desk
+        async def lifespan(_: Server[Any]) -> AsyncIterator[ToolContext]:
+            yield tool_context
 
-        def desk_of(context: Context) -> Desk:
-            kept: Desk = context.lifespan_context
+        def context_of(context: Context) -> ToolContext:
+            kept: ToolContext = context.lifespan_context
             return kept
 
-        protocol = make_server(desk_of, lifespan)
+        protocol = make_server(context_of, lifespan)
         with _until_client_gone():
             lines = cast("anyio.AsyncFile[str]", _messages(lambda error: write.send(SessionMessage(error))))
             async with stdio_server(stdin=lines) as (read, write):
@@ -50,7 +50,7 @@ async def serve_standard_io(settings: Settings, server: ServerSettings, index: s
 
 @contextmanager
 def _until_client_gone() -> Iterator[None]:
-    """Return quietly when the client stops reading; nobody is left to answer."""
+    """Return without an error when the client stops reading."""
     try:
         yield
     except* BrokenPipeError:

@@ -25,8 +25,8 @@ async def _no_progress(*_: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """The context of a tool: the shared backends, the connection, and the default index.
+class ToolContext:
+    """The context of a tool's call: the shared backends, the connection, and the default index.
 
     Over stdio the only caller is the person who started the process, so there is no connection and no gate.
     `progress` reports the done work, the total and a text to clients that want it.
@@ -37,12 +37,12 @@ class Desk:
     index: str | None = None
     progress: Progress = _no_progress
 
-    async def index_named(self, name: str | None) -> str:
-        """Return the name of the chosen index; raises as `OpenIndexes.chosen`."""
+    async def chosen_index(self, name: str | None) -> str:
+        """Return the name of the index of a call; raises as `OpenIndexes.chosen`."""
         return await self.services.indexes.chosen(name or self.index)
 
     async def open_target(self, index: str | None, sources: Sequence[str]) -> CallTarget:
-        """Open what is meant; raises as `server.targets.target.open_target`."""
+        """Open the index or the sources of a call; raises as `server.targets.target.open_target`."""
         return await open_target(self.services, index or (None if sources else self.index), sources)
 
     @property
@@ -52,7 +52,7 @@ class Desk:
 
     @asynccontextmanager
     async def admitted(self, work: Work, *, ends_by_itself: bool) -> AsyncIterator[None]:
-        """Hold a place for some work."""
+        """Hold a place during the work; raises as `Gate.admit`."""
         if self.connection is None:
             yield
             return
@@ -62,8 +62,8 @@ class Desk:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """The result of a tool: values for programs, and text for a model, by default the values as JSON."""
+class ToolResult:
+    """The result of a tool: values for programs, and text for a model (by default the values as JSON)."""
 
     values: BaseModel
     text: str = ""
@@ -71,9 +71,9 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a tool: the field of its call, where it differs from the call's.
+    """An argument of a tool, made from a field of its call.
 
-    A `default` replaces that of the field, and `most` its upper bound.
+    `default` and `most` replace the default and the upper bound of the field.
     """
 
     field: str
@@ -96,11 +96,11 @@ class Tool(Generic[A]):
     arguments: Mapping[str, Argument]
     output: type[BaseModel]
     work: Work
-    run: Callable[[A, Desk], Awaitable[Given]]
+    run: Callable[[A, ToolContext], Awaitable[ToolResult]]
     ends_by_itself: bool = False
 
     def call_of(self, values: Mapping[str, Any]) -> A:
-        """Return the call of the arguments; raise ValidationError if they are invalid.
+        """Return the call with these arguments; raise ValidationError if they are invalid.
 
         Models write "" and null for absent values, so both count as absent.
         """
@@ -125,7 +125,7 @@ AnyTool = Tool[Any]
 
 @cache
 def _arguments_model(call: type[Call], arguments: tuple[tuple[str, Argument], ...]) -> type[BaseModel]:
-    """Make the model of a tool's arguments of the fields of its call."""
+    """Return a model of the arguments of a tool, made from the fields of its call."""
     made: dict[str, Any] = {}
     for name, argument in sorted(arguments, key=lambda each: not each[1].required):
         field = call.model_fields[argument.field]

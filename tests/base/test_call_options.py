@@ -51,7 +51,7 @@ def command(call: Example, *, as_json: bool) -> None:
 )
 def test_a_command_gets_a_call_of_the_given_options_only(arguments, named):
     assert CliRunner().invoke(command, arguments, catch_exceptions=False).exit_code == 0
-    assert made.pop().named() == named
+    assert made.pop().given_values() == named
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_an_unknown_name_suggests_a_near_one():
 
 def test_changed_values_are_checked_and_the_others_stay():
     call = Example(text="a", count=2)
-    assert call.changed(kind="one").named() == {"text": "a", "count": 2, "kind": "one"}
+    assert call.changed(kind="one").given_values() == {"text": "a", "count": 2, "kind": "one"}
     with pytest.raises(ValueError, match="kind"):
         call.changed(kind="three")
 

@@ -43,7 +43,7 @@ def ids(ranking):
     return [found for found, _ in ranking]
 
 
-def test_a_run_of_find_papers_holds_its_list_for_each_question(run, sample_home):
+def test_a_run_of_find_papers_contains_the_list_of_each_question(run, sample_home):
     rankings, manifest = run("--find", "--without", "refchain,evolver", "--threshold", 0.3)
     for key, question in QUESTIONS.items():
         asked = ("find-papers", question, "--name", NAME, "--without", "refchain,evolver", "--threshold", 0.3)
@@ -57,7 +57,7 @@ def test_a_run_of_find_papers_holds_its_list_for_each_question(run, sample_home)
     )
 
 
-def test_a_run_of_a_way_holds_the_evidence_of_its_answers(run, sample_home):
+def test_a_run_of_a_way_contains_the_evidence_of_its_answers(run, sample_home):
     rankings, manifest = run("--way", "paper-qa-3")
     for key, question in QUESTIONS.items():
         asked = shrag("ask", question, "--name", NAME, "--way", "paper-qa-3", "--json", home=sample_home)
@@ -66,7 +66,7 @@ def test_a_run_of_a_way_holds_the_evidence_of_its_answers(run, sample_home):
     assert manifest["applied"]["way"] == "paper-qa-3"
 
 
-def test_hops_are_a_second_round_of_the_search_where_the_question_asks_for_it(run):
+def test_hops_add_a_second_round_for_questions_of_several_steps(run):
     plain, _ = run()
     auto, manifest = run("--hops", "auto")
     always, _ = run("--hops", "always")
@@ -75,7 +75,7 @@ def test_hops_are_a_second_round_of_the_search_where_the_question_asks_for_it(ru
     assert manifest["applied"]["hops"] == "auto"
 
 
-def test_a_model_that_is_configured_is_asked_only_where_the_call_says_so(run):
+def test_a_configured_model_is_called_only_if_the_call_requests_it(run):
     model = FindingModel()
     with serving_model(model) as settings:
         run("--find", **settings)
@@ -90,7 +90,7 @@ def test_a_model_that_is_configured_is_asked_only_where_the_call_says_so(run):
     assert not manifest["deviations"]["q2"]["complete"]
 
 
-def test_a_question_that_was_ranked_without_the_model_is_asked_again_alone(run, sample_home, tmp_path):
+def test_only_a_question_ranked_without_the_model_is_repeated(run, sample_home, tmp_path):
     fails = {"understanding": lambda prompt: "no JSON" if REVIEW in prompt else understanding(prompt)}
     model, asking = FindingModel(fails), ("--find", "--keywords", "model")
     with serving_model(model) as settings:
@@ -113,8 +113,8 @@ def test_a_question_that_was_ranked_without_the_model_is_asked_again_alone(run, 
         (("--find", "--hops", "auto"), "--hops "),
         (("--find", "--method", "or"), "--method "),
         (("--find", "--unit", "passage"), "--unit paper"),
-        (("--find", "--without", "wizard"), "'wizard'"),
-        (("--find", "-k", 501), "501"),
+        (("--find", "--without", "wizard"), "without"),
+        (("--find", "-k", 501), "at most 500"),
         (("--rounds", 2), "--rounds "),
         (("--way", "shrag", "--title-weight", 1), "--title-weight "),
         (("--hops", "auto", "--keywords", "model", "--title-weight", 1), "--title-weight "),
@@ -123,7 +123,7 @@ def test_a_question_that_was_ranked_without_the_model_is_asked_again_alone(run, 
         (("--method", "boolean", "--hops", "auto"), "takes no hops"),
     ],
 )
-def test_what_has_no_effect_or_is_not_there_is_refused(sample_home, topics, tmp_path, options, complaint):
+def test_options_without_effect_or_of_unknown_names_fail(sample_home, topics, tmp_path, options, complaint):
     out = tmp_path / "run"
     done = shrag("eval", "run", topics, "--name", NAME, "--out", out, *options, home=sample_home)
     assert done.returncode == 2

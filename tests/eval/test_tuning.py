@@ -11,7 +11,7 @@ from eval.experiments.collections import questions
 from eval.experiments.sample import SAMPLE_COLLECTION
 from eval.measures import evaluate
 from retriever.engines import EngineHit
-from retriever.order.scored import ScoredCandidates
+from retriever.order.score_parts import ScoredCandidates
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool
 from retriever.stages.stages import Ranking

@@ -132,7 +132,7 @@ def test_search_names_unknown_words(sample_home):
     assert 0 <= found["likelihood"] <= 1
 
 
-def test_nothing_but_messages_is_written_to_standard_output(sample_home):
+def test_only_messages_are_written_to_standard_output(sample_home):
     lines = [
         initialize("2025-06-18"),
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
@@ -164,7 +164,7 @@ def test_nothing_but_messages_is_written_to_standard_output(sample_home):
     assert answers[3]["result"]["isError"]
 
 
-def test_a_line_that_holds_no_message_is_answered_over_stdio(sample_home):
+def test_an_invalid_line_is_answered_over_stdio(sample_home):
     lines = {
         "no JSON": (-32700, None),
         '{"jsonrpc": "2.0",': (-32700, None),
@@ -196,7 +196,7 @@ def test_a_line_that_holds_no_message_is_answered_over_stdio(sample_home):
 
 
 @pytest.mark.parametrize("end", ["closed", "interrupted", "unread"])
-def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home, end):
+def test_the_process_and_the_models_work_end_with_the_client(sample_home, end):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     asked = message("tools/call", {"name": "ask", "arguments": {"question": ENGLISH}}, 2)
     lines = [
@@ -235,7 +235,7 @@ def test_it_ends_quietly_with_its_client_and_so_does_the_models_work(sample_home
             stream.close()
 
 
-def test_an_index_that_there_is_not_is_told_before_anything_is_answered(sample_home):
+def test_an_unknown_index_is_an_error_before_the_first_answer(sample_home):
     done = subprocess.run(
         [sys.executable, str(ROOT / "shrag.py"), "mcp", "--name", "nope"],
         env=environment_of(sample_home),
@@ -257,10 +257,10 @@ def test_clients_of_every_version_are_answered_without_a_redirect(served, path, 
         begun = client.post(path, json=initialize(version))
         assert begun.json()["result"]["protocolVersion"] == version
         headers = {} if version < "2025-06-18" else {"MCP-Protocol-Version": version}
-        told = client.post(
+        answer = client.post(
             path, json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=headers
         )
-        assert told.status_code == 202
+        assert answer.status_code == 202
         listed = client.post(path, json=message("tools/list"), headers=headers).json()["result"]["tools"]
         assert [tool["name"] for tool in listed] == ["ask", "fetch", "find_papers", "search"]
         call = message("tools/call", {"name": "search", "arguments": {"query": "battery"}})
@@ -269,7 +269,7 @@ def test_clients_of_every_version_are_answered_without_a_redirect(served, path, 
         assert not found.get("isError")
 
 
-def test_todays_client_needs_no_handshake(served):
+def test_a_current_client_needs_no_handshake(served):
     async def use():
         async with Client(f"{served.url}/mcp") as client:
             tools = (await client.list_tools()).tools
@@ -285,7 +285,7 @@ def test_todays_client_needs_no_handshake(served):
     assert result["url"].startswith(f"{served.url}/papers/")
 
 
-def test_a_client_of_before_uses_the_tools_over_http(served):
+def test_an_older_client_uses_the_tools_over_http(served):
     async def use():
         async with (
             streamable_http_client(f"{served.url}/mcp/") as (read, write, *_),
@@ -312,21 +312,21 @@ def test_a_client_of_before_uses_the_tools_over_http(served):
         ({}, "query: is missing"),
     ],
 )
-def test_a_wrong_call_is_answered_in_the_words_of_the_command_line(served, arguments, words):
-    told = run(called(served.url, "search", arguments))
-    assert told.is_error
-    assert words in told.content[0].text
-    assert "Traceback" not in told.content[0].text
+def test_an_invalid_call_has_the_message_of_the_command_line(served, arguments, words):
+    answer = run(called(served.url, "search", arguments))
+    assert answer.is_error
+    assert words in answer.content[0].text
+    assert "Traceback" not in answer.content[0].text
 
 
 @pytest.mark.parametrize("paper", ["nope", f"{NAME}:nope", f"{NAME}:../../CURRENT", ":", "a:b:c", "x" * 900])
-def test_a_paper_that_there_is_not_is_told(served, paper):
-    told = run(called(served.url, "fetch", {"id": paper}))
-    assert told.is_error
-    assert "no paper" in told.content[0].text
+def test_an_unknown_paper_is_an_error(served, paper):
+    answer = run(called(served.url, "fetch", {"id": paper}))
+    assert answer.is_error
+    assert "no paper" in answer.content[0].text
 
 
-def test_arguments_that_a_model_leaves_empty_are_as_good_as_none(served):
+def test_empty_arguments_count_as_absent(served):
     given = {"query": "battery", "index": "", "year": "", "lang": None, "journal": ""}
     assert not run(called(served.url, "search", given)).is_error
 
@@ -386,7 +386,7 @@ def test_there_is_no_session_to_listen_to_or_to_end(served, method):
         (json.dumps(message("tools/call", {"name": "x" * 1_100_000})).encode(), 413),
     ],
 )
-def test_what_is_no_message_is_refused(served, body, status):
+def test_an_invalid_message_is_refused(served, body, status):
     answer = served.post("/mcp", content=body, headers=HEADERS)
     assert answer.status_code == status
     assert "Traceback" not in answer.text
@@ -462,7 +462,7 @@ def test_a_call_that_is_cancelled_over_stdio_ends_the_models_work(sample_home):
         assert not run(use(model)).is_error
 
 
-def test_a_server_loads_the_protocol_when_it_is_spoken_and_not_before(sample_home):
+def test_a_server_loads_the_protocol_on_the_first_call(sample_home):
     code = (
         "import sys; from generator.request import Settings; from server.app import create_app;"
         "from server.settings import ServerSettings;"

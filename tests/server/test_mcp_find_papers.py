@@ -28,7 +28,7 @@ def found(answer):
     return answer.structured_content
 
 
-def test_over_stdio_and_http_it_is_the_list_of_the_command(sample_home, served):
+def test_the_list_over_stdio_and_http_equals_the_list_of_the_command(sample_home, served):
     asked = {"question": KOREAN, "k": 5}
     over_http = found(run(called(served.url, "find_papers", asked)))
     over_stdio = found(run(called_over_stdio(sample_home, "find_papers", asked)))
@@ -45,7 +45,7 @@ def test_over_stdio_and_http_it_is_the_list_of_the_command(sample_home, served):
             assert (first["kind"], first["rank"]) == (first_of_command["kind"], first_of_command["rank"])
 
 
-def test_papers_next_below_the_threshold_are_those_of_the_command_and_are_fetched(served):
+def test_papers_below_the_threshold_equal_the_papers_of_the_command(served):
     listed = found(run(called(served.url, "find_papers", {"question": KOREAN, "k": 20})))
     command = json.loads(shrag("find-papers", KOREAN, "--json", home=served.home).stdout)
     assert command["near"]
@@ -58,7 +58,7 @@ def test_papers_next_below_the_threshold_are_those_of_the_command_and_are_fetche
     assert fetched["url"] == listed["near"][0]["url"]
 
 
-def test_what_it_finds_is_fetched_by_its_id(served):
+def test_found_papers_are_fetched_by_their_ids(served):
     paper = found(run(called(served.url, "find_papers", {"question": ENGLISH, "k": 2, "year": "2019.."})))[
         "papers"
     ][0]
@@ -78,21 +78,21 @@ def test_what_it_finds_is_fetched_by_its_id(served):
         ({"question": "battery", "seconds": 0}, "seconds: must be more than 0"),
     ],
 )
-def test_a_wrong_call_is_told(served, arguments, words):
-    told = run(called(served.url, "find_papers", arguments))
-    assert told.is_error
-    assert words in told.content[0].text
+def test_an_invalid_call_is_an_error(served, arguments, words):
+    answer = run(called(served.url, "find_papers", arguments))
+    assert answer.is_error
+    assert words in answer.content[0].text
 
 
 async def with_progress(session):
-    """Find papers, and return how far the work was told to be, and the answer."""
-    told = []
+    """Find papers; return the progress reports and the answer."""
+    reports = []
 
-    async def hear(progress, total, words):
-        told.append((progress, total, words))
+    async def report(progress, total, words):
+        reports.append((progress, total, words))
 
     arguments = {"question": ENGLISH, "seconds": 600}
-    return told, await session.call_tool("find_papers", arguments, progress_callback=hear)
+    return reports, await session.call_tool("find_papers", arguments, progress_callback=report)
 
 
 async def by_stdio(home, _):
@@ -101,7 +101,7 @@ async def by_stdio(home, _):
         return await with_progress(session)
 
 
-async def by_http_of_before(_, url):
+async def by_http_of_an_older_client(_, url):
     async with (
         streamable_http_client(f"{url}/mcp") as (read, write, *_),
         ClientSession(read, write) as session,
@@ -110,30 +110,30 @@ async def by_http_of_before(_, url):
         return await with_progress(session)
 
 
-async def by_http_of_today(_, url):
+async def by_http_of_a_current_client(_, url):
     async with Client(f"{url}/mcp") as client:
         return await with_progress(client)
 
 
-@pytest.mark.parametrize("use", [by_stdio, by_http_of_before, by_http_of_today])
-def test_a_client_that_wants_to_know_is_told_how_far_it_is(sample_home, served, use):
-    told, answer = run(use(sample_home, served.url))
+@pytest.mark.parametrize("use", [by_stdio, by_http_of_an_older_client, by_http_of_a_current_client])
+def test_a_client_that_requests_progress_gets_it(sample_home, served, use):
+    reports, answer = run(use(sample_home, served.url))
     assert found(answer)["papers"]
-    progress = [each[0] for each in told]
+    progress = [each[0] for each in reports]
     assert progress
     assert progress == sorted(set(progress))
-    assert {total for _, total, _ in told} == {600}
-    assert all("relevant" in words for *_, words in told)
+    assert {total for _, total, _ in reports} == {600}
+    assert all("relevant" in words for *_, words in reports)
 
 
-def test_who_takes_json_alone_is_answered_though_it_wants_to_know(served):
+def test_a_client_that_accepts_only_json_gets_an_answer_without_progress(served):
     call = message("tools/call", {"name": "find_papers", "arguments": {"question": ENGLISH}})
     call["params"]["_meta"] = {"progressToken": "t"}
     answer = served.post("/mcp", json=call, headers=HEADERS | {"Accept": "application/json"})
     assert answer.json()["result"]["structuredContent"]["papers"]
 
 
-def test_what_was_found_is_given_when_its_time_or_the_servers_is_over(sample_home, tmp_path):
+def test_at_a_time_limit_the_papers_found_so_far_are_returned(sample_home, tmp_path):
     for seconds in (6, 60):  # on a slow machine nothing may be known within the first
         model = WaitsInTheMiddle(judged=2)
         with (
@@ -154,7 +154,7 @@ def test_what_was_found_is_given_when_its_time_or_the_servers_is_over(sample_hom
         assert any(note in each for each in listed["notes"])
 
 
-def test_what_was_found_is_given_when_the_server_stops_and_an_answer_says_that_it_does(sample_home, tmp_path):
+def test_a_stopping_server_returns_found_papers_and_refuses_answers(sample_home, tmp_path):
     model = WaitsInTheMiddle(judged=2)
     with (
         serving_model(model) as settings,
@@ -175,14 +175,14 @@ def test_what_was_found_is_given_when_the_server_stops_and_an_answer_says_that_i
     assert "Traceback" not in (tmp_path / "log").read_text("utf-8")
 
 
-def test_no_search_of_it_is_kept(served):
+def test_its_searches_are_not_saved(served):
     kept = "/api/v1/find-papers/kept"
     before = served.get(kept).json()
     assert found(run(called(served.url, "find_papers", {"question": ENGLISH})))["papers"]
     assert served.get(kept).json() == before
 
 
-def test_todays_client_that_leaves_ends_the_models_work(sample_home, tmp_path):
+def test_a_current_client_that_leaves_ends_the_models_work(sample_home, tmp_path):
     slowly = streams_out(*events({"intent": "x" * 30_000}), pause_s=0.05)
 
     async def leave(url, model):

@@ -1,4 +1,4 @@
-"""Conjunction in progressive queries: what is found if the last keywords of each query are joined by AND.
+"""Conjunction in progressive queries: documents found if the last keywords of each query are joined by AND.
 
 Figure 3 of SHRAG. With m operators, each query joins its last min(m + 1, n) of n keywords by AND. The paper
 writes `a|b|c+d`, and does not say which operator binds closer: both readings are computed. In the first one
@@ -40,7 +40,7 @@ MOST_OPERATORS = 9
 
 
 class AndAblation(ExperimentCall):
-    """How many topics, and how often they are drawn."""
+    """The number of topics in a sample, and the number of samples."""
 
     sample: Annotated[
         int, Flag(section=Section.LIMITS), Field(ge=1, le=100_000, description="Topics of one repetition.")
@@ -69,7 +69,7 @@ async def run(call: AndAblation, materials: Materials) -> Outcome:
 
 
 async def _collected(query_id: str, question: str, materials: Materials) -> dict[str, Any]:
-    """Return the number of documents, and of relevant ones, by reading and number of operators."""
+    """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
     relevant = materials.relevant(query_id)
     request = SearchRequest(question, method=METHOD, collapse=materials.collapses)
     context = open_search(materials.index, request, materials.settings)
@@ -105,7 +105,7 @@ def _notes(call: AndAblation, topics: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _finding(reading: Reading, topics: Sequence[Mapping[str, Any]]) -> str:
-    """Compare the two findings of the paper with these results: OR finds most, and AND collects more."""
+    """Return a note on the two findings of the paper: OR finds most, and AND collects more."""
     operators = range(1, MOST_OPERATORS + 1)
     alone = _share(topics, reading, 0), _collected_by(topics, reading, 0)
     finds = all(_share(topics, reading, each) <= alone[0] for each in operators)
@@ -168,8 +168,14 @@ def _table(
     return Table(
         f"Share of relevant documents found, and documents collected: {reading}",
         (
-            *("AND operators", "share found", "collected", "mean share of a topic"),
-            *("difference to OR", "95 %", "p", "better / same / worse"),
+            "AND operators",
+            "share found",
+            "collected",
+            "mean share of a topic",
+            "difference to OR",
+            "95 %",
+            "p",
+            "better / same / worse",
         ),
         tuple(rows),
     )

@@ -21,13 +21,14 @@ from eval.runs import Run
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 
+# Percent, by language of the topics.
 PUBLISHED: Mapping[str, float] = {"Korean": 88, "English": 100, "both": 94}
 LANGUAGES = {"Korean": ("ko",), "English": ("en",), "both": ("ko", "en", "other")}
-Z = 1.959964  # of a two-sided interval of 95 %
+Z = 1.959964  # quantile of the normal distribution for a two-sided interval of 95 %
 
 
 class QuerySuccess(ExperimentCall):
-    """Which topics, and how many documents."""
+    """The number of documents for each topic, and of topics in the sample."""
 
     k: Annotated[
         int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
@@ -69,8 +70,17 @@ async def run(call: QuerySuccess, materials: Materials) -> Outcome:
             Table(
                 f"Query success rate, {call.k} documents for each topic",
                 (
-                    *("topics", "number", "QSR", "95 % from", "to", "QSR by article"),
-                    *("QSR of the union", "mean union", "sampled", "QSR of the sample", "published"),
+                    "topics",
+                    "number",
+                    "QSR",
+                    "95 % from",
+                    "to",
+                    "QSR by article",
+                    "QSR of the union",
+                    "mean union",
+                    "sampled",
+                    "QSR of the sample",
+                    "published",
                 ),
                 tuple(rows),
             ),
@@ -113,17 +123,18 @@ def _row(name: str, topics: Sequence[Mapping[str, Any]], sampled: frozenset[str]
 
 
 def articles(ids: Iterable[str]) -> frozenset[str]:
-    """Return the articles or papers of passages."""
+    """Return the ids of the articles or papers that passages belong to."""
     return frozenset(map(paper_of, ids))
 
 
 def _rate(topics: Sequence[Mapping[str, Any]], part: str) -> float:
+    """Return the percentage of topics in which a part of the record is true."""
     successes: int = sum(topic[part] for topic in topics)
     return 100 * successes / len(topics)
 
 
 def wilson(successes: int, total: int) -> tuple[float, float]:
-    """Return the 95 % interval of a proportion (Wilson, JASA 22, 1927)."""
+    """Return the bounds, 0 to 1, of the 95 % interval of a proportion (Wilson, JASA 22, 1927)."""
     share, spread = successes / total, Z**2 / total
     middle = share + spread / 2
     half = Z * math.sqrt(share * (1 - share) / total + spread / (4 * total))

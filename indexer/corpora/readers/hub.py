@@ -51,7 +51,7 @@ KINDS: dict[str, Kind] = {
 
 
 def place_of(path: str) -> str:
-    """Return the address of `hub:OWNER/NAME/FOLDER`. Raises `UnknownPath`."""
+    """Return the address of a path `hub:OWNER/NAME/FOLDER`; raise UnknownPath if it has another form."""
     parts = path.removeprefix(PREFIX).strip("/").split("/")
     if len(parts) < PARTS or not all(parts):
         raise UnknownPath(

@@ -55,7 +55,7 @@ class TokenBucket:
             self._tokens = min(self._tokens, -seconds * self._per_second)
 
     def put_back(self) -> None:
-        """Return an unused token."""
+        """Put an unused token back into the bucket."""
         with self._lock:
             self._tokens = min(self._size, self._tokens + 1)
 

@@ -13,7 +13,7 @@ from indexer.corpora.papers import Language
 from server.addresses import hit_address
 from server.cited_text import CitedText
 from server.mcp.papers import AMONG_PAPERS, paper_id
-from server.mcp.tool import Argument, Desk, Given, Tool
+from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 from server.model_address import without_address
 
 MOST_EVIDENCE = 20  # a model reads the answer
@@ -69,9 +69,9 @@ class CheckedAnswer(BaseModel):
     notes: Annotated[list[str], Field(description="notes for a reader of the answer")] = []
 
 
-async def _run(call: AskCall, desk: Desk) -> Given:
-    services = desk.services
-    of = await desk.open_target(call.index, call.sources)
+async def _run(call: AskCall, context: ToolContext) -> ToolResult:
+    services = context.services
+    of = await context.open_target(call.index, call.sources)
     request = call.request(services.settings)
     asked = await answer_question(of.opened, request, services.settings, model=services.model)
     record = asked.as_record()
@@ -79,7 +79,7 @@ async def _run(call: AskCall, desk: Desk) -> Given:
     notes = without_address(list(asked.result.notes), services.settings)
 
     def address(hit: Mapping[str, Any]) -> str:
-        return hit_address(hit, of.index, desk.public)
+        return hit_address(hit, of.index, context.public)
 
     text = CitedText(call.question, address)
     text.evidence([hit.as_record() | {"paper": hit.paper} for hit in asked.evidence], record["likelihood"])
@@ -125,7 +125,7 @@ async def _run(call: AskCall, desk: Desk) -> Given:
         ],
         notes=notes,
     )
-    return Given(values, written)
+    return ToolResult(values, written)
 
 
 TOOL = Tool(

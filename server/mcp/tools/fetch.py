@@ -1,6 +1,7 @@
 """The tool `fetch`, in the form that chat products expect: returns a paper's text and metadata for its id."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -12,7 +13,7 @@ from retriever.papers.page import PaperPage, paper_page, passage
 from retriever.reference import web_address
 from server.addresses import paper_address
 from server.mcp.papers import NamedPaper, metadata_of
-from server.mcp.tool import Argument, Desk, Given, Tool
+from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 from server.source_names import PREFIX
 
 MOST_CHARACTERS, MOST_PASSAGES = 100_000, 200  # of a text; a model reads no more
@@ -30,22 +31,18 @@ class FetchedPaper(NamedPaper):
     text: str
 
 
-async def _run(call: FetchCall, desk: Desk) -> Given:
-    if source := _source_of(call.id, desk):
-        return await _of_source(call.id, *source, desk)
-    name, doc_id = await _meant(call.id, desk)
-    page = await _page(await desk.services.indexes.get(name), doc_id)
-    texts = [passage.text for passage in page.passages]
-    text = "\n\n".join(texts)
-    whole = len(page.passages) == page.passage_count and len(text) <= MOST_CHARACTERS
-    return Given(
-        FetchedPaper(
-            id=f"{name}:{page.doc_id}",
-            title=str(page.record.get("title") or page.doc_id),
-            text=text if whole else f"{text[:MOST_CHARACTERS]} …",
-            url=f"{desk.public}{paper_address(page.doc_id, name)}",
-            metadata=metadata_of(page.record) | ({} if whole else {"text_is_cut": True}),
-        )
+async def _run(call: FetchCall, context: ToolContext) -> ToolResult:
+    if source := _source_of(call.id, context):
+        return await _of_source(call.id, *source, context)
+    name, doc_id = await _index_and_id(call.id, context)
+    page = await _page(await context.services.indexes.get(name), doc_id)
+    return _fetched(
+        f"{name}:{page.doc_id}",
+        page.record,
+        title=str(page.record.get("title") or page.doc_id),
+        texts=[passage.text for passage in page.passages],
+        url=f"{context.public}{paper_address(page.doc_id, name)}",
+        is_complete=len(page.passages) == page.passage_count,
     )
 
 
@@ -63,36 +60,55 @@ async def _page(index: OpenIndex, given: str) -> PaperPage:
     return await paper_page(index, found.paper.doc_id, passages=MOST_PASSAGES, related=1, similar=1)
 
 
-def _source_of(given: str, desk: Desk) -> tuple[str, str] | None:
+def _source_of(given: str, context: ToolContext) -> tuple[str, str] | None:
     """Return a source and an id in it; None if the id belongs to an index."""
     name, _, own = given.removeprefix(PREFIX).partition(":")
-    return (name, own) if given.startswith(PREFIX) and name in desk.services.sources.names() else None
+    return (name, own) if given.startswith(PREFIX) and name in context.services.sources.names() else None
 
 
-async def _of_source(given: str, name: str, own: str, desk: Desk) -> Given:
-    records = await desk.services.sources.records([name], [own])
+async def _of_source(given: str, name: str, own: str, context: ToolContext) -> ToolResult:
+    records = await context.services.sources.records([name], [own])
     if not records:
         raise UnknownPaper(f"source {name!r} has no paper {one_line(own)!r}")
     [record] = records
-    text = "\n\n".join(str(record[part]) for part in ("abstract", "abstract2", "body") if record.get(part))
-    whole = len(text) <= MOST_CHARACTERS
-    return Given(
+    return _fetched(
+        given,
+        record,
+        title=str(record.get("title") or own),
+        texts=[str(record[part]) for part in ("abstract", "abstract2", "body") if record.get(part)],
+        url=web_address(record),
+    )
+
+
+def _fetched(
+    paper_id: str,
+    record: dict[str, Any],
+    *,
+    title: str,
+    texts: Sequence[str],
+    url: str,
+    is_complete: bool = True,
+) -> ToolResult:
+    """Return a paper with its joined texts; a text that is too long or incomplete is marked as cut."""
+    text = "\n\n".join(texts)
+    whole = is_complete and len(text) <= MOST_CHARACTERS
+    return ToolResult(
         FetchedPaper(
-            id=given,
-            title=str(record.get("title") or own),
+            id=paper_id,
+            title=title,
             text=text if whole else f"{text[:MOST_CHARACTERS]} …",
-            url=web_address(record),
+            url=url,
             metadata=metadata_of(record) | ({} if whole else {"text_is_cut": True}),
         )
     )
 
 
-async def _meant(given: str, desk: Desk) -> tuple[str, str]:
-    """Return index and doc_id; the index name is optional if there is only one index."""
+async def _index_and_id(given: str, context: ToolContext) -> tuple[str, str]:
+    """Split an id into index and doc_id; the index may be missing if there is only one."""
     name, colon, doc_id = given.partition(":")
-    if colon and await desk.services.indexes.knows(name):
+    if colon and await context.services.indexes.knows(name):
         return name, doc_id
-    return await desk.index_named(None), given
+    return await context.chosen_index(None), given
 
 
 TOOL = Tool(

@@ -13,11 +13,11 @@ from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
 from server.finding.running import PreparedSearch, finding_events
 from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
-from server.mcp.tool import Argument, Desk, Given, Tool
+from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 from server.targets.target import CallTarget
 
 SECONDS = 50  # many clients time out after a minute
-MOST_WAYS = 3  # reported per paper
+MOST_FOUND_BY = 3  # shown of a paper
 
 
 class JudgedPaper(NamedPaper):
@@ -48,21 +48,21 @@ class ReadingList(BaseModel):
     notes: Annotated[list[str], Field(description="notes for a reader of the list")] = []
 
 
-async def _run(call: FindCall, desk: Desk) -> Given:
-    of = await desk.open_target(call.index, call.sources)
+async def _run(call: FindCall, context: ToolContext) -> ToolResult:
+    of = await context.open_target(call.index, call.sources)
     found: Mapping[str, Any] = {}
     reported_s = 0.0  # reported progress must increase
-    async with aclosing(finding_events(PreparedSearch(of, call.request()), desk.services)) as events:
+    async with aclosing(finding_events(PreparedSearch(of, call.request()), context.services)) as events:
         async for event in events:
             found = event.data
             if event.kind == "spent" and found["seconds"] > reported_s:
                 reported_s = found["seconds"]
                 words = "{known} papers found, {papers} judged, {relevant} of them relevant".format_map(found)
-                await desk.progress(reported_s, call.max_seconds, words)
-    return Given(
+                await context.progress(reported_s, call.max_seconds, words)
+    return ToolResult(
         ReadingList(
-            papers=[_paper(record, of, desk.public) for record in found["papers"]],
-            near=[JudgedPaper(**_named(record, of, desk.public)) for record in found["near"]],
+            papers=[_paper(record, of, context.public) for record in found["papers"]],
+            near=[JudgedPaper(**_named(record, of, context.public)) for record in found["near"]],
             known=found["known"],
             complete=found["complete"],
             notes=found["notes"],
@@ -83,19 +83,19 @@ def _named(record: dict[str, Any], of: CallTarget, public: str) -> dict[str, Any
 
 
 def _paper(record: dict[str, Any], of: CallTarget, public: str) -> RelevantPaper:
-    ways = [
+    found_by = [
         FoundBy(
             kind=by["kind"],
             of=shorten(by["of"]) if by["kind"] == "query" else paper_id(of, by["of"]),
             rank=by["rank"],
         )
-        for by in record["found_by"][:MOST_WAYS]
+        for by in record["found_by"][:MOST_FOUND_BY]
     ]
     return RelevantPaper(
         **_named(record, of, public),
         score=record["score"],
         why=record["why"],
-        found_by=ways,
+        found_by=found_by,
     )
 
 

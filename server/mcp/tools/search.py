@@ -9,7 +9,7 @@ from retriever.search import search
 from retriever.stages.hits import listed_authors
 from server.addresses import hit_address
 from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
-from server.mcp.tool import Argument, Desk, Given, Tool
+from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 
 # Fields of the search result that are returned next to its papers.
 BESIDE_THE_RESULTS = ("likelihood", "unknown_words", "notes")
@@ -36,22 +36,22 @@ class SearchResults(BaseModel):
     notes: Annotated[list[str], Field(description="notes for a reader of the results")] = []
 
 
-async def _run(call: SearchCall, desk: Desk) -> Given:
-    settings = desk.services.settings.retriever
-    of = await desk.open_target(call.index, call.sources)
+async def _run(call: SearchCall, context: ToolContext) -> ToolResult:
+    settings = context.services.settings.retriever
+    of = await context.open_target(call.index, call.sources)
     found = await search(of.opened, call.request(settings), settings)
     shown = found.as_record()
     results = [
         FoundPaper(
             id=paper_id(of, hit.doc_id),
             title=hit.passage.title,
-            url=hit_address(record, of.index, desk.public),
+            url=hit_address(record, of.index, context.public),
             text=hit.snippet,
             metadata=metadata_of(hit.paper | listed_authors(hit.paper)) | _others(record),
         )
         for hit, record in zip(found.listed, shown["hits"], strict=True)
     ]
-    return Given(SearchResults(results=results, **{name: shown[name] for name in BESIDE_THE_RESULTS}))
+    return ToolResult(SearchResults(results=results, **{name: shown[name] for name in BESIDE_THE_RESULTS}))
 
 
 def _others(record: dict[str, Any]) -> dict[str, Any]:

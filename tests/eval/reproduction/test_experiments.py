@@ -99,12 +99,12 @@ def test_or_alone_finds_most_of_the_sample(call, tmp_path):
 def test_a_difference_names_its_cause(call, tmp_path):
     for seed in (0, 1):
         call("and-ablation", TOPICS, QRELS, "--seed", seed, "--out", tmp_path / str(seed))
-    told = call("diff", tmp_path / "0", tmp_path / "1")
-    assert told.exit_code == 1
-    assert told.output.splitlines()[0] == "call.seed: 0 ≠ 1"
-    assert not any(
-        line.startswith(("index", "settings", "results.topics")) for line in told.output.splitlines()
-    )
+    compared = call("diff", tmp_path / "0", tmp_path / "1")
+    assert compared.exit_code == 1
+    first, *others = compared.output.splitlines()
+    assert first == "call.seed: 0 ≠ 1"
+    assert {line.partition(".")[0] for line in others} == {"results"}
+    assert not any(line.startswith("results.topics") for line in others)
 
 
 @pytest.mark.parametrize(
@@ -157,17 +157,17 @@ def test_topics_without_relevant_judgements_are_left_out_and_counted(call, faile
     qrels, topics = tmp_path / "qrels", tmp_path / "topics"
     topics.write_text("1\tthermal runaway\n2\tmethane of rice paddies\n3\tanything\n")
     qrels.write_text("1 0 SAMPLE-BAT-001 1\n2 0 SAMPLE-AGR-001 0\n")
-    told = call("query-success", topics, qrels, "--out", tmp_path / "made")
-    assert "2 topics without a relevant judgement" in told.stderr
+    made = call("query-success", topics, qrels, "--out", tmp_path / "made")
+    assert "2 topics without a relevant judgement" in made.stderr
     qrels.write_text("2 0 SAMPLE-AGR-001 0\n")
     failed(InvalidCall, "query-success", topics, qrels, "--out", tmp_path / "other")
 
 
-@pytest.mark.parametrize(("lines", "error"), [("1 0 A 1 9 9\n", BadQrels), ("1 0 A much\n", BadQrels)])
-def test_invalid_judgements_are_named_by_file_and_line(failed, tmp_path, lines, error):
+@pytest.mark.parametrize("line", ["1 0 A 1 9 9\n", "1 0 A much\n"])
+def test_invalid_judgements_are_named_by_file_and_line(failed, tmp_path, line):
     qrels = tmp_path / "qrels"
-    qrels.write_text(lines)
-    raised = failed(error, "and-ablation", TOPICS, qrels, "--out", tmp_path / "made")
+    qrels.write_text(line)
+    raised = failed(BadQrels, "and-ablation", TOPICS, qrels, "--out", tmp_path / "made")
     assert f"{qrels}:1: " in raised.args[0]
 
 

@@ -1,4 +1,4 @@
-"""Budgets of a loop: what is set aside before it is spent, and told when it ends."""
+"""Budgets of a loop: reservations before calls, corrections after them, and the note on a spent budget."""
 
 import pytest
 
@@ -11,41 +11,41 @@ def clock_of(*times):
     return lambda: next(ticking, last)
 
 
-def test_without_bounds_everything_may_be_taken():
+def test_a_budget_without_limits_allows_any_amount():
     allowance = Allowance(Budget())
     assert allowance.take(calls=10**6, tokens=10**9)
     assert allowance.note() == ""
 
 
 @pytest.mark.parametrize(
-    ("bound", "first", "second"),
+    ("limit", "first", "second"),
     [
         ("calls", {"calls": 2}, {"calls": 2}),
         ("tokens", {"tokens": 3}, {"tokens": 1}),
     ],
 )
-def test_what_would_pass_a_bound_is_not_taken_and_told(bound, first, second):
-    allowance = Allowance(Budget(**{bound: 3}))
+def test_an_amount_beyond_a_limit_is_refused_and_the_limit_noted(limit, first, second):
+    allowance = Allowance(Budget(**{limit: 3}))
     assert allowance.take(**first)
     assert not allowance.take(**second)
-    assert allowance.ended == (bound,)
-    assert f"3 {bound}" in allowance.note()
+    assert allowance.ended == (limit,)
+    assert f"3 {limit}" in allowance.note()
 
 
-def test_what_was_set_aside_too_much_is_given_back():
+def test_settling_returns_the_unused_part_of_a_reservation():
     allowance = Allowance(Budget(tokens=100))
     assert allowance.take(tokens=90)
     allowance.settle(tokens=-80)
     assert allowance.take(tokens=90)
 
 
-def test_what_was_spent_before_counts():
+def test_amounts_spent_before_count():
     allowance = Allowance(Budget(calls=5), Spent(calls=4))
     assert allowance.take(calls=1)
     assert not allowance.take(calls=1)
 
 
-def test_seconds_go_on_from_those_spent_before():
+def test_seconds_spent_before_count():
     allowance = Allowance(Budget(seconds=10), Spent(seconds=7), clock_of(0.0, 2.0, 2.0, 4.0))
     assert allowance.seconds_left == 1.0
     assert not allowance.time_is_over

@@ -1,4 +1,4 @@
-"""Prompts within the model's context: counted, shortened sentence by sentence, told, never cut silently."""
+"""Prompts within the model's context: counted, shortened by whole sentences, and noted."""
 
 import asyncio
 import json
@@ -95,7 +95,7 @@ def test_the_longest_passage_loses_its_last_sentence_first():
 # Within the context
 
 
-def test_where_nobody_says_how_long_the_context_is_all_is_sent(sample):
+def test_without_a_known_context_size_the_whole_prompt_is_sent(sample):
     script, done = written(sample)
     assert passages_sent(script)[0].endswith("dry.")
     assert done.prompt.as_record() == {
@@ -122,7 +122,7 @@ def test_a_prompt_that_fits_by_the_servers_count_is_whole(sample):
     assert done.prompt.note == ""
 
 
-def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
+def test_one_token_too_many_drops_one_sentence_with_a_note(sample):
     room = words_of_whole(sample) - 1
     beside = {"models": models(room + 64), "tokenize": tokenize}
     script, done = written(sample, beside=beside, max_tokens=64)
@@ -136,7 +136,7 @@ def test_one_token_too_many_costs_one_sentence_and_it_is_told(sample):
     assert done.prompt.as_record()["shortened"] == [{"passage_id": "LONG", "characters": 52, "of": 76}]
 
 
-def test_a_prompt_that_fits_nowhere_is_one_clear_error(sample):
+def test_a_prompt_that_never_fits_is_an_error(sample):
     with pytest.raises(ContextTooSmall) as caught:
         written(sample, beside={"models": models(300), "tokenize": tokenize}, max_tokens=256)
     assert (
@@ -146,13 +146,13 @@ def test_a_prompt_that_fits_nowhere_is_one_clear_error(sample):
     assert "SHRAG_LLM__MAX_TOKENS" in str(caught.value)
 
 
-def test_the_setting_says_how_long_the_context_is_before_the_server(sample):
+def test_the_setting_of_the_context_size_precedes_the_servers(sample):
     script, done = written(sample, context_tokens=100_000)
     assert script.asked_beside == []
     assert (done.prompt.context_tokens, done.prompt.said_by) == (100_000, "setting")
 
 
-def test_what_is_counted_is_the_chat_as_it_is_sent(sample):
+def test_the_sent_messages_are_counted(sample):
     beside = {"models": models(bytes_of_whole(sample)), "tokenize": tokenize}
     script, _ = written(sample, beside=beside, max_tokens=64)
     asked = [
@@ -163,14 +163,14 @@ def test_what_is_counted_is_the_chat_as_it_is_sent(sample):
     assert script.bodies[0]["messages"] in [body["messages"] for body in asked]
 
 
-def test_a_server_that_cannot_count_leaves_it_to_the_bytes(sample):
+def test_without_a_count_of_the_server_bytes_are_counted(sample):
     room = bytes_of_whole(sample) - 1
     _, done = written(sample, beside={"models": models(room + 64)}, max_tokens=64)
     assert done.prompt.count.counted_by == "bytes"
     assert [cut.passage_id for cut in done.prompt.cuts] == ["LONG"]
 
 
-def test_a_plain_openai_server_is_asked_for_no_count(sample):
+def test_a_plain_openai_server_gets_no_request_for_a_count(sample):
     script, _ = written(
         sample, beside={"models": models(bytes_of_whole(sample) + 63)}, max_tokens=64, dialect="openai"
     )
@@ -194,7 +194,7 @@ def test_a_local_tokenizer_counts_where_the_server_does_not(sample, tmp_path):
 
 @pytest.mark.needs_libraries
 @pytest.mark.parametrize("content", [None, "no tokenizer"])
-def test_a_tokenizer_that_cannot_be_read_is_told_by_its_setting(sample, tmp_path, content):
+def test_an_unreadable_tokenizer_is_an_error_that_names_its_setting(sample, tmp_path, content):
     file = tmp_path / "tokenizer.json"
     if content:
         file.write_text(content)
@@ -205,7 +205,7 @@ def test_a_tokenizer_that_cannot_be_read_is_told_by_its_setting(sample, tmp_path
 # What the server refuses
 
 
-def test_a_server_that_finds_the_prompt_too_long_is_asked_once_more_with_less(sample):
+def test_a_refused_prompt_is_shortened_and_sent_once_more(sample):
     overflow = httpx.Response(400, json=OVERFLOW)
     script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, max_tokens=64)
     assert len(script.requests) == 2
@@ -217,7 +217,7 @@ def test_a_server_that_finds_the_prompt_too_long_is_asked_once_more_with_less(sa
     assert done.prompt.context_tokens == 900
 
 
-def test_a_server_that_names_no_size_gets_three_quarters(sample):
+def test_a_refusal_without_a_size_shortens_the_prompt_to_three_quarters(sample):
     overflow = httpx.Response(400, json={"error": {"message": "context_length_exceeded"}})
     evidence = [passage("LONG", "A sentence of some words stands here. " * 200)]
     script, done = written(sample, overflow, says(ANSWER), beside={"tokenize": tokenize}, evidence=evidence)
@@ -226,13 +226,13 @@ def test_a_server_that_names_no_size_gets_three_quarters(sample):
     assert "the model's context: LONG to " in done.prompt.note
 
 
-def test_a_server_that_finds_the_smaller_one_too_long_as_well_is_not_asked_again(sample):
+def test_a_second_refusal_is_final(sample):
     overflow = httpx.Response(400, json=OVERFLOW)
     with pytest.raises(ModelRefusedCall, match="the prompt is longer than the model's context"):
         written(sample, overflow, overflow, beside={"tokenize": tokenize}, max_tokens=64)
 
 
-def test_a_repair_that_has_no_room_for_the_answer_is_asked_for_without_it(sample):
+def test_a_repair_without_room_for_the_invalid_answer_leaves_it_out(sample):
     overflow = httpx.Response(400, json=OVERFLOW)
     script, done = written(
         sample, says("A broken answer."), overflow, says(ANSWER), beside={"tokenize": tokenize}
@@ -243,7 +243,7 @@ def test_a_repair_that_has_no_room_for_the_answer_is_asked_for_without_it(sample
     assert (done.reply.value.title, done.reply.repaired, done.prompt.cuts) == ("Rivers", True, ())
 
 
-def test_an_answer_from_less_is_replayed_without_the_server(sample, tmp_path):
+def test_an_answer_from_a_shortened_prompt_is_replayed_without_the_server(sample, tmp_path):
     overflow = httpx.Response(400, json=OVERFLOW)
     script = Scripted([overflow, says(ANSWER)], {"tokenize": tokenize})
 
@@ -268,7 +268,7 @@ def test_a_prompt_that_cannot_be_shortened_is_not_sent_again(sample):
         written(sample, overflow, beside={"tokenize": tokenize}, evidence=shortest, max_tokens=64)
 
 
-def test_more_tokens_of_an_answer_than_the_context_has_are_told_as_such(sample):
+def test_a_limit_of_the_answer_above_the_context_size_is_a_named_error(sample):
     too_many = (
         "max_tokens=2048 cannot be greater than max_model_len=1024. Please request fewer output tokens."
     )
@@ -279,7 +279,7 @@ def test_more_tokens_of_an_answer_than_the_context_has_are_told_as_such(sample):
         written(sample, overflow, beside={"tokenize": tokenize})
 
 
-def test_a_server_that_fails_to_say_its_context_is_not_asked_by_each_question_in_turn(sample):
+def test_a_failed_request_for_the_context_size_is_not_repeated_by_each_question(sample):
     def refuse(request):
         raise httpx.ReadError("reset")
 
@@ -294,7 +294,7 @@ def test_a_server_that_fails_to_say_its_context_is_not_asked_by_each_question_in
     assert [request.url.path for request in script.asked_beside] == ["/v1/models"]
 
 
-def test_a_server_that_is_silent_about_its_context_is_waited_for_as_long_as_for_a_request():
+def test_a_request_for_the_context_size_has_the_time_limit_of_a_request():
     async def is_silent(request):
         await asyncio.Event().wait()
 
@@ -309,7 +309,7 @@ def test_a_server_that_is_silent_about_its_context_is_waited_for_as_long_as_for_
 
 
 @pytest.mark.parametrize("status", [401, 429, 503])
-def test_a_server_that_cannot_say_its_context_now_is_asked_again_by_the_next(sample, tmp_path, status):
+def test_after_a_failure_the_next_question_requests_the_context_size(sample, tmp_path, status):
     answers = [httpx.Response(status), models(100_000)(None)]
     script = Scripted([says(ANSWER)], {"models": lambda request: answers.pop(0)})
     cache = CacheSettings(mode="use", file=tmp_path / "calls.sqlite")
@@ -324,7 +324,7 @@ def test_a_server_that_cannot_say_its_context_now_is_asked_again_by_the_next(sam
     assert answers == []
 
 
-def test_a_server_that_cannot_count_now_is_asked_for_its_count_by_the_next(sample, tmp_path):
+def test_after_a_failure_the_next_question_requests_a_count(sample, tmp_path):
     room = bytes_of_whole(sample) - 1
     busy = [httpx.Response(503)]
     beside = {
@@ -344,7 +344,7 @@ def test_a_server_that_cannot_count_now_is_asked_for_its_count_by_the_next(sampl
     assert [asyncio.run(ask()).prompt.count.counted_by for _ in range(2)] == ["bytes", "server"]
 
 
-def test_a_server_that_tells_nonsense_of_its_models_is_as_one_that_tells_nothing(sample):
+def test_an_invalid_list_of_models_counts_as_none(sample):
     for nonsense in (
         '{"data": [7]}',
         "[]",

@@ -9,7 +9,7 @@ import pytest
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints
 from retriever.order.bridges import SECOND_SEARCH
-from retriever.order.scored import ScoredCandidates
+from retriever.order.score_parts import ScoredCandidates
 from retriever.order.second_search import (
     BEST,
     LEAST_NAMED,

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from retriever.order.bm25 import Scale
+from retriever.order.candidate_features import Measure
 from retriever.order.features import BESIDE
 from retriever.order.feedback import Feedback
-from retriever.order.measured import Measure
 from retriever.question.concepts import Concept
 from retriever.searching.answerability import (
     EVIDENCE,

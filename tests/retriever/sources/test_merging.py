@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from indexer.corpora.papers import Paper
-from retriever.duplicates.descriptions import Description
+from retriever.duplicates.same_paper import Description
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Term
 from retriever.queries.filters import Filters

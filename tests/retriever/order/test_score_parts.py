@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from indexer.forward.rows import LANGUAGES
-from retriever.order.scored import (
+from retriever.order.score_parts import (
     LOWEST_OF_OTHER,
     ScoredCandidates,
     with_mean_of_title,

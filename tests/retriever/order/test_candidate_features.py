@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from retriever.order.candidate_features import measure, measure_first
 from retriever.order.features import scores_by_concept
-from retriever.order.measured import measure, measure_first
 from retriever.question.concepts import Concept
 from tests.retriever.order.by_hand import (
     FOUR_LONG,

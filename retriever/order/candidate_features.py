@@ -35,7 +35,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class CandidateFeatures:
     """Features of n candidates: one array for each, of length n.
 
     Args:
@@ -81,7 +81,7 @@ def measure_first(
     statistics: TermStatistics,
     read: NumberedRows,
     title_weight: float,
-) -> tuple[Measure, Measured, TokenPlaces]:
+) -> tuple[Measure, CandidateFeatures, TokenPlaces]:
     """Measure the first candidates; return also the `Measure` for further ones, and the tokens' places.
 
     The scale and the feedback terms come from these candidates.
@@ -94,7 +94,7 @@ def measure_first(
     return by, _measured(by, read, places, TokenPlaces.of(read, feedback.strengths), base), places
 
 
-def measure(by: Measure, read: NumberedRows) -> Measured:
+def measure(by: Measure, read: NumberedRows) -> CandidateFeatures:
     """Measure further candidates in the same way as the first ones."""
     places = question_places(by.question, by.concepts, read, by.feedback.strengths)
     base = base_scores(by.concepts, places.count(patterns_of(by.concepts)), by.scale, by.statistics)
@@ -103,11 +103,11 @@ def measure(by: Measure, read: NumberedRows) -> Measured:
 
 def _measured(
     by: Measure, read: NumberedRows, places: TokenPlaces, terms: TokenPlaces, base: Scores
-) -> Measured:
+) -> CandidateFeatures:
     """Measure candidates by the places of the question's tokens and of the feedback `terms`."""
     words = {token for concept in by.concepts for token in concept.tokens if any(map(str.isalpha, token))}
     columns = [column for token, column in places.column.items() if token in words]
-    return Measured(
+    return CandidateFeatures(
         base=base,
         feedback=by.feedback.scores(terms, by.scale),
         neighbours=neighbour_shares(by.question, by.concepts, places),

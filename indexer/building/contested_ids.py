@@ -13,7 +13,7 @@ from indexer.building.records import Record, Tally, contested_id
 from indexer.corpora.readers import DeadLetter
 from indexer.versions.writers import Writer
 
-RECORDS_PER_LOOKUP = 100  # records
+RECORDS_PER_LOOKUP = 100
 
 
 def without_claimed(
