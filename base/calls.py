@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, mod
 from pydantic_core import PydanticCustomError
 
 from base.errors import InvalidCall
+from base.untrusted import one_line
 
 IN_PART = "in_part"  # the type of errors that name a part of the call
 SHOWN_CHARACTERS = 100  # of an unknown name
@@ -31,13 +32,20 @@ WORDS: Mapping[str, str] = {
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
     "int_parsing_size": "is too large a number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
     "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
+    "set_type": "must be a list",
+    "frozen_set_type": "must be a list",
     "dict_type": "must be a JSON object",
+    "dataclass_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
+    "unexpected_keyword_argument": "unknown field",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "greater_than": "must be more than {gt}",
@@ -85,7 +93,7 @@ class Flag:
 class Call(BaseModel):
     """Named values of a call; unknown names are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -132,10 +140,10 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
     """Return the place of an error of pydantic, such as `keywords.0`, and its words."""
     place, context = [str(part) for part in error["loc"]], error.get("ctx", {})
     if error["type"] == IN_PART:
-        place.append(str(context["part"])[:SHOWN_CHARACTERS])
+        place.append(one_line(str(context["part"])[:SHOWN_CHARACTERS]))
     if words := WORDS.get(error["type"]):
-        return ".".join(place), words.format_map(context)
-    message: str = error["msg"].removeprefix("Value error, ")
+        return ".".join(place), words.format_map({name: _shown(value) for name, value in context.items()})
+    message: str = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
     return ".".join(place), message[:1].lower() + message[1:]
 
 
@@ -163,6 +171,11 @@ def texts(most: int, longest: int) -> dict[str, Any]:
 def with_examples(*examples: dict[str, Any]) -> ConfigDict:
     """Describe a call by examples of its body."""
     return ConfigDict(json_schema_extra={"examples": list(examples)})
+
+
+def _shown(value: Any) -> Any:
+    """Return a bound without `.0`; the bounds of a number with a fraction are such numbers too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _is_text(value: Any) -> bool:
