@@ -116,14 +116,14 @@ class Call(BaseModel):
             observe(self)
 
     @classmethod
-    def of(cls, **values: Any) -> Self:
+    def of(cls, /, **values: Any) -> Self:
         """Make a call from Python; raise InvalidCall for an unknown name or an invalid value."""
         try:
             return cls(**values)
         except ValidationError as error:
             raise invalid_call(error) from None
 
-    def changed(self, **values: Any) -> Self:
+    def changed(self, /, **values: Any) -> Self:
         """Return the call with other values, checked like the first ones."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | values)
 
