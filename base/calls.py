@@ -140,16 +140,24 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
     """Return the place of an error of pydantic, such as `keywords.0`, and its words."""
     place, context = [str(part) for part in error["loc"]], error.get("ctx", {})
     if error["type"] == IN_PART:
-        place.append(one_line(str(context["part"])[:SHOWN_CHARACTERS]))
+        place.append(one_line(str(context["part"])[:SHOWN_CHARACTERS]) or "''")
     if words := WORDS.get(error["type"]):
-        return ".".join(place), words.format_map({name: _shown(value) for name, value in context.items()})
+        said = words.format_map({name: _shown(value) for name, value in context.items()})
+        is_in_list = error["type"] == "literal_error" and isinstance(error["loc"][-1], int)
+        return ".".join(place), f"{said}, not {one_line(repr(error['input']))}" if is_in_list else said
     message: str = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
     return ".".join(place), message[:1].lower() + message[1:]
 
 
+def reason(error: ValidationError) -> str:
+    """Return the first error with its place, in one line."""
+    place, words = refusal(error.errors(include_url=False)[0])
+    return f"{place}: {words}" if place else f"it {words}"
+
+
 def invalid_call(error: ValidationError) -> InvalidCall:
     """Return an error of pydantic as an error for callers from Python."""
-    return InvalidCall(": ".join(refusal(error.errors(include_url=False)[0])))
+    return InvalidCall(reason(error))
 
 
 def described(*, example: Any, **schema: Any) -> WithJsonSchema:

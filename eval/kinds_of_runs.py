@@ -1,7 +1,7 @@
 """The ranking methods of `eval run`: a search, the evidence of an answer, or the papers found."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -12,7 +12,6 @@ from eval.finding import find_for_topic
 from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopic, rank_topic, without_hits
 from generator.calls import MOST_EVIDENCE
-from generator.finding.calls import FindCall
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings
@@ -106,15 +105,12 @@ def ask_kind(
     return KindOfRun(request.way, request.evidence, unit, _without_question(request), asked, ranked)
 
 
-def find_kind(
-    of: AskedOf, settings: Settings, given: Mapping[str, Any], *, k: int | None, unit: Unit
-) -> KindOfRun:
+def find_kind(of: AskedOf, settings: Settings, request: FindRequest, *, unit: Unit) -> KindOfRun:
     """Rank by the papers found, as in `find-papers` with its options."""
     if unit != "paper":
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
         )
-    request = FindCall.of(question="?", **given, **({"papers": k} if k else {})).request()
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         try:

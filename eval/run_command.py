@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from base.calls import Section
-from base.terminal.call_options import field_options, given_options
+from base.terminal.call_options import field_options, given_options, made_call
 from base.terminal.output import echo, echo_json
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.finding.calls import FindCall, FindOptions
@@ -129,6 +129,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
     answers = bool(way) or (hops != "never" and keywords == "model")
     _refuse_unused_options(find=find, answers=answers)
+    papers = {"papers": k} if find and k else {}
+    found_by = made_call(FindCall, {"question": "?", **finding, **papers}, {"papers": "-k"})
     settings, piped = Settings.from_environment(), is_stream(out)
     places, name = settings.indexer, chosen_place(index, sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
@@ -143,7 +145,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     def kind_of(of: "AskedOf") -> "KindOfRun":
         judged = unit or of.unit
         if find:
-            return find_kind(of, settings, finding, k=k, unit=judged)
+            return find_kind(of, settings, found_by.request(), unit=judged)
         if answers:
             return ask_kind(of, settings, way=way, method=method, hops=hops, k=k, unit=judged)
         return search_kind(

@@ -21,6 +21,7 @@ from base.calls import Call, Flag, Section, refusal
 from base.terminal.parameters import completing
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+CallT = TypeVar("CallT", bound=Call)
 Completions = Mapping[str, Callable[[], Iterable[str]]]
 SECTIONS = tuple(Section)
 
@@ -43,8 +44,10 @@ def call_options(
     def decorate(command: Command) -> Command:
         @wraps(command)
         def called(**values: Any) -> Any:
-            made = _made(call, {name: values.pop(name) for name in offered})
-            return command(call=made, **values)
+            source_of = click.get_current_context().get_parameter_source
+            options = {name: values.pop(name) for name in offered}
+            given = [name for name in offered if source_of(name) is not ParameterSource.DEFAULT]
+            return command(call=made_call(call, {name: options[name] for name in given}), **values)
 
         for parameter in reversed(field_options(call, offered, completions)):
             called = parameter(called)
@@ -76,20 +79,19 @@ def given_options(context: click.Context) -> set[str]:
     }
 
 
-def _made(call: type[Call], values: Mapping[str, Any]) -> Call:
-    """Make the call of the values on the command line; the others keep their defaults."""
-    context = click.get_current_context()
-    given = {
-        name: value
-        for name, value in values.items()
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    }
+def made_call(
+    call: type[CallT],
+    values: Mapping[str, Any],
+    names: Mapping[str, str] = {},
+) -> CallT:
+    """Make a call; a refusal names the option of the field, or that in `names`."""
     try:
-        return call(**given)
+        return call(**values)
     except ValidationError as error:
         place, words = refusal(error.errors(include_url=False)[0])
-        field = call.model_fields.get(place.partition(".")[0])
-        where = _names(place.partition(".")[0], field)[-1] if field else place
+        name = place.partition(".")[0]
+        field = call.model_fields.get(name)
+        where = names.get(name) or (_names(name, field)[-1] if field else place)
         raise click.UsageError(f"{where}: {words}") from None
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from base.calls import refusal
+from base.calls import reason
 from base.errors import InvalidCall, OutputNotWritten
 from base.files.durable import cause_of
 from base.files.output_files import not_written, write_output
@@ -157,9 +157,7 @@ def _manifest(path: Path) -> ReadManifest | None:
     except OSError as error:
         raise InvalidCall(f"{path} is not a folder of an experiment: {cause_of(error)}") from None
     except ValidationError as error:
-        place, words = refusal(error.errors(include_url=False)[0])
-        where = f"{place}: {words}" if place else f"it {words}"
-        raise InvalidCall(f"{path / MANIFEST} is not the manifest of an experiment: {where}") from None
+        raise InvalidCall(f"{path / MANIFEST} is no manifest of an experiment: {reason(error)}") from None
     if read and read.format != FORMAT:
         raise InvalidCall(f"{path / MANIFEST} has format {read.format}, this version reads {FORMAT}")
     return read

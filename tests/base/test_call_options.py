@@ -136,6 +136,8 @@ class Parts(Example):
         ({"share": float("nan")}, "share: must be a finite number"),
         ({"share": 2}, "share: must be at most 1"),
         ({"chosen": "one"}, "chosen: must be a list"),
+        ({"chosen": ["two", "x\n"]}, "chosen.1: must be 'one' or 'two', not 'x\\n'"),
+        ({"": 1}, "'': unknown field"),
         ({"a\n\x1b[31mb": 1}, "a [31mb: unknown field"),
     ],
 )
