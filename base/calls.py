@@ -32,6 +32,7 @@ WORDS: Mapping[str, str] = {
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
     "int_parsing_size": "is too large a number",
+    "string_unicode": "is not valid UTF-8",
     "float_type": "must be a number",
     "float_parsing": "must be a number",
     "finite_number": "must be a finite number",
@@ -189,7 +190,7 @@ def _shown(value: Any) -> Any:
 def _is_text(value: Any) -> bool:
     """Check whether a value, if it is text, can be encoded; JSON can escape lone surrogates."""
     try:
-        str(value).encode()
+        (value if isinstance(value, str) else "").encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -8,6 +8,9 @@
 | figures/NAME.svg, NAME.png | figures |
 | report.md, report.html | tables, figures and notes |
 | times.json | start and seconds; nothing else differs between two runs with the same manifest |
+
+While the files are written, the manifest says that they are unfinished. An interrupted run is repeated into
+the same folder.
 """
 
 import errno

@@ -138,10 +138,13 @@ class Parts(Example):
         ({"chosen": "one"}, "chosen: must be a list"),
         ({"chosen": ["two", "x\n"]}, "chosen.1: must be 'one' or 'two', not 'x\\n'"),
         ({"": 1}, "'': unknown field"),
+        ({"count": 10**5000}, "count: must be at most 9"),
+        ({"names": ["a", "\ud800"]}, "names: is not valid Unicode: it contains a lone surrogate"),
+        ({"text": b"\xff"}, "text: is not valid UTF-8"),
         ({"a\n\x1b[31mb": 1}, "a [31mb: unknown field"),
     ],
 )
 def test_a_refusal_is_one_line_in_plain_words(values, message):
     with pytest.raises(InvalidCall) as raised:
-        Parts.of(text="a", **values)
+        Parts.of(**{"text": "a"} | values)
     assert str(raised.value) == message
