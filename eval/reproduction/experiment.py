@@ -94,11 +94,13 @@ class Materials:
     """What an experiment works on: an open index, its topics with judgements, and settings.
 
     `topics` have a relevant judgement; `unjudged` counts the others. The qrels are in the unit of the index.
+    `hashes` are the SHA-256 of the files of topics and qrels.
     """
 
     index: SearchIndex
     topics: Mapping[str, str]
     qrels: Qrels
+    hashes: Mapping[str, str]
     unjudged: int
     settings: RetrieverSettings
     progress: Progress

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -178,6 +180,17 @@ def test_an_interrupted_run_leaves_an_unfinished_folder(call, failed, tmp_path, 
     assert "unfinished" in failed(InvalidCall, "diff", tmp_path, tmp_path).what
     assert call("query-success", TOPICS, QRELS, "--out", tmp_path, "-k", 1).exit_code == 0
     assert call("repeat", tmp_path).exit_code == 0
+
+
+def test_inputs_may_be_pipes_and_their_content_is_in_the_manifest(call, tmp_path):
+    pipe, content = tmp_path / "pipe", Path(TOPICS).read_bytes()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True)
+    writer.start()
+    assert call("query-success", pipe, QRELS, "--out", tmp_path / "made").exit_code == 0
+    writer.join()
+    topics = manifest_of(tmp_path / "made")["inputs"]["topics"]
+    assert topics == {"path": str(pipe), "sha256": hashlib.sha256(content).hexdigest()}
 
 
 def test_a_file_in_place_of_a_folder_of_results_is_an_error(failed, call, tmp_path):
