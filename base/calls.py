@@ -141,7 +141,7 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
     """Return the place of an error of pydantic, such as `keywords.0`, and its words."""
     place, context = [str(part) for part in error["loc"]], error.get("ctx", {})
     if error["type"] == IN_PART:
-        place.append(one_line(str(context["part"])[:SHOWN_CHARACTERS]) or "''")
+        place.append(str(context["part"])[:SHOWN_CHARACTERS] or "''")
     if words := WORDS.get(error["type"]):
         said = words.format_map({name: _shown(value) for name, value in context.items()})
         is_in_list = error["type"] == "literal_error" and isinstance(error["loc"][-1], int)
@@ -152,8 +152,13 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
 
 def reason(error: ValidationError) -> str:
     """Return the first error with its place, in one line."""
-    place, words = refusal(error.errors(include_url=False)[0])
-    return f"{place}: {words}" if place else f"it {words}"
+    return in_one_line(*refusal(error.errors(include_url=False)[0]), nameless="it")
+
+
+def in_one_line(place: str, words: str, nameless: str) -> str:
+    r"""Return a refusal as one line; control characters of a name are shown as \n."""
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in place)
+    return f"{shown}: {words}" if place else f"{nameless} {words}"
 
 
 def invalid_call(error: ValidationError) -> InvalidCall:

@@ -141,7 +141,7 @@ class Parts(Example):
         ({"count": 10**5000}, "count: must be at most 9"),
         ({"names": ["a", "\ud800"]}, "names: is not valid Unicode: it contains a lone surrogate"),
         ({"text": b"\xff"}, "text: is not valid UTF-8"),
-        ({"a\n\x1b[31mb": 1}, "a [31mb: unknown field"),
+        ({"a\n\x1b[31mb": 1}, "a\\n\\x1b[31mb: unknown field"),
     ],
 )
 def test_a_refusal_is_one_line_in_plain_words(values, message):
