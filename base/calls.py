@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema, mod
 from pydantic_core import PydanticCustomError
 
 from base.errors import InvalidCall
+from base.untrusted import one_line
 
 IN_FIELD = "in_field"  # the type of errors that name their field in the context
 SHOWN_CHARACTERS = 100  # of an unknown name
@@ -31,13 +32,21 @@ MESSAGES: Mapping[str, str] = {
     "int_parsing": "must be a whole number",
     "int_from_float": "must be a whole number",
     "int_parsing_size": "is too large a number",
+    "string_unicode": "is not valid UTF-8",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
     "finite_number": "must be a finite number",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
+    "set_type": "must be a list",
+    "frozen_set_type": "must be a list",
     "dict_type": "must be a JSON object",
+    "dataclass_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
+    "unexpected_keyword_argument": "unknown field",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "greater_than": "must be more than {gt}",
@@ -91,7 +100,7 @@ class Flag:
 class Call(BaseModel):
     """Named values of a call; unknown names are refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -114,14 +123,14 @@ class Call(BaseModel):
             observe(self)
 
     @classmethod
-    def of(cls, **values: Any) -> Self:
+    def of(cls, /, **values: Any) -> Self:
         """Make a call from Python; raise InvalidCall for an unknown name or an invalid value."""
         try:
             return cls(**values)
         except ValidationError as error:
             raise invalid_call(error) from None
 
-    def changed(self, **values: Any) -> Self:
+    def changed(self, /, **values: Any) -> Self:
         """Return the call with other values, checked like the first ones."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | values)
 
@@ -138,25 +147,29 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
     """Return the place of an error of pydantic, such as `keywords.0`, and the message."""
     place, context = [str(part) for part in error["loc"]], error.get("ctx", {})
     if error["type"] == IN_FIELD:
-        place.append(str(context["field"])[:SHOWN_CHARACTERS])
+        place.append(str(context["field"])[:SHOWN_CHARACTERS] or "''")
     if known := MESSAGES.get(error["type"]):
-        return ".".join(place), known.format_map(context)
-    message: str = error["msg"].removeprefix("Value error, ")
-    return ".".join(place), message[:1].lower() + message[1:]
+        message = known.format_map({name: _shown(value) for name, value in context.items()})
+        is_in_list = error["type"] == "literal_error" and isinstance(error["loc"][-1], int)
+        return ".".join(place), f"{message}, not {one_line(repr(error['input']))}" if is_in_list else message
+    other: str = error["msg"].removeprefix("Value error, ").replace("Input should be", "must be", 1)
+    return ".".join(place), other[:1].lower() + other[1:]
 
 
-def refusal_with_value(error: ValidationError) -> tuple[str, str]:
-    """Return the place of the first error and its words, with a short value that the caller gave."""
-    first = error.errors(include_url=False)[0]
-    place, words = refusal(first)
-    value = repr(first["input"])
-    names_value = first["type"] not in {"missing", IN_FIELD} and len(value) <= SHOWN_CHARACTERS
-    return place, f"{words}, not {value}" if names_value else words
+def reason(error: ValidationError) -> str:
+    """Return the first error with its place, in one line."""
+    return in_one_line(*refusal(error.errors(include_url=False)[0]), nameless="it")
+
+
+def in_one_line(place: str, words: str, nameless: str) -> str:
+    r"""Return a refusal as one line; control characters of a name are shown as \n."""
+    shown = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in place)
+    return f"{shown}: {words}" if place else f"{nameless} {words}"
 
 
 def invalid_call(error: ValidationError) -> InvalidCall:
     """Return an error of pydantic as an error for callers from Python."""
-    return InvalidCall(": ".join(refusal_with_value(error)))
+    return InvalidCall(reason(error))
 
 
 def described(*, example: Any, **schema: Any) -> WithJsonSchema:
@@ -180,10 +193,15 @@ def with_examples(*examples: dict[str, Any]) -> ConfigDict:
     return ConfigDict(json_schema_extra={"examples": list(examples)})
 
 
+def _shown(value: Any) -> Any:
+    """Return a bound without `.0`; the bounds of a number with a fraction are such numbers too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _is_text(value: Any) -> bool:
     """Check whether a value, if it is text, can be encoded; JSON can escape lone surrogates."""
     try:
-        str(value).encode()
+        (value if isinstance(value, str) else "").encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -12,7 +12,6 @@ from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopic, rank_topic, without_hits
 from eval.run_target import RunTarget
 from generator.calls import MOST_EVIDENCE
-from generator.finding.calls import FindCall
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, Settings
@@ -106,13 +105,12 @@ def ask_kind(
     return KindOfRun(request.way, request.evidence, unit, _without_question(request), asked, ranked)
 
 
-def find_kind(of: RunTarget, settings: Settings, call: FindCall, *, unit: Unit) -> KindOfRun:
-    """Rank by the papers found, as in `find-papers` with the options of a call."""
+def find_kind(of: RunTarget, settings: Settings, request: FindRequest, *, unit: Unit) -> KindOfRun:
+    """Rank by the papers found, as in `find-papers` with its options."""
     if unit != "paper":
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
         )
-    request = call.changed(question="?").request()
 
     async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
         try:

@@ -6,11 +6,15 @@ space), and BEIR's three (query-id, corpus-id, score; tabs and a header).
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from base.amounts import counted
 from eval.errors import BadQrels
 from eval.files import numbered_lines
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 Qrels = dict[str, dict[str, int]]
 
@@ -20,15 +24,17 @@ WHOLE_NUMBER = re.compile(r"[-+]?[0-9]{1,20}")
 HIGHEST_GRADE = 1_000_000  # trec_eval allocates an array as long as the highest grade
 
 
-def read_qrels(path: str | Path) -> Qrels:
+def read_qrels(path: str | Path, digest: "_Hash | None" = None) -> Qrels:
     """Read {query_id: {id: grade}} in the order of the file, optionally gzipped; 0 is judged not relevant.
+
+    `digest` hashes the bytes read.
 
     Raises:
         BadQrels: with file and line; wrong columns, a grade that is not an integer, or contradictory grades.
     """
     qrels: Qrels = {}
     columns = 0
-    for number, line in numbered_lines(Path(path), BadQrels):
+    for number, line in numbered_lines(Path(path), BadQrels, digest):
         where = f"{path}:{number}"
         parts = normalize("NFC", line).split()  # same normal form as ids of an index
         if not columns:

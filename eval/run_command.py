@@ -130,7 +130,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
     answers = bool(way) or (hops != "never" and keywords == "model")
     _refuse_unused_options(find=find, answers=answers)
-    finding_call = made_call(FindCall, finding | ({"papers": k} if find and k else {}))
+    papers = {"papers": k} if find and k else {}
+    found_by = made_call(FindCall, {"question": "?", **finding, **papers}, {"papers": "-k"})
     settings, piped = Settings.from_environment(), is_stream(out)
     places, name = settings.indexer, chosen_place(index, sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
@@ -145,7 +146,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     def kind_of(of: "RunTarget") -> "KindOfRun":
         judged = unit or of.unit
         if find:
-            return find_kind(of, settings, finding_call, unit=judged)
+            return find_kind(of, settings, found_by.request(), unit=judged)
         if answers:
             return ask_kind(of, settings, way=way, method=method, hops=hops, k=k, unit=judged)
         return search_kind(

@@ -17,11 +17,11 @@ from click.core import ParameterSource
 from pydantic import ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
-from base.calls import Call, Flag, Section, refusal_with_value
+from base.calls import Call, Flag, Section, refusal
 from base.terminal.parameters import completing, option_section
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-AnyCall = TypeVar("AnyCall", bound=Call)
+CallT = TypeVar("CallT", bound=Call)
 Completions = Mapping[str, Callable[[], Iterable[str]]]
 SECTIONS = tuple(Section)
 
@@ -46,8 +46,10 @@ def call_options(
     def decorate(command: Command) -> Command:
         @wraps(command)
         def called(**values: Any) -> Any:
-            made = _make_call(call, {name: values.pop(name) for name in offered})
-            return command(call=made, **values)
+            source_of = click.get_current_context().get_parameter_source
+            options = {name: values.pop(name) for name in offered}
+            given = [name for name in offered if source_of(name) is not ParameterSource.DEFAULT]
+            return command(call=made_call(call, {name: options[name] for name in given}), **values)
 
         for parameter in reversed(field_options(call, offered, completions)):
             called = parameter(called)
@@ -79,30 +81,24 @@ def given_options(context: click.Context) -> set[str]:
     }
 
 
-def made_call(call: type[AnyCall], values: Mapping[str, Any]) -> AnyCall:
+def made_call(
+    call: type[CallT],
+    values: Mapping[str, Any],
+    names: Mapping[str, str] = {},
+) -> CallT:
     """Make a call from values of the command line.
 
     Raises:
-        UsageError: a value is invalid; the message starts with the name of the option.
+        UsageError: a value is invalid; the message starts with the option of the field, or that in `names`.
     """
     try:
         return call(**values)
     except ValidationError as error:
-        place, message = refusal_with_value(error)
+        place, message = refusal(error.errors(include_url=False)[0])
         name = place.partition(".")[0]
         field = call.model_fields.get(name)
-        raise click.UsageError(f"{_names(name, field)[0] if field else place}: {message}") from None
-
-
-def _make_call(call: type[Call], values: Mapping[str, Any]) -> Call:
-    """Make the call from the options that were given; other fields keep their defaults."""
-    context = click.get_current_context()
-    given = {
-        name: value
-        for name, value in values.items()
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
-    }
-    return made_call(call, given)
+        where = names.get(name) or (_names(name, field)[-1] if field else place)
+        raise click.UsageError(f"{where}: {message}") from None
 
 
 def _position(field: FieldInfo) -> tuple[bool, int, bool]:

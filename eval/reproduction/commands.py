@@ -50,7 +50,7 @@ def run_experiment(name: str, call: ExperimentCall, out: Path) -> tuple[Outcome,
 
     Raises:
         BadTopics, BadQrels, UnitsDiffer: the inputs cannot be used, with file and line.
-        InvalidCall: no topic has a relevant judgement, or the folder holds other files.
+        InvalidCall: no topic has a relevant judgement, or as `check_folder`.
     """
     from eval.reproduction.figures import check_plots
     from eval.reproduction.folder import check_folder, write_results
@@ -58,7 +58,7 @@ def run_experiment(name: str, call: ExperimentCall, out: Path) -> tuple[Outcome,
 
     found, started = experiments()[name], time.time()
     check_plots()
-    check_folder(out)
+    check_folder(out, name, (call.topics, call.qrels))
     with opened_materials(call) as materials:
         outcome = asyncio.run(found.run(call, materials))
         record = made_with(name, call, materials)

@@ -107,11 +107,13 @@ class Materials:
         unjudged: number of topics without a relevant judgement, which are left out.
         settings: of the searches.
         progress: called with a name, the number of finished topics, and their total.
+        hashes: SHA-256 of the files of topics and qrels.
     """
 
     index: SearchIndex
     topics: Mapping[str, str]
     qrels: Qrels
+    hashes: Mapping[str, str]
     unjudged: int
     settings: RetrieverSettings
     progress: Progress

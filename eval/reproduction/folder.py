@@ -8,21 +8,29 @@
 | figures/NAME.svg, NAME.png | figures |
 | report.md, report.html | tables, figures and notes |
 | times.json | start and seconds; nothing else differs between two runs with the same manifest |
+
+While the files are written, the manifest says that they are unfinished. An interrupted run is repeated into
+the same folder.
 """
 
+import errno
+import fcntl
 import hashlib
 import json
+import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from base.calls import reason
 from base.errors import InvalidCall, OutputNotWritten
 from base.files.durable import cause_of
-from base.files.output_files import write_output
+from base.files.output_files import not_written, write_output
 from base.files.regular_files import read_regular
 from eval.reproduction.experiment import Experiment, Outcome
 from eval.reproduction.figures import drawn
@@ -33,6 +41,8 @@ MANIFEST, TIMES = "manifest.json", "times.json"
 MOST_BYTES = 64_000_000  # of a manifest
 LONGEST_VALUE = 80  # characters of a printed value
 FORMAT = 1
+UNFINISHED = b'{"unfinished": true}\n'  # the manifest until all files are written
+OTHER_FOLDER = "name an empty or a new folder"
 
 
 class ReadManifest(BaseModel):
@@ -50,47 +60,76 @@ class ReadManifest(BaseModel):
     results: dict[str, str]
 
 
-def check_folder(path: Path) -> None:
-    """Create the folder if needed, and check that only results of an experiment would be overwritten.
+def check_folder(path: Path, name: str, inputs: Iterable[str] = ()) -> None:
+    """Create the folder if needed; it may contain results of the same experiment, also unfinished ones.
 
     Raises:
-        InvalidCall: the folder contains other files and no manifest.
-        OutputNotWritten: it cannot be created.
+        InvalidCall: it contains other files, results of another experiment, or an input.
+        OutputNotWritten: it cannot be created, or no permission.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
         others = [each.name for each in path.iterdir()]
     except OSError as error:
         raise OutputNotWritten(f"{path} cannot be written: {cause_of(error)}") from None
+    found = _manifest(path) if MANIFEST in others else None
+    if found and found.experiment != name:
+        raise InvalidCall(f"{path} contains results of {found.experiment}", remedy=OTHER_FOLDER)
     if others and MANIFEST not in others:
-        raise InvalidCall(
-            f"{path} contains other files, such as {min(others)}", remedy="name an empty or a new folder"
-        )
+        raise InvalidCall(f"{path} contains other files, such as {min(others)}", remedy=OTHER_FOLDER)
+    for read in inputs:
+        if Path(os.path.realpath(read)).is_relative_to(os.path.realpath(path)):
+            raise InvalidCall(f"the input {read} is in the output folder {path}", remedy=OTHER_FOLDER)
+    if not os.access(path, os.W_OK):
+        raise not_written(path, PermissionError(errno.EACCES, "no permission"))
 
 
 def write_results(
     path: Path, experiment: Experiment, outcome: Outcome, made_with: Mapping[str, Any], started: float
 ) -> dict[str, str]:
-    """Write all files of an experiment; return the SHA-256 of each. The manifest is written last.
+    """Write all files of an experiment; return the SHA-256 of each.
+
+    The manifest is written last. Before it, an unfinished one replaces that of an earlier run.
 
     Raises:
-        OutputNotWritten: the disk is full, or permission is missing.
+        InvalidCall, OutputNotWritten: as `check_folder`; also if the disk is full.
     """
     drawings = dict(each for figure in outcome.figures for each in drawn(figure))
     results: dict[str, str] = {}
-    for name, content in _files(experiment, outcome, drawings, made_with):
-        target = path / name
-        target.parent.mkdir(exist_ok=True)
-        write_output(target, content)
-        results[name] = hashlib.sha256(content).hexdigest()
-    record = {"format": FORMAT, **made_with, "results": results}
-    write_output(path / MANIFEST, (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode())
-    times = {
-        "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
-        "seconds": round(time.time() - started, 3),
-    }
-    write_output(path / TIMES, (json.dumps(times) + "\n").encode())
+    with _locked(path):
+        check_folder(path, made_with["experiment"])
+        write_output(path / MANIFEST, UNFINISHED)
+        for name, content in _files(experiment, outcome, drawings, made_with):
+            target = path / name
+            try:
+                target.parent.mkdir(exist_ok=True)
+            except OSError as error:
+                raise not_written(target.parent, error) from None
+            write_output(target, content)
+            results[name] = hashlib.sha256(content).hexdigest()
+        times = {
+            "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
+            "seconds": round(time.time() - started, 3),
+        }
+        write_output(path / TIMES, (json.dumps(times) + "\n").encode())
+        record = {"format": FORMAT, **made_with, "results": results}
+        write_output(path / MANIFEST, (json.dumps(record, ensure_ascii=False, indent=1) + "\n").encode())
     return results
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Wait until no other run writes into the folder."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise not_written(path, error) from None
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _files(
@@ -108,16 +147,22 @@ def _files(
 
 
 def read_manifest(path: Path) -> ReadManifest:
-    """Read the manifest of a folder; raise InvalidCall if there is none, or it is damaged."""
+    """Read the manifest of a folder; raise InvalidCall if there is none, or it is damaged or unfinished."""
+    if read := _manifest(path):
+        return read
+    raise InvalidCall(f"{path} is unfinished: its experiment was interrupted", remedy="run it again")
+
+
+def _manifest(path: Path) -> ReadManifest | None:
+    """Read the manifest of a folder; None if it is unfinished."""
     try:
-        read = ReadManifest.model_validate_json(read_regular(path / MANIFEST, MOST_BYTES))
+        content = read_regular(path / MANIFEST, MOST_BYTES)
+        read = None if content == UNFINISHED else ReadManifest.model_validate_json(content)
     except OSError as error:
         raise InvalidCall(f"{path} is not a folder of an experiment: {cause_of(error)}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InvalidCall(f"{path / MANIFEST} cannot be read: {place}: {first['msg']}") from None
-    if read.format != FORMAT:
+        raise InvalidCall(f"{path / MANIFEST} is no manifest of an experiment: {reason(error)}") from None
+    if read and read.format != FORMAT:
         raise InvalidCall(f"{path / MANIFEST} has format {read.format}, this version reads {FORMAT}")
     return read
 

@@ -1,12 +1,12 @@
 """Inputs of an experiment, read from the files and the index that its call names."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from base.errors import InvalidCall
-from eval.manifest import asked_with, file_record, index_record, software
+from eval.manifest import asked_with, index_record, software
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from eval.reproduction.experiment import ExperimentCall, Materials
@@ -27,7 +27,8 @@ def opened_materials(call: ExperimentCall) -> Iterator[Materials]:
         InvalidCall: no topic has a relevant judgement.
         ResourceError: as `open_index`.
     """
-    topics, qrels = read_topics(call.topics), read_qrels(call.qrels)
+    digests = {"topics": hashlib.sha256(), "qrels": hashlib.sha256()}
+    topics, qrels = read_topics(call.topics, digests["topics"]), read_qrels(call.qrels, digests["qrels"])
     settings, places = RetrieverSettings(), IndexerSettings()
     judged = {
         query_id: question
@@ -42,7 +43,8 @@ def opened_materials(call: ExperimentCall) -> Iterator[Materials]:
     ):
         if index.manifest.unit == "paper":
             qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        yield Materials(index, judged, qrels, len(topics) - len(judged), settings, progress)
+        hashes = {part: digest.hexdigest() for part, digest in digests.items()}
+        yield Materials(index, judged, qrels, hashes, len(topics) - len(judged), settings, progress)
 
 
 def made_with(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def made_with(name: str, call: ExperimentCall, materials: Materials) -> dict[str
     return {
         "experiment": name,
         "call": {**values, "index": materials.index.manifest.name},
-        "inputs": {part: file_record(Path(values[part])) for part in ("topics", "qrels")},
+        "inputs": {part: {"path": values[part], "sha256": each} for part, each in materials.hashes.items()},
         "index": index_record(materials.index.manifest),
         "settings": {
             **materials.settings.model_dump(mode="json"),

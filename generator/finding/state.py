@@ -14,12 +14,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError, WrapValidator
 
+from base.calls import reason
 from base.errors import InvalidCall, RemediableError
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
 from generator.finding.request import FindRequest
 from generator.model_calls.budgets import Spent
-from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper, why_invalid
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Paper
 from retriever.queries.boolean import Range
 from retriever.sources.merging import MergedPaper
 
@@ -241,7 +242,7 @@ class FindingState:
         except OSError as error:
             raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
         except ValidationError as error:
-            raise InvalidCall(f"{path} is not a saved search of find-papers: {why_invalid(error)}") from None
+            raise InvalidCall(f"{path} is not a saved search of find-papers: {reason(error)}") from None
 
 
 def hash_of(paper: Paper) -> str:

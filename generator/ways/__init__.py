@@ -82,7 +82,7 @@ def make_request(
     way, hops = given.get("way") or defaults.ask_way, given.get("hops", defaults.ask_hops)
     method = defaults.ask_method if hops != "never" or takes(way, "method") else METHOD
     values: dict[str, Any] = {"evidence": defaults.evidence, "method": method}
-    values |= given | {"way": way, "hops": hops}
+    values |= given | {"way": way, "hops": hops, "method": given.get("method") or method}
     request = AskRequest(question, filters=filters or Filters(), **values)
     check_options(request)
     return request

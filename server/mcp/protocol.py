@@ -23,7 +23,7 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
 
-from base.calls import Call, refusal
+from base.calls import Call, in_one_line, refusal
 from server.mcp import tools
 from server.mcp.tool import AnyTool, ToolContext, ToolResult
 from server.problems.details import problem
@@ -115,6 +115,5 @@ def _listed(tool: AnyTool) -> ListedTool:
 def _described(error: Exception) -> str:
     """Return the message of an error, as in problem details."""
     if isinstance(error, ValidationError):
-        place, message = refusal(error.errors(include_url=False)[0])
-        return f"{place or 'arguments'}: {message}"
+        return in_one_line(*refusal(error.errors(include_url=False)[0]), nameless="arguments:")
     return str(problem(error)["detail"])

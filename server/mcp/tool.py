@@ -104,13 +104,18 @@ class Tool(Generic[A]):
 
         Models write "" and null for absent values, so both count as absent.
         """
-        given = dict(self._model().model_validate(values))
+        optional = {name for name, argument in self.arguments.items() if not argument.required}
         present = {
-            argument.field: given[name]
-            for name, argument in self.arguments.items()
-            if argument.required or given[name] not in {None, ""}
+            name: value for name, value in values.items() if name not in optional or value not in (None, "")
         }
-        return self.call(**present)
+        given = dict(self._model().model_validate(present))
+        return self.call(
+            **{
+                argument.field: given[name]
+                for name, argument in self.arguments.items()
+                if given[name] is not None or argument.required
+            }
+        )
 
     def input_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the arguments, the required ones first."""

@@ -3,7 +3,7 @@
 from fastapi.exceptions import RequestValidationError
 from starlette.requests import Request
 
-from base.calls import refusal
+from base.calls import in_one_line, refusal
 from server.errors import BadRequest, ServerError, WrongMediaType
 
 JSON = "application/json"
@@ -17,7 +17,7 @@ def call_error(request: Request, error: RequestValidationError) -> ServerError:
     place, words = refusal(first)
     if first["type"] == "json_invalid":
         place, words = str(first["loc"][0]), f"{words} at character {first['loc'][1]}"
-    return BadRequest(f"{place}: {words}", place=place)
+    return BadRequest(in_one_line(place, words, nameless="call:"), place=place)
 
 
 def unreadable_body(request: Request) -> ServerError:

@@ -119,3 +119,32 @@ def test_the_observer_gets_valid_calls_of_its_task():
         observer.reset(token)
     Example(text="b")
     assert seen == [call]
+
+
+class Parts(Example):
+    """A call with values of further types."""
+
+    share: Annotated[float, Field(ge=0, le=1)] = 0.5
+    chosen: frozenset[Literal["one", "two"]] = frozenset()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"share": "x"}, "share: must be a number"),
+        ({"share": None}, "share: must be a number"),
+        ({"share": float("nan")}, "share: must be a finite number"),
+        ({"share": 2}, "share: must be at most 1"),
+        ({"chosen": "one"}, "chosen: must be a list"),
+        ({"chosen": ["two", "x\n"]}, "chosen.1: must be 'one' or 'two', not 'x\\n'"),
+        ({"": 1}, "'': unknown field"),
+        ({"count": 10**5000}, "count: must be at most 9"),
+        ({"names": ["a", "\ud800"]}, "names: is not valid Unicode: it contains a lone surrogate"),
+        ({"text": b"\xff"}, "text: is not valid UTF-8"),
+        ({"a\n\x1b[31mb": 1}, "a\\n\\x1b[31mb: unknown field"),
+    ],
+)
+def test_a_refusal_is_one_line_in_plain_words(values, message):
+    with pytest.raises(InvalidCall) as raised:
+        Parts.of(**{"text": "a"} | values)
+    assert str(raised.value) == message

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
@@ -148,6 +150,57 @@ def test_a_folder_with_other_files_is_left_alone(failed, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
 
 
+@pytest.mark.parametrize("manifest", [b"{}", b'{"format": 6, "name": "sample"}', b"not JSON"])
+def test_a_folder_with_a_manifest_of_another_kind_is_left_alone(failed, tmp_path, manifest):
+    (tmp_path / "manifest.json").write_bytes(manifest)
+    assert "manifest.json" in failed(InvalidCall, "query-success", TOPICS, QRELS, "--out", tmp_path).what
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {"manifest.json": manifest}
+
+
+def test_results_of_another_experiment_are_left_alone(call, failed, tmp_path):
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    error = failed(InvalidCall, "and-ablation", TOPICS, QRELS, "--out", tmp_path)
+    assert "contains results of query-success" in error.what
+
+
+def test_an_input_in_the_output_folder_is_not_overwritten(call, failed, tmp_path):
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    topics = tmp_path / "topics.jsonl"
+    before = topics.read_bytes()
+    assert "topics.jsonl is in" in failed(InvalidCall, "query-success", topics, QRELS, "--out", tmp_path).what
+    assert topics.read_bytes() == before
+
+
+def test_an_interrupted_run_leaves_an_unfinished_folder(call, failed, tmp_path, monkeypatch):
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("eval.reproduction.folder.as_page", lambda *_: 1 / 0)
+        failed(ZeroDivisionError, "query-success", TOPICS, QRELS, "--out", tmp_path, "-k", 1)
+    assert "unfinished" in failed(InvalidCall, "repeat", tmp_path).what
+    assert "unfinished" in failed(InvalidCall, "diff", tmp_path, tmp_path).what
+    assert call("query-success", TOPICS, QRELS, "--out", tmp_path, "-k", 1).exit_code == 0
+    assert call("repeat", tmp_path).exit_code == 0
+
+
+def test_inputs_may_be_pipes_and_their_content_is_in_the_manifest(call, tmp_path):
+    pipe, content = tmp_path / "pipe", Path(TOPICS).read_bytes()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True)
+    writer.start()
+    assert call("query-success", pipe, QRELS, "--out", tmp_path / "made").exit_code == 0
+    writer.join()
+    topics = manifest_of(tmp_path / "made")["inputs"]["topics"]
+    assert topics == {"path": str(pipe), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+def test_a_file_in_place_of_a_folder_of_results_is_an_error(failed, call, tmp_path):
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    (tmp_path / "runs" / "progressive.trec").unlink()
+    (tmp_path / "runs").rmdir()
+    (tmp_path / "runs").write_text("")
+    assert "runs" in failed(OutputNotWritten, "query-success", TOPICS, QRELS, "--out", tmp_path).what
+
+
 def test_a_folder_that_cannot_be_made_is_an_error(failed, tmp_path):
     (tmp_path / "file").write_text("")
     failed(OutputNotWritten, "query-success", TOPICS, QRELS, "--out", tmp_path / "file" / "made")
@@ -193,5 +246,6 @@ def test_a_folder_of_another_version_is_an_error(call, failed, tmp_path):
     assert "format 2" in failed(InvalidCall, "repeat", tmp_path).what
     (tmp_path / "manifest.json").write_text(json.dumps(record | {"experiment": "none"}))
     assert call("repeat", tmp_path).exit_code == 2
-    (tmp_path / "manifest.json").write_text(json.dumps(record | {"call": {"k": 0}}))
-    failed(InvalidCall, "repeat", tmp_path)
+    for values in ({"k": 0}, {"cls": 1}, {"topics": ["x"]}):
+        (tmp_path / "manifest.json").write_text(json.dumps(record | {"call": values}))
+        failed(InvalidCall, "repeat", tmp_path)

@@ -392,6 +392,7 @@ def test_a_method_of_the_settings_is_no_obstacle():
     given = Settings(IndexerSettings(home=UNUSED), RetrieverSettings(), generator)
     assert make_request(given, "cathode?", way="paper-qa-3").method == "shrag"
     assert make_request(given, "cathode?", way="shrag").method == "paper"
+    assert make_request(given, "cathode?", way="shrag", method="").method == "paper"
     assert make_request(given, "cathode?", way="paper-qa-3", hops="auto").method == "paper"
 
 
