@@ -15,7 +15,11 @@ KEPT = (
     *("publisher", "lang", "doi", "keywords", "cited_by_count"),
 )
 # Arguments that limit a call to some papers.
-AMONG_PAPERS = {name: Argument(name) for name in ("index", "sources", "year", "lang", "journal")}
+AMONG_PAPERS = {
+    "index": Argument("index", "Name of the index; an error lists the names."),
+    "sources": Argument("sources", "Names of sources to search instead of an index; an error lists them."),
+    **{name: Argument(name) for name in ("year", "lang", "journal")},
+}
 
 
 class NamedPaper(BaseModel):

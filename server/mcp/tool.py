@@ -7,7 +7,7 @@ from functools import cache
 from typing import Annotated, Any, Generic, TypeAlias, TypeVar, get_args
 
 from annotated_types import Le
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, Field, WithJsonSchema, create_model
 from starlette.requests import HTTPConnection
 
 from base.calls import Call, Flag
@@ -73,10 +73,12 @@ class ToolResult:
 class Argument:
     """An argument of a tool, made from a field of its call.
 
-    `default` and `most` replace the default and the upper bound of the field.
+    `description`, `default` and `most` replace the description, the default and the upper bound of the field.
+    A required argument is never null.
     """
 
     field: str
+    description: str = ""
     required: bool = False
     default: Any = None
     most: float | None = None
@@ -138,8 +140,14 @@ def _arguments_model(call: type[Call], arguments: tuple[tuple[str, Argument], ..
         if argument.most is not None:
             parts = [*(part for part in parts if not isinstance(part, Le)), Le(argument.most)]
         annotation: Any = field.annotation
-        kind: Any = Annotated[annotation, *parts, Field(description=field.description)]
+        is_optional = type(None) in get_args(annotation)
+        if argument.required and is_optional:
+            annotation = get_args(annotation)[0]
+            parts = [part for part in parts if not isinstance(part, WithJsonSchema)]  # it allows null
+        kind: Any = Annotated[annotation, *parts] if parts else annotation
+        if not argument.required and not is_optional:
+            kind = kind | None
+        kind = Annotated[kind, Field(description=argument.description or field.description)]
         default = field.default if argument.default is None else argument.default
-        optional = kind if type(None) in get_args(annotation) else kind | None
-        made[name] = kind if argument.required else (optional, default)
+        made[name] = kind if argument.required else (kind, default)
     return create_model(f"{call.__name__}Arguments", __base__=Call, **made)

@@ -141,8 +141,8 @@ TOOL = Tool(
     ),
     call=AskCall,
     arguments={
-        "question": Argument("question", required=True),
-        "k": Argument("evidence", most=MOST_EVIDENCE),
+        "question": Argument("question", "One question, Korean or English.", required=True),
+        "k": Argument("evidence", "Number of papers as evidence; default 5.", most=MOST_EVIDENCE),
         **AMONG_PAPERS,
     },
     output=CheckedAnswer,

@@ -111,7 +111,7 @@ TOOL = Tool(
     ),
     call=FindCall,
     arguments={
-        "question": Argument("question", required=True),
+        "question": Argument("question", "The topic of the papers, or a question.", required=True),
         "k": Argument("papers", most=MOST_RESULTS),
         "seconds": Argument("max_seconds", default=SECONDS, most=86_400),
         **AMONG_PAPERS,

@@ -69,7 +69,7 @@ TOOL = Tool(
     ),
     call=SearchCall,
     arguments={
-        "query": Argument("question", required=True),
+        "query": Argument("question", "A question or keywords, Korean or English.", required=True),
         "k": Argument("k", most=MOST_RESULTS),
         **AMONG_PAPERS,
     },
