@@ -159,6 +159,8 @@ def test_refusals_are_counted(sample_home, tmp_path):
             call = {"question": ENGLISH}
             server.post("/api/v1/search", json=call, headers=elsewhere)
         key = shrag("keys", "create", "--scope", "admin", home=tmp_path).stdout.strip()
-        found = metrics_of(server, {"X-API-Key": key})
+        admin = {"X-API-Key": key}  # the first key of a server is seen a moment later
+        wait_for(lambda: server.get("/metrics", headers=admin).status_code, lambda status: status == 200)
+        found = metrics_of(server, admin)
 
     assert found["shrag_refused_total", 'why="rate",work="search"'] == 2
