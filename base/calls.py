@@ -156,9 +156,14 @@ def refusal(error: Mapping[str, Any]) -> tuple[str, str]:
     return ".".join(place), other[:1].lower() + other[1:]
 
 
+def first_refusal(error: ValidationError) -> tuple[str, str]:
+    """Return the place and the message of the first error, as `refusal`."""
+    return refusal(error.errors(include_url=False)[0])
+
+
 def reason(error: ValidationError) -> str:
     """Return the first error with its place, in one line."""
-    return in_one_line(*refusal(error.errors(include_url=False)[0]), nameless="it")
+    return in_one_line(*first_refusal(error), nameless="it")
 
 
 def in_one_line(place: str, words: str, nameless: str) -> str:

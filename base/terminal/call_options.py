@@ -17,7 +17,7 @@ from click.core import ParameterSource
 from pydantic import ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
-from base.calls import Call, Flag, Section, refusal
+from base.calls import Call, Flag, Section, first_refusal
 from base.terminal.parameters import completing, option_section
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -46,10 +46,10 @@ def call_options(
     def decorate(command: Command) -> Command:
         @wraps(command)
         def called(**values: Any) -> Any:
-            source_of = click.get_current_context().get_parameter_source
+            given = given_options(click.get_current_context())
             options = {name: values.pop(name) for name in offered}
-            given = [name for name in offered if source_of(name) is not ParameterSource.DEFAULT]
-            return command(call=made_call(call, {name: options[name] for name in given}), **values)
+            made = made_call(call, {name: value for name, value in options.items() if name in given})
+            return command(call=made, **values)
 
         for parameter in reversed(field_options(call, offered, completions)):
             called = parameter(called)
@@ -94,7 +94,7 @@ def made_call(
     try:
         return call(**values)
     except ValidationError as error:
-        place, message = refusal(error.errors(include_url=False)[0])
+        place, message = first_refusal(error)
         name = place.partition(".")[0]
         field = call.model_fields.get(name)
         where = names.get(name) or (_names(name, field)[-1] if field else place)

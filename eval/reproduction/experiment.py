@@ -2,7 +2,7 @@
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
@@ -117,6 +117,12 @@ class Materials:
     unjudged: int
     settings: RetrieverSettings
     progress: Progress
+
+    def each_topic(self) -> Iterator[tuple[str, str]]:
+        """Yield query_id and question of each topic, and report the progress."""
+        for done, topic in enumerate(self.topics.items()):
+            self.progress("topics", done, len(self.topics))
+            yield topic
 
     def notes(self) -> tuple[str, ...]:
         """Return a note about topics without a relevant judgement."""

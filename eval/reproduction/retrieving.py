@@ -6,10 +6,12 @@ from dataclasses import dataclass, replace
 from eval.reproduction.experiment import Materials
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
+from retriever.requests.context import SearchContext
 from retriever.requests.request import SearchRequest
 from retriever.search import open_search, run_stages
 from retriever.settings import KeywordRanking
-from retriever.stages.stages import computed
+from retriever.stages.pool import CandidatePool
+from retriever.stages.stages import Stages, computed
 
 METHOD = "paper"  # Algorithm 1 of SHRAG
 
@@ -25,26 +27,42 @@ class Retrieved:
     union: frozenset[str]
 
 
-async def retrieve(
-    question: str,
-    k: int,
-    materials: Materials,
-    *,
-    keywords: ChangeKeywords | None = None,
-    plan: ChangePlan | None = None,
-    importance: KeywordRanking | None = None,
-) -> Retrieved:
-    """Retrieve at most k documents by the progressive queries of the paper.
+@dataclass(frozen=True, slots=True)
+class OpenTopic:
+    """A topic whose keywords are chosen: its search, and the stages so far. Variants of it start here."""
 
-    `keywords` and `plan` change the chosen keywords and the queries; `importance` replaces that of the
-    settings. A topic whose keywords are all dropped retrieves nothing.
+    context: SearchContext
+    stages: Stages
+
+
+async def open_topic(
+    question: str, k: int, materials: Materials, importance: KeywordRanking | None = None
+) -> OpenTopic:
+    """Choose the keywords of a topic of which k documents are retrieved.
+
+    `importance` replaces that of the settings.
     """
     settings = materials.settings
     if importance:
         settings = settings.model_copy(update={"ranking": importance})
     request = SearchRequest(question, method=METHOD, k=k, collapse=materials.collapses)
     context = open_search(materials.index, request, settings)
-    stages = await run_stages(context, upto="keywords")
+    return OpenTopic(context, await run_stages(context, upto="keywords"))
+
+
+async def retrieve(
+    topic: OpenTopic,
+    materials: Materials,
+    *,
+    keywords: ChangeKeywords | None = None,
+    plan: ChangePlan | None = None,
+) -> Retrieved:
+    """Retrieve the documents of a topic by the progressive queries of the paper.
+
+    `keywords` and `plan` change the chosen keywords and the queries. A topic whose keywords are all dropped
+    retrieves nothing.
+    """
+    context, stages = topic.context, topic.stages
     if keywords and stages.keywords:
         kept = keywords(stages.keywords.keywords)
         if not kept:
@@ -54,8 +72,12 @@ async def retrieve(
         stages = await run_stages(context, stages, upto="plan")
         stages = stages.with_plan(plan(computed(stages.plan)))
     stages = await run_stages(context, stages)
-    hits = computed(stages.ranking).cut(k).hits
-    union = (hit for of_query in computed(stages.pool).found.values() for hit in of_query)
+    hits = computed(stages.ranking).cut(context.shown).hits
     return Retrieved(
-        [(materials.id_of(hit), score) for hit, score in hits], frozenset(map(materials.id_of, union))
+        [(materials.id_of(hit), score) for hit, score in hits], union_of(computed(stages.pool), materials)
     )
+
+
+def union_of(pool: CandidatePool, materials: Materials) -> frozenset[str]:
+    """Return the documents that any query found."""
+    return frozenset(materials.id_of(hit) for hits in pool.found.values() for hit in hits)

@@ -23,7 +23,7 @@ from mcp_types import (
 from mcp_types import Tool as ListedTool
 from pydantic import ValidationError
 
-from base.calls import Call, in_one_line, refusal
+from base.calls import Call, first_refusal, in_one_line
 from server.mcp import tools
 from server.mcp.tool import AnyTool, ToolContext, ToolResult
 from server.problems.details import problem
@@ -115,5 +115,5 @@ def _listed(tool: AnyTool) -> ListedTool:
 def _described(error: Exception) -> str:
     """Return the message of an error, as in problem details."""
     if isinstance(error, ValidationError):
-        return in_one_line(*refusal(error.errors(include_url=False)[0]), nameless="arguments:")
+        return in_one_line(*first_refusal(error), nameless="arguments:")
     return str(problem(error)["detail"])

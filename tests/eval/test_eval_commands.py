@@ -17,22 +17,14 @@ from base.errors import InvalidCall, UnknownPath
 from eval.commands import evaluate
 from eval.errors import BadMeasure, BadTopics
 from generator.errors import ModelNotConfigured
-from indexer.ingest import IngestRequest, build_index
-from indexer.settings import IndexerSettings
 from retriever.errors import BadFilter
 from retriever.methods import method_names
 from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import command, environment_of
 
+pytest_plugins = ["tests.generator.sample_index"]
+
 SAMPLE = Path(__file__).resolve().parents[2] / "sample"
-
-
-@pytest.fixture(scope="module")
-def sample_home(tmp_path_factory):
-    home = tmp_path_factory.mktemp("sample-home")
-    request = IngestRequest(name="sample", paths=[str(SAMPLE / "papers.jsonl")])
-    build_index(request, IndexerSettings(home=home, workers=1))
-    return home
 
 
 @pytest.fixture

@@ -26,12 +26,11 @@ from eval.reproduction.experiment import (
     Panel,
     Table,
 )
-from eval.reproduction.retrieving import METHOD
+from eval.reproduction.retrieving import open_topic, union_of
 from eval.significance import compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
-from retriever.requests.request import SearchRequest
-from retriever.search import open_search, run_stages
+from retriever.search import run_stages
 from retriever.stages.stages import computed
 
 Reading: TypeAlias = Literal["AND binds closer", "from left to right"]
@@ -55,8 +54,7 @@ class AndAblation(ExperimentCall):
 async def run(call: AndAblation, materials: Materials) -> Outcome:
     """Collect the documents of each topic with 0 to 9 operators, in both readings."""
     topics = []
-    for done, (query_id, question) in enumerate(materials.topics.items()):
-        materials.progress("topics", done, len(materials.topics))
+    for query_id, question in materials.each_topic():
         topics.append(await _collected(query_id, question, materials))
     draw = random.Random(call.seed)  # noqa: S311 - not for secrets
     drawn = [draw.choices(topics, k=min(call.sample, len(topics))) for _ in range(call.repetitions)]
@@ -71,9 +69,8 @@ async def run(call: AndAblation, materials: Materials) -> Outcome:
 async def _collected(query_id: str, question: str, materials: Materials) -> dict[str, Any]:
     """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
     relevant = materials.relevant(query_id)
-    request = SearchRequest(question, method=METHOD, collapse=materials.collapses)
-    context = open_search(materials.index, request, materials.settings)
-    stages = await run_stages(context, upto="keywords")
+    topic = await open_topic(question, 1, materials)  # documents are collected, not ranked
+    context, stages = topic.context, topic.stages
     chosen, most = stages.keywords, context.options.hits_per_query
     queries = progressive_queries(computed(stages.question), chosen, hits_per_query=most) if chosen else ()
     record: dict[str, Any] = {
@@ -86,7 +83,7 @@ async def _collected(query_id: str, question: str, materials: Materials) -> dict
         for operators in range(MOST_OPERATORS + 1):
             plan = QueryPlan(joined_queries(queries, operators, reading))
             pool = computed((await run_stages(context, stages.with_plan(plan), upto="pool")).pool)
-            ids = {materials.id_of(hit) for hits in pool.found.values() for hit in hits}
+            ids = union_of(pool, materials)
             collected.append(len(ids))
             found.append(len(ids & relevant))
         record[reading] = {"found": found, "collected": collected}

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from eval.reproduction.experiment import Cell, Experiment, ExperimentCall, Materials, Outcome, Table
-from eval.reproduction.retrieving import ChangeKeywords, ChangePlan, retrieve
+from eval.reproduction.retrieving import ChangeKeywords, ChangePlan, open_topic, retrieve
 from eval.runs import Run
 from eval.significance import compare
 from retriever.query_plan import QueryPlan
@@ -73,18 +73,14 @@ async def run(call: KeywordAblation, materials: Materials) -> Outcome:
     """Retrieve the documents of each topic in each variant."""
     topics: list[dict[str, Any]] = []
     runs: dict[str, Run] = {variant.name: {} for variant in VARIANTS}
-    for done, (query_id, question) in enumerate(materials.topics.items()):
-        materials.progress("topics", done, len(materials.topics))
+    for query_id, question in materials.each_topic():
         relevant, variants = materials.relevant(query_id), {}
+        usual = await open_topic(question, call.k, materials)
         for variant in VARIANTS:
-            found = await retrieve(
-                question,
-                call.k,
-                materials,
-                keywords=variant.keywords,
-                plan=variant.plan,
-                importance=variant.importance,
-            )
+            topic = usual
+            if variant.importance:
+                topic = await open_topic(question, call.k, materials, variant.importance)
+            found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
             runs[variant.name][query_id] = found.ranking
             variants[variant.name] = {
                 "found": len(relevant.intersection(each for each, _ in found.ranking)),

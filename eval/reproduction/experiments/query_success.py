@@ -16,7 +16,7 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from eval.reproduction.experiment import Cell, Experiment, ExperimentCall, Materials, Outcome, Table
-from eval.reproduction.retrieving import retrieve
+from eval.reproduction.retrieving import open_topic, retrieve
 from eval.runs import Run
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
@@ -44,9 +44,9 @@ async def run(call: QuerySuccess, materials: Materials) -> Outcome:
     """Retrieve the documents of each topic, and count the topics with a relevant one."""
     found: dict[str, Mapping[str, Any]] = {}
     ranked: Run = {}
-    for done, (query_id, question) in enumerate(materials.topics.items()):
-        materials.progress("topics", done, len(materials.topics))
-        retrieved, relevant = await retrieve(question, call.k, materials), materials.relevant(query_id)
+    for query_id, question in materials.each_topic():
+        topic = await open_topic(question, call.k, materials)
+        retrieved, relevant = await retrieve(topic, materials), materials.relevant(query_id)
         ranked[query_id] = retrieved.ranking
         found[query_id] = {
             "query_id": query_id,

@@ -16,24 +16,16 @@ from eval.reproduction.commands import experiment
 from eval.reproduction.experiment import experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.reproduction.experiments.query_success import wilson
-from indexer.ingest import IngestRequest, build_index
-from indexer.settings import IndexerSettings
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
+
+pytest_plugins = ["tests.generator.sample_index"]
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
 CLOSER, LEFT_TO_RIGHT = READINGS
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
-
-
-@pytest.fixture(scope="module")
-def sample_home(tmp_path_factory):
-    home = tmp_path_factory.mktemp("sample-home")
-    request = IngestRequest(name="sample", paths=[str(SAMPLE / "papers.jsonl")])
-    build_index(request, IndexerSettings(home=home, workers=1))
-    return home
 
 
 @pytest.fixture
