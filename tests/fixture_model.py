@@ -129,11 +129,7 @@ def understanding(prompt: str, _: random.Random) -> dict[str, Any]:
         "sources_reason": "",
         "needs_expansion": len(words) > 1,
         "expansion_reason": "It has several words.",
-        "queries": [
-            " ".join(words),
-            " ".join(words[: len(words) // 2 + 1]),
-            " ".join(words[len(words) // 2 :]),
-        ],
+        "queries": [" ".join(part) for part in (words, words[: half + 1], words[half:]) if part],
     }
 
 
