@@ -32,7 +32,7 @@ def file_of(tmp_path):
 
 def test_topic_and_strings_are_optional(file_of):
     assert read_paper_questions(file_of(WHOLE, "", SHORT)) == {
-        "Q1": PaperQuestion(**WHOLE),
+        "Q1": PaperQuestion.model_validate(WHOLE),
         "Q2": PaperQuestion(query_id="Q2", question="얼마나?", answers=("1년.", "12개월.")),
     }
 

@@ -1,7 +1,7 @@
 """ROUGE-L of English and Korean texts.
 
-`rouge_scores.jsonl` holds scores of rouge-score 0.1.2 with nltk 3.10.4, which are not dependencies: the release has
-no wheel. They are the F-measures of
+`rouge_scores.jsonl` contains scores of rouge-score 0.1.2 with nltk 3.10.4. These are no dependencies, as
+rouge-score has no wheel of this release. The scores are the F-measures of
 
     RougeScorer(["rougeL"], use_stemmer=stemmed).score_multi(references, answer)["rougeL"]
 """
