@@ -6,17 +6,14 @@
 """
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from unicodedata import normalize
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from base.calls import reason
 from eval.errors import BadTopics
-from eval.files import numbered_lines
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
+from eval.files import Digest, numbered_lines
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -43,10 +40,10 @@ class PaperQuestion(BaseModel):
     strings: tuple[Text, ...] = ()
 
 
-def read_paper_questions(path: str | Path, digest: "_Hash | None" = None) -> dict[str, PaperQuestion]:
+def read_paper_questions(path: str | Path, digest: Digest | None = None) -> dict[str, PaperQuestion]:
     """Read questions by query_id, in the order of the file.
 
-    The file may be gzipped. `digest` hashes the bytes read.
+    The file may be gzipped; `digest` gets the bytes read.
 
     Raises:
         BadTopics: with file and line; no JSON, a missing or invalid value, a repeated id, or no question.

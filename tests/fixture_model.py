@@ -207,7 +207,15 @@ def check(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
+def accuracy(prompt: str, _: random.Random) -> dict[str, Any]:
+    """Call an answer correct that contains enough words of a reference."""
+    answered, references = value_of("answer", prompt), items_of("reference", prompt).values()
+    best = max((overlap(reference, answered) for reference in references), default=0.0)
+    return {"reason": "Judged by shared words.", "verdict": "correct" if best >= RELATED else "incorrect"}
+
+
 ANSWERS: Mapping[str, Answer] = {
+    "accuracy": accuracy,
     "answer": answer,
     "brief_answer": brief_answer,
     "chain": sub_questions,

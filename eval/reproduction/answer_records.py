@@ -17,8 +17,8 @@ async def answer_record(
 ) -> dict[str, Any]:
     """Return the quality of an answer and the counts of its steps, as JSON.
 
-    A declined answer has no text: ROUGE-L is 0, and it is not correct. `accepted` is null for a question without
-    accepted strings, `judged` without a model.
+    A declined answer has no text: its ROUGE-L is 0, and it is not correct. `accepted` is null for a question
+    without accepted strings, `judged` without a model.
     """
     answer = asked.answer
     text = "" if answer.abstained else " ".join(sentence.text for sentence in answer.sentences)

@@ -1,51 +1,40 @@
 """Ways of paper-QA: accuracy and ROUGE-L of the eight ways from a question on a paper to a brief answer.
 
-QUESTIONS are JSON lines with `query_id`, `question`, `answers` (reference texts), and optionally `topic` (id or
-exact title of the paper) and `strings` (short texts of which a correct answer contains one). The report does not
-define accuracy. Here it is the share of answers that contain an accepted string, and, with a language model, also
-the share that the model judges correct by the rubric of the prompt `accuracy`. ROUGE-L is the F1 with the best
-reference; Korean texts are compared by morphemes. A declined answer counts as incorrect, with ROUGE-L 0.
+QUESTIONS are JSON lines with `query_id`, `question` and `answers` (reference texts), and optionally `topic`
+(id or exact title of the paper) and `strings` (a correct answer contains one of them). The report does not
+define accuracy. Here it is the share of answers that contain an accepted string, and, with a language model,
+also the share that the model judges correct by the rubric of the prompt `accuracy`. ROUGE-L is the F1 with
+the best reference; Korean texts are compared by morphemes. A declined answer is incorrect and has ROUGE-L 0.
 """
 
-import asyncio
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.errors import BadTopics
-from eval.paper_questions import PaperQuestion, read_paper_questions
+from eval.paper_questions import PaperQuestion
 from eval.reproduction.answer_records import answer_record, judged_accuracy, mean_of
-from eval.reproduction.experiment import SECONDS, Cell, Experiment, IndexCall, Outcome, Record, Table, TopicResult
-from eval.reproduction.materials import Input, Materials, opened_index, settings_for
+from eval.reproduction.experiment import (
+    SECONDS,
+    Cell,
+    Experiment,
+    Outcome,
+    Record,
+    Table,
+    TopicResult,
+)
+from eval.reproduction.question_materials import QuestionCall, QuestionMaterials, opened_questions
 from eval.runs import as_written
 from eval.significance import compare
 from generator.answers.answer import EXTRACTIVE
 from generator.calls import MOST_EVIDENCE
 from generator.pipeline import answer_question
 from generator.prompts import load_prompt
-from generator.ways import make_request
-from retriever.errors import BadFilter, BadQuestion, UnknownPaper
-from retriever.index import SearchIndex
-from retriever.papers.topics import find_topic
-from retriever.queries.filters import Filters
-from retriever.requests.request import check_question
+from generator.ways import make_request, takes
 
-Way = Literal[
-    "paper-qa-1",
-    "paper-qa-2",
-    "paper-qa-3",
-    "paper-qa-4",
-    "paper-qa-5",
-    "paper-qa-6",
-    "paper-qa-7",
-    "paper-qa-8",
-]
-STEPS: Mapping[Way, str] = {
+STEPS: Mapping[str, str] = {
     "paper-qa-1": "retrieve",
     "paper-qa-2": "retrieve, rerank",
     "paper-qa-3": "queries, fuse, rerank",
@@ -55,6 +44,7 @@ STEPS: Mapping[Way, str] = {
     "paper-qa-7": "as 5, filter",
     "paper-qa-8": "queries, fuse, draft, rerank by it, filter",
 }
+NUMBERS = ("K1", "K2", "K3")  # passages of each query, after fusion, and for the answer
 ABOVE = (0.7, 0.5, 0.3)  # ROUGE-L of the counted questions
 # Accuracy, ROUGE-L, and questions with a ROUGE-L above .7, .5 and .3 (section 6.II).
 PUBLISHED: Mapping[str, tuple[float, float, int, int, int]] = {
@@ -67,21 +57,17 @@ PUBLISHED: Mapping[str, tuple[float, float, int, int, int]] = {
     "paper-qa-7": (0.32, 0.2017, 3, 5, 23),
     "paper-qa-8": (0.36, 0.2809, 7, 8, 33),
 }
+NONE = (None,) * 5  # of a way that is not in the report
 PUBLISHED_TEST = {"test set": (0.48, 0.2990), "test set, baseline": (0.43, 0.21221)}  # of ways not named
 
 
-class PaperQA(IndexCall):
+class PaperQA(QuestionCall):
     """Which ways answer, and from how many passages."""
 
-    files = ("questions",)
-
-    questions: Annotated[
-        str, Flag(argument=True), Field(description="File of questions with reference answers, JSON lines.")
-    ]
     ways: Annotated[
-        tuple[Way, ...],
+        tuple[str, ...],
         Flag("--way", section=Section.ANSWERING, metavar="WAY[,WAY]", commas=True),
-        Field(min_length=1, description="Only these ways, paper-qa-1 to paper-qa-8."),
+        Field(min_length=1, description="Ways to compare; default paper-qa-1 to -8."),
     ] = tuple(STEPS)
     evidence: Annotated[
         int,
@@ -95,43 +81,6 @@ class PaperQA(IndexCall):
     ] = False
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionMaterials(Materials):
-    """An index, and questions with reference answers by query_id."""
-
-    questions: Mapping[str, PaperQuestion] = field(default_factory=dict)
-
-
-@contextmanager
-def opened_questions(call: PaperQA) -> Iterator[QuestionMaterials]:
-    """Read the questions and open the index.
-
-    Raises:
-        BadTopics: with file and line; also a question that cannot be searched for, and a topic that is no paper
-            of the index.
-        ResourceError: as `open_index`.
-    """
-    read = Input(call.questions)
-    questions = read_paper_questions(call.questions, read)
-    settings = settings_for(call)
-    with opened_index(call.index, settings) as index:
-        asyncio.run(_check(index, questions.values(), call.questions))
-        texts = {query_id: each.question for query_id, each in questions.items()}
-        yield QuestionMaterials(
-            index, texts, settings, inputs={"questions": read}, questions=questions
-        )
-
-
-async def _check(index: SearchIndex, questions: Iterable[PaperQuestion], path: str) -> None:
-    for each in questions:
-        try:
-            check_question(each.question)
-            if each.topic is not None:
-                await find_topic(index, each.topic, Filters())
-        except (BadQuestion, BadFilter, UnknownPaper) as error:
-            raise BadTopics(f"{path}: {each.query_id}: {error}") from None
-
-
 async def answers_of_topic(
     call: PaperQA, materials: QuestionMaterials, query_id: str, question: str
 ) -> TopicResult:
@@ -139,8 +88,9 @@ async def answers_of_topic(
     asked = materials.questions[query_id]
     ways, seconds, rankings = {}, {}, {}
     for way in call.ways:
+        topic = asked.topic if takes(way, "topic") else None
         request = make_request(
-            materials.settings, question, way=way, topic=asked.topic, evidence=call.evidence, hops="never"
+            materials.settings, question, way=way, topic=topic, evidence=call.evidence, hops="never"
         )
         started = time.perf_counter()
         answered = await answer_question(materials.index, request, materials.settings, model=materials.model)
@@ -165,13 +115,13 @@ def summary(call: PaperQA, materials: QuestionMaterials, topics: Sequence[Record
     return Outcome(tuple(tables), notes=_notes(materials.questions.values(), of), main=known)
 
 
-def _ways(of: Mapping[Way, Sequence[Record]]) -> Table:
-    def row(way: Way, answers: Sequence[Record]) -> tuple[Cell, ...]:
+def _ways(of: Mapping[str, Sequence[Record]]) -> Table:
+    def row(way: str, answers: Sequence[Record]) -> tuple[Cell, ...]:
         numbers = max((answer["k"] for answer in answers), key=len)
         return (
             way,
-            STEPS[way],
-            *(numbers[place] if place < len(numbers) else None for place in range(3)),
+            STEPS.get(way, ""),
+            *(numbers[place] if place < len(numbers) else None for place in range(len(NUMBERS))),
             mean_of(answers, "accepted"),
             mean_of(answers, "rouge_l"),
             *_counts_above(answers),
@@ -184,7 +134,7 @@ def _ways(of: Mapping[Way, Sequence[Record]]) -> Table:
     return Table(
         "Ways of paper-QA, accuracy by accepted strings",
         (
-            *("way", "steps", "K1", "K2", "K3", "accuracy", "ROUGE-L"),
+            *("way", "steps", *NUMBERS, "accuracy", "ROUGE-L"),
             *(f"> {bound}" for bound in ABOVE),
             *("threshold", "filled in", "without evidence", "declined"),
         ),
@@ -196,11 +146,13 @@ def _counts_above(answers: Sequence[Record]) -> list[int]:
     return [sum(answer["rouge_l"] > bound for answer in answers) for bound in ABOVE]
 
 
-def _beside_published(of: Mapping[Way, Sequence[Record]]) -> Table:
+def _beside_published(of: Mapping[str, Sequence[Record]]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for way, answers in of.items():
         values = [mean_of(answers, "accepted"), mean_of(answers, "rouge_l"), *_counts_above(answers)]
-        rows.append((way, *(cell for pair in zip(values, PUBLISHED[way], strict=True) for cell in pair)))
+        rows.append(
+            (way, *(cell for pair in zip(values, PUBLISHED.get(way, NONE), strict=True) for cell in pair))
+        )
     rows += [
         (name, None, accuracy, None, rouge, *[None] * 6) for name, (accuracy, rouge) in PUBLISHED_TEST.items()
     ]
@@ -209,7 +161,7 @@ def _beside_published(of: Mapping[Way, Sequence[Record]]) -> Table:
     return Table("Values of the report", ("way", *columns), tuple(rows))
 
 
-def _differences(of: Mapping[Way, Sequence[Record]]) -> Table:
+def _differences(of: Mapping[str, Sequence[Record]]) -> Table:
     """Compare the ROUGE-L of each way with that of the first way."""
     scores = {way: [answer["rouge_l"] for answer in answers] for way, answers in of.items()}
     first, *others = scores
@@ -220,11 +172,11 @@ def _differences(of: Mapping[Way, Sequence[Record]]) -> Table:
     )
 
 
-def _judged(of: Mapping[Way, Sequence[Record]], model: str | None) -> Table:
-    def row(way: Way, answers: Sequence[Record]) -> tuple[Cell, ...]:
+def _judged(of: Mapping[str, Sequence[Record]], model: str | None) -> Table:
+    def row(way: str, answers: Sequence[Record]) -> tuple[Cell, ...]:
         verdicts = [answer["judged"] for answer in answers]
         counts = (verdicts.count(verdict) for verdict in ("correct", "incorrect", "not judged"))
-        return way, *counts, judged_accuracy(answers), PUBLISHED[way][0]
+        return way, *counts, judged_accuracy(answers), PUBLISHED.get(way, NONE)[0]
 
     versions = (load_prompt("accuracy", language).version for language in ("en", "ko"))
     return Table(
@@ -235,14 +187,18 @@ def _judged(of: Mapping[Way, Sequence[Record]], model: str | None) -> Table:
     )
 
 
-def _notes(questions: Iterable[PaperQuestion], of: Mapping[Way, Sequence[Record]]) -> tuple[str, ...]:
+def _notes(questions: Iterable[PaperQuestion], of: Mapping[str, Sequence[Record]]) -> tuple[str, ...]:
     asked, answers = list(questions), [answer for group in of.values() for answer in group]
-    quoted = sum(answer["written_by"] == EXTRACTIVE for answer in answers)
+    with_topic = sum(question.topic is not None for question in asked)
+    with_strings = sum(bool(question.strings) for question in asked)
+    written = [answer for answer in answers if not answer["declined"]]
+    quoted = sum(answer["written_by"] == EXTRACTIVE for answer in written)
+    failed = sum(bool(answer["fallbacks"]) for answer in answers)
     measures = sorted({answer["relevance"] for answer in answers} - {None})
     return (
-        f"{len(asked)} questions, {sum(each.topic is not None for each in asked)} with a topic, "
-        f"{sum(bool(each.strings) for each in asked)} with accepted strings.",
-        f"{quoted} of {len(answers)} answers are quoted from passages, without a language model.",
+        f"{len(asked)} questions, {with_topic} with a topic, {with_strings} with accepted strings.",
+        f"{quoted} of {len(written)} answers are quoted from passages, without a language model.",
+        *([f"A model call failed for {failed} of {len(answers)} answers."] if failed else []),
         *([f"Relevance for re-ranking and filter by {', '.join(measures)}."] if measures else []),
         "Filled in: retrieved passages of other papers than the topic, for all queries of a way.",
         "The report has other papers, questions and models, and does not name the ways of its test results.",
