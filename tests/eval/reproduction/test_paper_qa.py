@@ -154,8 +154,8 @@ def test_a_language_model_writes_and_judges_the_answers(call, questions_file, tm
     with fixture_model() as variables:
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        call("paper-qa", questions_file("P03"), "--way", "paper-qa-8", "--model", "--out", tmp_path / "made")
-    found = topics_of(tmp_path / "made")["P03"]["paper-qa-8"]
+        call("paper-qa", questions_file("P04"), "--way", "paper-qa-8", "--model", "--out", tmp_path / "made")
+    found = topics_of(tmp_path / "made")["P04"]["paper-qa-8"]
     assert (found["written_by"], found["fallbacks"]) == ("fixture", [])
     assert (found["judged"], found["why"]) == ("correct", "Judged by shared words.")
 
