@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from eval.answer_quality.accepted_strings import contains_accepted
 from eval.errors import BadTopics
 from eval.paper_questions import read_paper_questions
 from eval.reproduction.commands import experiment
@@ -13,6 +14,9 @@ from eval.reproduction.experiments.paper_qa import EXPERIMENT, PUBLISHED, PaperQ
 from eval.reproduction.question_materials import QuestionMaterials
 from generator.errors import UnknownWay
 from generator.pipeline import Settings
+from indexer.corpora.chunking import passages_of
+from indexer.corpora.papers import Paper
+from indexer.corpora.readers import read_corpus
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from tests.fixture_model import fixture_model
@@ -49,6 +53,22 @@ def questions_file(tmp_path):
         return path
 
     return written
+
+
+def test_the_reference_answers_of_the_sample_are_correct_by_their_strings():
+    questions = read_paper_questions(QUESTIONS).values()
+    assert len(questions) == 24
+    wrong = [each.query_id for each in questions if not contains_accepted(each.answers[0], each.strings)]
+    assert wrong == []
+
+
+def test_passages_of_the_sample_have_no_addresses_references_and_acknowledgements():
+    papers = [each for each in read_corpus([FULL_TEXTS]) if isinstance(each, Paper)]
+    texts = [passage.text for paper in papers for passage in passages_of(paper, "paper")]
+    assert (len(papers), len(texts)) == (8, 111)
+    assert sum("[URL]" in text for text in texts) == 8
+    dropped = ("http", "www.", "Dahlqvist", "지역약학", "coast guard", "감사드린다", "Wells 12 and 31")
+    assert [text for text in texts for part in dropped if part in text] == []
 
 
 def topics_of(folder):
