@@ -209,7 +209,7 @@ def check(prompt: str, _: Draw) -> dict[str, Any]:
     }
 
 
-def accuracy(prompt: str, _: random.Random) -> dict[str, Any]:
+def accuracy(prompt: str, _: random.Random | None) -> dict[str, Any]:
     """Call an answer correct that contains enough words of a reference."""
     answered, references = value_of("answer", prompt), items_of("reference", prompt).values()
     best = max((overlap(reference, answered) for reference in references), default=0.0)
