@@ -71,13 +71,16 @@ def model(monkeypatch):
 
 
 @pytest.fixture
-def on_sample(model, sample_home, tmp_path):
+def on_sample(model, sample_home, tmp_path, monkeypatch):
     """Return the arguments of an experiment on the sample, with each `every`-th line of its first input."""
 
     def arguments(name, every=1):
         run, found = ON_SAMPLE[name], experiments()[name]
-        if not (sample_home / run.index).exists():
-            build(sample_home, SAMPLE / run.corpus, name=run.index)
+        if run.index != "sample":
+            home = sample_home.parent / f"{sample_home.name}-{run.index}"
+            if not home.exists():
+                build(home, SAMPLE / run.corpus, name=run.index)
+            monkeypatch.setenv("SHRAG_HOME", str(home))
         given = [name]
         for option, value in run.options.items():
             read = SAMPLE / value if option in found.call.files else value
