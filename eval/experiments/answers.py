@@ -17,12 +17,12 @@ from pathlib import Path
 import click
 
 from base.terminal.output import echo
+from eval.accepted import read_accepted
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, Collection, questions
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import read_answers
 from eval.progress import question_bar
 from generator.answers.extractive import MOST_SENTENCES, extractive_answer
 from generator.settings import EVIDENCE
@@ -95,7 +95,7 @@ def ask_all(
     """Ask every `step`-th question of a split."""
     topics, judged = questions(data, collection, split, step)
     folder = Path(collection.splits["dev"][0]).parents[1]
-    answers = read_answers(data / folder / f"answers-{split}.jsonl")
+    answers = read_accepted(data / folder / f"answers-{split}.jsonl")
 
     async def all_of(index: SearchIndex) -> list[Asked]:
         asked = []
