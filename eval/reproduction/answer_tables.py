@@ -64,8 +64,11 @@ def _notes(call: JudgedCall, materials: Materials, topics: Sequence[Record], mod
     failed = sum(bool(answer["error"]) for topic in topics for answer in topic["systems"].values())
     notes = [
         f"{len(without)} of {len(topics)} topics have no relevant paper, {unjudged} of them no judgement.",
-        "Seconds of a question are in times.json. With --parallel 1 no question waits for another one.",
+        "Quoted sentences are the words of papers: signs against them are false alarms of the rules.",
+        "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel).",
     ]
+    if materials.inputs.get("answers"):
+        notes.append("Right answers contain an accepted string; shares of the topics with such strings.")
     if call.model:
         notes.append(f"{model} judges the answers of all systems, also its own.")
     if failed:
