@@ -12,7 +12,7 @@ from eval.reproduction.judged_answers import AnswerRecord
 from retriever.searching.answerability import THRESHOLD
 
 QUOTED = "quoted sentences"  # the system without a language model
-REMOVED = "the same, relevant papers removed"  # topics of QUOTED, each with and without its relevant papers
+REMOVED = f"{QUOTED}, relevant papers removed"  # topics asked with and without their relevant papers
 COVERAGES = tuple(place / 10 for place in range(1, 11))
 THRESHOLDS = (0.0, *COVERAGES)
 MEASURES = (
@@ -95,14 +95,19 @@ def abstention_table(topics: Sequence[Record], answers: ByName) -> Table:
     )
 
 
-def _measures(of: Sequence[Decision]) -> tuple[Cell, ...]:
+def auroc(of: Sequence[Decision]) -> float | None:
+    """Return the AUROC of the likelihood; None if all topics have relevant papers, or none has."""
     positive, negative = (
         [each.likelihood for each in of if each.has_relevant == has_relevant]
         for has_relevant in (True, False)
     )
+    return area_under_curve(positive, negative) if positive and negative else None
+
+
+def _measures(of: Sequence[Decision]) -> tuple[Cell, ...]:
     wrong = [each.error for each in of if each.answered]
     return (
-        area_under_curve(positive, negative) if positive and negative else None,
+        auroc(of),
         fmean(_risks(of)),
         fmean(best_risks([each.error for each in of])),
         len(wrong) / len(of),
@@ -125,7 +130,7 @@ def risk_coverage_figure(topics: Sequence[Record], answers: ByName) -> Figure:
     quoted = by_name[QUOTED]
     curves = {name: _risks(of) for name, of in by_name.items()}
     curves["best possible order"] = best_risks([each.error for each in quoted])
-    without = REMOVED if removed else "topics without relevant papers"
+    without = "the same, relevant papers removed" if removed else "topics without relevant papers"
     return Figure(
         "risk-coverage",
         _caption(removed=bool(removed)),
@@ -133,7 +138,7 @@ def risk_coverage_figure(topics: Sequence[Record], answers: ByName) -> Figure:
             Panel(
                 "Risk by coverage",
                 "coverage: share of topics answered",
-                "risk: share of these that are errors",
+                "risk: share of errors among the answers",
                 COVERAGES,
                 tuple(
                     Line(name, tuple(risk_at(place, of) for place in COVERAGES))
@@ -155,7 +160,7 @@ def risk_coverage_figure(topics: Sequence[Record], answers: ByName) -> Figure:
 
 
 def _caption(*, removed: bool) -> str:
-    asked = "Each topic is asked with and without its relevant papers. " if removed else ""
+    asked = "Topics with relevant papers, searched with and without these. " if removed else ""
     return (
         f"{asked}Left: errors among the answers, if only the topics of highest likelihood are answered; "
         "lower is better. Right: topics whose likelihood reaches a threshold, for quoted sentences; the "

@@ -7,6 +7,8 @@ from eval.answer_quality.citations import citation_scores
 from eval.reproduction.abstention import (
     MEASURES,
     abstention_table,
+    all_decisions,
+    auroc,
     decisions_table,
     risk_coverage_figure,
 )
@@ -48,7 +50,7 @@ def summary(call: JudgedCall, materials: Materials, topics: Sequence[Record]) ->
         ),
         (risk_coverage_figure(topics, answers),),
         (*DEFINITIONS, *MEASURES, *_notes(call, materials, topics, model)),
-        _main(answers),
+        _main(topics, answers),
     )
 
 
@@ -123,7 +125,7 @@ def _times(topics: Sequence[Record], answers: ByName) -> Table:
 
 
 def _evidence(topics: Sequence[Record], answers: ByName) -> Table:
-    """Return how often the evidence of answered topics contains relevant papers, and answers cite them."""
+    """Return the shares of answered topics whose evidence, or whose citations, contain a relevant paper."""
 
     def row(system: str, of: Answers) -> tuple[Cell, ...]:
         pairs = zip(topics, of, strict=True)
@@ -146,9 +148,10 @@ def _evidence(topics: Sequence[Record], answers: ByName) -> Table:
     )
 
 
-def _main(answers: ByName) -> dict[str, float]:
-    """Return citation recall and precision, and the share of right answers."""
-    main: dict[str, float | None] = {}
+def _main(topics: Sequence[Record], answers: ByName) -> dict[str, float]:
+    """Return citation recall and precision, the share of right answers, and AUROC."""
+    decided = all_decisions(topics, answers)
+    main: dict[str, float | None] = {f"AUROC, {name}": auroc(of) for name, of in decided.items()}
     for name, of in answers.items():
         scores = citation_scores(judgements(of, RULES))
         main |= {

@@ -24,7 +24,7 @@ CONTRADICTIONS: Mapping[Sign, str] = {
 GAPS: Mapping[Sign, str] = {
     "number": "a number is missing",
     "name": "a name is missing",
-    "universal": "all, never and the like without support",
+    "universal": "a universal word (all, never) without support",
     "clause": "a clause with few words of the passages",
     "words": "few words of the passages",
     "citation": "no citation",

@@ -1,11 +1,11 @@
 """Quality of answers: citations, contradictions, abstention, and the choice of a language model.
 
 Every topic is answered by quoted sentences, and by each language model. The report counts answered and
-declined topics, and sentences that their citations do not support. Citation recall and precision are those of
-ALCE (Gao et al., EMNLP 2023). The judges are the rules of the citation check and, with a language model, the
+declined topics, and sentences that their citations do not support. Citation recall and precision follow ALCE
+(Gao et al., EMNLP 2023). The judges are the rules of the citation check and, with a language model, the
 configured model.
 
-Topics without a relevant paper are asked too: answers should decline them. The likelihood of an answer orders
+Topics without a relevant paper are included: answers should decline them. The likelihood of an answer orders
 the topics for AUROC and for the risk-coverage curve. An answered topic is an error if none of its evidence is
 relevant.
 """
@@ -23,9 +23,9 @@ from base.calls import IN_FIELD, Flag, Section
 from base.errors import InvalidCall
 from eval.accepted import read_accepted
 from eval.qrels import read_qrels
-from eval.reproduction.abstention import QUOTED
+from eval.reproduction.abstention import QUOTED, REMOVED
 from eval.reproduction.answer_tables import summary
-from eval.reproduction.experiment import SECONDS, Experiment, JudgedCall, TopicResult
+from eval.reproduction.experiment import SECONDS, Experiment, JudgedCall, SampleRun, TopicResult
 from eval.reproduction.judged_answers import answer_record, id_of, likelihood_of, without_answer
 from eval.reproduction.materials import (
     Input,
@@ -172,4 +172,19 @@ EXPERIMENT = Experiment(
     answers_of_topic,
     summary,
     opened,
+    shown=(
+        f"citation recall, {QUOTED}",
+        f"citation precision, {QUOTED}",
+        f"right answers, {QUOTED}",
+        f"AUROC, {QUOTED}",
+        f"AUROC, {REMOVED}",
+    ),
+    sample=SampleRun(
+        options={
+            "topics": "topics.jsonl",
+            "qrels": "qrels.txt",
+            "answers": "answers.jsonl",
+            "removed": True,
+        }
+    ),
 )

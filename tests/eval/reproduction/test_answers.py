@@ -177,7 +177,7 @@ def test_topics_are_asked_again_without_their_relevant_papers(run, tmp_path):
     first, second = topics_of(tmp_path)
     assert first["removed"]["likelihood"] < first["systems"][QUOTED]["likelihood"]
     assert "removed" not in second
-    row = row_of(tmp_path, "Answered and declined topics", "the same, relevant papers removed")
+    row = row_of(tmp_path, "Answered and declined topics", "quoted sentences, relevant papers removed")
     assert (row["topics with relevant papers"], row["topics without"]) == ("1", "1")
 
 
