@@ -89,7 +89,8 @@ def on_sample(model, sample_home, tmp_path, monkeypatch):
                 read = tmp_path / f"few{read.suffix}"
                 read.write_text("".join(lines[::every]), "utf-8")
             is_argument = flag_of(found.call.model_fields[option]).argument
-            given += [read] if is_argument else [f"--{option.replace('_', '-')}", read]
+            flag = f"--{option.replace('_', '-')}"
+            given += [read] if is_argument else [flag] if read is True else [flag, read]
         return [*given, "--name", run.index]
 
     return arguments
