@@ -123,14 +123,14 @@ def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_
 
 @pytest.mark.parametrize("name", ON_SAMPLE)
 def test_a_repetition_with_a_model_has_the_same_results(call, on_sample, tmp_path, name):
-    assert call(*on_sample(name, every=4), "--model", "--out", tmp_path / "made").exit_code == 0
+    assert call(*on_sample(name, every=6), "--model", "--out", tmp_path / "made").exit_code == 0
     repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
 
 @pytest.mark.parametrize("name", WITHOUT_MODEL)
 def test_a_repetition_has_the_same_results(call, on_sample, tmp_path, name):
-    call(*on_sample(name, every=2), "--out", tmp_path / "made")
+    call(*on_sample(name, every=6), "--out", tmp_path / "made")
     repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
