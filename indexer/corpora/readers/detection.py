@@ -1,5 +1,6 @@
-"""Format detection of corpus files by ending and first record."""
+"""Format detection of corpus files by ending, beginning and first record."""
 
+import re
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any
@@ -13,14 +14,14 @@ from indexer.corpora.readers.folders import (
     TEXT_ENDINGS,
     XML_ENDINGS,
 )
-from indexer.corpora.readers.jsonl import ARRAY, NoRecord, parse_record, record_lines
+from indexer.corpora.readers.json_arrays import ARRAY_OF_RECORDS, HEAD_BYTES
+from indexer.corpora.readers.jsonl import NoRecord, parse_record, record_lines
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.errors import UnknownFormat
 
 FORMAT_OF_KEY = {"docid": "miracl", "_id": "beir", "CN": "scienceon"}
 FORMAT_OF_ENDINGS = {
-    "scienceon": XML_ENDINGS,
     "csv": TABLE_ENDINGS,
     "pdf": PDF_ENDINGS,
     "markdown": MARKDOWN_ENDINGS,
@@ -29,6 +30,11 @@ PASSAGE_FORMATS = frozenset({"miracl", "beir"})
 PDF_MAGIC = b"%PDF-"
 OWN_FORMAT = "jsonl"
 EXAMINED_LINES = 1000
+
+# Elements that only one format has; the first one in a file counts.
+FORMAT_OF_ELEMENT = {"MetaData": "scienceon"}
+NO_ELEMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
+ELEMENT = re.compile(rb"<(?:[\w.-]+:)?(\w[\w.-]*)")
 
 
 def format_of_record(record: Mapping[str, Any]) -> str:
@@ -45,17 +51,16 @@ def format_of(stream: Stream) -> str | None:
         if stream.ending in endings:
             return format_
     try:
-        head = stream.peek()
-        begins = head.removeprefix(BYTE_ORDER_MARK).lstrip()[:1]
+        head = stream.peek(HEAD_BYTES)
     except Damaged:
         return None
-    if stream.ending not in JSON_ENDINGS and begins == b"<":
-        return "scienceon"
-    if head.startswith(PDF_MAGIC):
+    content = head.removeprefix(BYTE_ORDER_MARK).lstrip()
+    if stream.ending in XML_ENDINGS or (stream.ending not in JSON_ENDINGS and content.startswith(b"<")):
+        return _format_of_xml(stream.name, content)
+    if content.startswith(PDF_MAGIC):
         return "pdf"
-    if stream.ending == ".json" and begins == b"[":
-        raise UnknownFormat(f"{stream.name} is {ARRAY}")
-    if stream.ending not in JSON_ENDINGS and begins not in (b"{", b""):
+    is_json = content[:1] in {b"{", b""} or ARRAY_OF_RECORDS.match(content)
+    if not is_json and stream.ending not in JSON_ENDINGS:
         if stream.ending in TEXT_ENDINGS:
             return "text"
         raise UnknownFormat(
@@ -71,3 +76,17 @@ def format_of(stream: Stream) -> str | None:
         except NoRecord:
             continue
     return None
+
+
+def _format_of_xml(name: str, head: bytes) -> str | None:
+    """Return the format of XML by the names of its first elements, None if it has none."""
+    names = [found[1].decode() for found in ELEMENT.finditer(NO_ELEMENT.sub(b"", head))]
+    for element in names:
+        if format_ := FORMAT_OF_ELEMENT.get(element):
+            return format_
+    if not names:
+        return None
+    raise UnknownFormat(
+        f"{name}: XML with the root <{names[0][:80]}>, which is not a known format",
+        remedy=Remedy.NAME_FORMAT,
+    )

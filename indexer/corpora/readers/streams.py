@@ -92,6 +92,7 @@ class Stream:
         self._unpacked_bytes = 0
         self._opened = opened
         self._ahead = b""
+        self._damage: Damaged | None = None  # found while looking ahead
 
     @property
     def ending(self) -> str:
@@ -103,6 +104,23 @@ class Stream:
         if self._ahead:
             block, self._ahead = self._ahead, b""
             return block
+        if self._damage:
+            damage, self._damage = self._damage, None
+            raise damage
+        return self._read_block()
+
+    def peek(self, least: int = 1) -> bytes:
+        """Return the next bytes without consuming them: `least` or more, fewer at the end."""
+        try:
+            while len(self._ahead) < least and not self._damage and (block := self._read_block()):
+                self._ahead += block
+        except Damaged as damage:
+            if not self._ahead:
+                raise
+            self._damage = damage
+        return self._ahead
+
+    def _read_block(self) -> bytes:
         try:
             block = self._opened.read1(BLOCK_BYTES)
         except DAMAGE as error:
@@ -111,11 +129,6 @@ class Stream:
         if self._packed_bytes is not None and _is_bomb(self._unpacked_bytes, self._packed_bytes):
             raise Damaged(f"the file unpacks to more than {BOMB_RATIO} times its size; reading stops here")
         return block
-
-    def peek(self) -> bytes:
-        """Return the next block without consuming it."""
-        self._ahead = self.read()
-        return self._ahead
 
 
 def open_streams(
