@@ -25,6 +25,7 @@ from indexer.corpora.readers.jsonl import Renaming, read_jsonl
 from indexer.corpora.readers.markdown import read_markdown
 from indexer.corpora.readers.miracl import read_miracl
 from indexer.corpora.readers.pdf import check_pdf_library, read_pdfs
+from indexer.corpora.readers.ris import read_ris
 from indexer.corpora.readers.scienceon import read_scienceon
 from indexer.corpora.readers.streams import CountedFile, Stream, why_not_opened
 from indexer.corpora.readers.text import read_text
@@ -40,6 +41,7 @@ READERS: dict[str, Reader] = {
     "scienceon": read_scienceon,
     "jsonl": read_jsonl,
     "csv": read_csv,
+    "ris": read_ris,
     "markdown": read_markdown,
     "text": read_text,
 }

@@ -7,9 +7,12 @@ from typing import Any
 
 from base.errors import Remedy
 from indexer.corpora.readers.folders import (
+    BIBTEX_ENDINGS,
+    ENDINGS,
     JSON_ENDINGS,
     MARKDOWN_ENDINGS,
     PDF_ENDINGS,
+    RIS_ENDINGS,
     TABLE_ENDINGS,
     TEXT_ENDINGS,
     XML_ENDINGS,
@@ -21,13 +24,21 @@ from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.errors import UnknownFormat
 
 FORMAT_OF_KEY = {"docid": "miracl", "_id": "beir", "CN": "scienceon"}
+PDF_MAGIC = b"%PDF-"
 FORMAT_OF_ENDINGS = {
     "csv": TABLE_ENDINGS,
     "pdf": PDF_ENDINGS,
     "markdown": MARKDOWN_ENDINGS,
+    "ris": RIS_ENDINGS,
+    "bibtex": BIBTEX_ENDINGS,
+}
+# Beginnings of files with other endings.
+FORMAT_OF_BEGINNING = {
+    "ris": re.compile(rb"(?:[^\n]{0,200}\n){0,20}?TY {1,2}- ?[A-Z]{2,8}\s"),
+    "bibtex": re.compile(rb"(?:%[^\n]*\n|\s)*@[A-Za-z]+\s*[{(]"),
+    "pdf": re.compile(PDF_MAGIC),
 }
 PASSAGE_FORMATS = frozenset({"miracl", "beir"})
-PDF_MAGIC = b"%PDF-"
 OWN_FORMAT = "jsonl"
 EXAMINED_LINES = 1000
 
@@ -57,15 +68,16 @@ def format_of(stream: Stream) -> str | None:
     content = head.removeprefix(BYTE_ORDER_MARK).lstrip()
     if stream.ending in XML_ENDINGS or (stream.ending not in JSON_ENDINGS and content.startswith(b"<")):
         return _format_of_xml(stream.name, content)
-    if content.startswith(PDF_MAGIC):
-        return "pdf"
+    for format_, beginning in FORMAT_OF_BEGINNING.items():
+        if stream.ending not in JSON_ENDINGS and beginning.match(content):
+            return format_
     is_json = content[:1] in {b"{", b""} or ARRAY_OF_RECORDS.match(content)
     if not is_json and stream.ending not in JSON_ENDINGS:
         if stream.ending in TEXT_ENDINGS:
             return "text"
         raise UnknownFormat(
-            f"{stream.name}: its format cannot be recognised. A corpus is .jsonl, .json, .ndjson, .xml, "
-            ".csv, .tsv, .pdf, .md or .txt, each also as .gz, or a .zip or folder of these",
+            f"{stream.name}: its format cannot be recognised. A corpus has the ending "
+            f"{', '.join(sorted(ENDINGS))}, each also with .gz, or is a .zip or folder of these",
             remedy=Remedy.NAME_FORMAT,
         )
     for _, line, problem in islice(record_lines(stream), EXAMINED_LINES):

@@ -9,13 +9,16 @@ from indexer.corpora.readers.walking import is_hidden
 JSON_ENDINGS = frozenset({".jsonl", ".ndjson", ".json"})
 XML_ENDINGS = frozenset({".xml"})
 TABLE_ENDINGS = frozenset({".csv", ".tsv"})
+RIS_ENDINGS = frozenset({".ris"})
+BIBTEX_ENDINGS = frozenset({".bib", ".bibtex"})
 PDF_ENDINGS = frozenset({".pdf"})
 MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
 TEXT_ENDINGS = frozenset({".txt", ".text"})
 COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # endings of copies of a paper, best first
 RANK_OF_COPY = {ending: rank for rank, endings in enumerate(COPIES) for ending in endings}
 DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
-ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
+REFERENCE_ENDINGS = RIS_ENDINGS | BIBTEX_ENDINGS
+ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | REFERENCE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
 # In reading order: the later of two records with the same id wins, which is the paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
@@ -23,6 +26,8 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
     "csv": TABLE_ENDINGS,
+    "ris": RIS_ENDINGS,
+    "bibtex": BIBTEX_ENDINGS,
     "text": TEXT_ENDINGS,
     "markdown": MARKDOWN_ENDINGS,
     "pdf": PDF_ENDINGS,
