@@ -15,6 +15,7 @@ from indexer.corpora.full_text.parser_pool import Complete
 from indexer.corpora.papers import Unit
 from indexer.corpora.readers import beir, hub, miracl, scienceon
 from indexer.corpora.readers.beir import read_beir
+from indexer.corpora.readers.bibtex import read_bibtex
 from indexer.corpora.readers.copies import copies_by_letter, naming_copies, or_copy
 from indexer.corpora.readers.corpus_files import CorpusFile, LeftOut, files_at, on_hub, recognise, streams_in
 from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
@@ -42,6 +43,7 @@ READERS: dict[str, Reader] = {
     "jsonl": read_jsonl,
     "csv": read_csv,
     "ris": read_ris,
+    "bibtex": read_bibtex,
     "markdown": read_markdown,
     "text": read_text,
 }

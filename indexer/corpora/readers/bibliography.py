@@ -46,9 +46,10 @@ TYPES = {
     "article-magazine": "mgzn magazinearticle",
     "patent": "patent pat",
     "standard": "standard stand",
-    "webpage": "webpage elec web",
+    "webpage": "webpage elec web electronic online",
+    "document": "misc gen",
 }
-TYPE_OF_NAME = {name: type_ for type_, names in TYPES.items() for name in (*names.split(), type_)}
+TYPE_OF_NAME = {name: type_ for type_, names in TYPES.items() for name in names.split()}
 
 
 def type_named(name: str) -> str:

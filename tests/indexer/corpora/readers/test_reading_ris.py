@@ -76,7 +76,8 @@ def test_an_export_of_zotero_is_read_with_notes_and_attachments():
 def test_an_export_of_endnote_has_keywords_on_lines_of_their_own_and_wrapped_texts():
     record = one(
         "TY  - CHAP\nAU  - Kim, A.\nAU  - World Health Organization,\nPY  - 2019\nTI  - A chapter\n"
-        "T2  - A book\nKW  - soil\nwater\nAB  - It starts here\nand goes on.\nA2  - Lee, B.\nID  - 12\nER  - \n"
+        "T2  - A book\nKW  - soil\nwater\nAB  - It starts here\nand goes on.\nA2  - Lee, B.\n"
+        "ID  - 12\nER  - \n"
     )
 
     assert record["authors"] == ["Kim, A.", "World Health Organization"]
