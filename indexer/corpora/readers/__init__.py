@@ -18,6 +18,7 @@ from indexer.corpora.readers.beir import read_beir
 from indexer.corpora.readers.bibtex import read_bibtex
 from indexer.corpora.readers.copies import copies_by_letter, naming_copies, or_copy
 from indexer.corpora.readers.corpus_files import CorpusFile, LeftOut, files_at, on_hub, recognise, streams_in
+from indexer.corpora.readers.csl_json import read_csl_json
 from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
 from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
 from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT
@@ -40,6 +41,7 @@ READERS: dict[str, Reader] = {
     "miracl": read_miracl,
     "beir": read_beir,
     "scienceon": read_scienceon,
+    "csl-json": read_csl_json,
     "jsonl": read_jsonl,
     "csv": read_csv,
     "ris": read_ris,

@@ -23,6 +23,7 @@ from indexer.corpora.readers.documents import document_id
 from indexer.corpora.readers.streams import Stream
 
 HASH_DIGITS = 12
+HANGUL_NAME = re.compile("[가-힣]{1,4}")
 YEAR_INSIDE = re.compile(r"(?<!\d)(\d{4})(?!\d)")
 # Names and codes (ISO 639) of frequent languages other than Korean and English.
 OTHER_LANGUAGES = frozenset(
@@ -115,6 +116,19 @@ def in_language(texts: Sequence[str], language: Language) -> tuple[str, str]:
     """Return the text in a language, or the first, and the other texts joined."""
     first = next((text for text in texts if language_of(text) == language), texts[0] if texts else "")
     return first, " ".join(text for text in texts if text != first)
+
+
+def person(family: str, given: str = "", suffix: str = "") -> str:
+    """Return a name as "Family, Given, Suffix"; a Korean one as it is written, without a comma."""
+    if HANGUL_NAME.fullmatch(family) and HANGUL_NAME.fullmatch(given):
+        return family + given
+    return ", ".join(filter(None, (family, given, suffix)))
+
+
+def person_named(name: str) -> str:
+    """Return a name of the form "Family, Given" as `person` does; other names unchanged."""
+    family, _, given = (part.strip() for part in name.partition(","))
+    return person(family, given) if HANGUL_NAME.fullmatch(family) and given else name
 
 
 def present(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import (
     language_of_code,
+    person_named,
     present,
     record_id,
     split_keywords,
@@ -144,7 +145,8 @@ def _name(tex: str, *, own: bool) -> str:
         return ""
     if len(parts) == NAME_WITH_PARTS:
         parts = [parts[0], parts[2], parts[1]]
-    return ", ".join(filter(None, parts))
+    name = ", ".join(filter(None, parts))
+    return name if own else person_named(name)
 
 
 def _keywords(fields: dict[str, str], *, own: bool) -> list[str]:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from base.errors import Remedy
+from indexer.corpora.readers.csl_json import is_csl, may_be_csl
 from indexer.corpora.readers.folders import (
     BIBTEX_ENDINGS,
     ENDINGS,
@@ -50,7 +51,8 @@ ELEMENT = re.compile(rb"<(?:[\w.-]+:)?(\w[\w.-]*)")
 
 def format_of_record(record: Mapping[str, Any]) -> str:
     """Return the format of records with these keys."""
-    return next((name for key, name in FORMAT_OF_KEY.items() if key in record), OWN_FORMAT)
+    keyed = (name for key, name in FORMAT_OF_KEY.items() if key in record)
+    return next(keyed, "csl-json" if is_csl(record) else OWN_FORMAT)
 
 
 def format_of(stream: Stream) -> str | None:
@@ -80,14 +82,23 @@ def format_of(stream: Stream) -> str | None:
             f"{', '.join(sorted(ENDINGS))}, each also with .gz, or is a .zip or folder of these",
             remedy=Remedy.NAME_FORMAT,
         )
+    return _format_of_records(stream)
+
+
+def _format_of_records(stream: Stream) -> str | None:
+    """Return the format of the first record that leaves no doubt, None without a record."""
+    seen = None
     for _, line, problem in islice(record_lines(stream), EXAMINED_LINES):
         if problem:
             continue
         try:
-            return format_of_record(parse_record(line))
+            record = parse_record(line)
         except NoRecord:
             continue
-    return None
+        if not may_be_csl(record):
+            return format_of_record(record)
+        seen = OWN_FORMAT
+    return seen
 
 
 def _format_of_xml(name: str, head: bytes) -> str | None:

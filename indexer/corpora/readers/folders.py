@@ -24,6 +24,7 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
     "beir": JSON_ENDINGS,
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
+    "csl-json": JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
     "csv": TABLE_ENDINGS,
     "ris": RIS_ENDINGS,

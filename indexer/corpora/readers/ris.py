@@ -14,6 +14,7 @@ from indexer.corpora.readers.bibliography import (
     doi_among,
     in_language,
     language_of_code,
+    person_named,
     present,
     record_id,
     split_keywords,
@@ -113,7 +114,8 @@ def _further(record: TaggedRecord, *read: str) -> dict[str, Any]:
 def _names(values: Sequence[str], *, own: bool) -> list[str]:
     """Return the names; a comma at the end, which keeps a name whole, is removed."""
     names = values if own else [name for value in values for name in value.split(";")]
-    return [name for name in (name.strip().removesuffix(",").strip() for name in names) if name]
+    whole = filter(None, (name.strip().removesuffix(",").strip() for name in names))
+    return list(whole) if own else list(map(person_named, whole))
 
 
 def _keywords(record: TaggedRecord, *, own: bool) -> list[str]:
