@@ -45,6 +45,7 @@ KEYWORDS = ("keywords", "keyword", "author_keywords")
 LANGUAGES = ("langid", "language", "hyphenation")
 READ = frozenset((*NAMES.values(), *KEYWORDS, "title", "subtitle", "year", "doi", "url", BIBTEX_ID))
 RESERVED = frozenset((*Paper.model_fields, "_id", "docid", "text", "contents", "language"))
+OWN_TEXTS = ("title2", "abstract2", "source")
 OWN_TYPES = frozenset({"article", "misc"})
 
 AND = re.compile(r"\s+and\s+", re.IGNORECASE)
@@ -87,10 +88,12 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     read["pages"] = RANGE.sub("-", read.get("pages", ""))
     read["doi"] = unquote(fields.get("doi", "")) if own else _verbatim(fields.get("doi", ""))
     read["url"] = fields.get("url", "") if own else _verbatim(fields.get("url", ""))
+    if own:
+        used |= {*OWN_TEXTS, "references"}
     further = {_key(name): texts[name] for name in texts if name not in used}
     if own:
-        read |= {key: further.pop(key) for key in ("title2", "abstract2", "source") if key in further}
-        read |= {"id": texts[BIBTEX_ID], "references": further.pop("references", "").split()}
+        read |= {name: texts.get(name, "") for name in OWN_TEXTS}
+        read |= {"id": texts[BIBTEX_ID], "references": texts.get("references", "").split()}
         return present(further | read | _type(entry.kind if entry.kind not in OWN_TYPES else ""))
     read |= _derived(entry, texts, read)
     doi = read["doi"]
@@ -140,9 +143,9 @@ def _split(tex: str, separator: re.Pattern[str]) -> list[str]:
 
 def _name(tex: str, *, own: bool) -> str:
     """Return "Family, Given", "Family, Given, Suffix", or a name as it is; "" for further authors."""
-    parts = [text_of(part, ligatures=not own) for part in _split(tex, COMMA)]
-    if parts == ["others"]:
+    if tex.strip() == "others":
         return ""
+    parts = [text_of(part, ligatures=not own) for part in _split(tex, COMMA)]
     if len(parts) == NAME_WITH_PARTS:
         parts = [parts[0], parts[2], parts[1]]
     name = ", ".join(filter(None, parts))

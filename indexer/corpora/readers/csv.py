@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from base.errors import InvalidCall
+from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.cells import language_named, parts_of, year_in
+from indexer.corpora.readers.exported_rows import LIST_FIELDS, restored
 from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
 from indexer.corpora.readers.streams import Stream
@@ -16,7 +18,6 @@ CELL_CHARACTERS = 16 << 20
 DELIMITERS = (",", "\t", ";")
 FIELDS = tuple(Paper.model_fields)
 ALIASES = {"_id": "id", "docid": "id", "text": "abstract", "contents": "abstract", "language": "lang"}
-LIST_FIELDS = frozenset({"authors", "keywords", "references"})
 BETWEEN_PARTS = re.compile(r"[;|]")
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
@@ -53,7 +54,8 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
     """Read the rows below a header; `columns` maps Paper's fields to column names.
 
     Unmapped columns with the name of a field of Paper are that field; other columns are kept under their
-    names. Empty cells are absent. Lists are split at `;` and `|`.
+    names. Empty cells are absent. Lists are split at `;` and `|`. The cells of SHRAG's own exports are
+    restored exactly.
     """
     rows = _Rows(stream)
     header: list[str] | None = None
@@ -83,7 +85,8 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
                 yield dead_letter(stream.name, rows.line, reason[:500], rows.raw)
                 return
         else:
-            record = _record_of(cells, header, fields)
+            own = header[: len(CSV_COLUMNS)] == list(CSV_COLUMNS) and header[-1] == CSV_FURTHER
+            record = restored(cells, header) if own else _record_of(cells, header, fields)
             yield admitted(record, stream.name, rows.line, rows.raw)
 
 

@@ -1,7 +1,7 @@
 r"""Text of TeX as it occurs in BibTeX: accents, special letters, symbols, mathematics.
 
-Commands without a counterpart in Unicode are dropped, and their arguments are kept. The commands are those of
-LaTeX2e (`encguide`, "LaTeX font encodings") and of mathematics in titles and abstracts.
+Commands without a counterpart in Unicode are dropped, and their arguments are kept. The commands come from
+LaTeX2e (`encguide`, "LaTeX font encodings"), and from mathematics in titles and abstracts.
 """
 
 import re
