@@ -102,6 +102,22 @@ def language_of_code(text: str) -> Language | None:
     return "other" if re.split(r"[-_;, ]", name)[0] in OTHER_LANGUAGES else None
 
 
+def languages(declared: str, *texts: str) -> dict[str, str]:
+    """Return `lang` of a record's texts, and `declared_language` if it says anything else.
+
+    Databases declare the language of the paper, also beside a translated title and abstract.
+    """
+    named = language_of_code(declared)
+    by_script = language_of(" ".join(texts))
+    matches = (by_script == "ko") == (named == "ko") or not any(texts)
+    lang = named if named and matches else by_script
+    return {"lang": lang} | ({"declared_language": declared} if declared and lang != _exact(named) else {})
+
+
+def _exact(named: Language | None) -> Language | None:
+    return None if named == "other" else named
+
+
 def split_keywords(values: Iterable[str]) -> list[str]:
     """Split values at semicolons, a single value without semicolons at commas; drop repeated keywords."""
     given = [value for value in values if value.strip()]
@@ -112,7 +128,7 @@ def split_keywords(values: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(filter(None, parts)))
 
 
-def in_language(texts: Sequence[str], language: Language) -> tuple[str, str]:
+def in_language(texts: Sequence[str], language: str) -> tuple[str, str]:
     """Return the text in a language, or the first, and the other texts joined."""
     first = next((text for text in texts if language_of(text) == language), texts[0] if texts else "")
     return first, " ".join(text for text in texts if text != first)

@@ -14,6 +14,7 @@ from indexer.corpora.own_exports import BIBTEX_ID
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import (
     language_of_code,
+    languages,
     person_named,
     present,
     record_id,
@@ -79,9 +80,7 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     for key, name in NAMES.items():
         read[key] = [person for tex in _split(fields.get(name, ""), AND) if (person := _name(tex, own=own))]
     language = next((name for name in LANGUAGES if texts.get(name)), "")
-    if lang := language_of_code(texts.get(language, "")):
-        read["lang"] = lang
-        used |= {language} if lang != "other" or own else set()
+    used.add(language)
     read["title"] = ": ".join(filter(None, (texts.get("title"), texts.get("subtitle"))))
     read["year"] = year_within(texts.get("year", "")) or year_within(texts.get("date", ""))
     read["keywords"] = _keywords(fields, own=own)
@@ -93,8 +92,10 @@ def _record_of(entry: Entry, stream: Stream) -> dict[str, Any]:
     further = {_key(name): texts[name] for name in texts if name not in used}
     if own:
         read |= {name: texts.get(name, "") for name in OWN_TEXTS}
+        read["lang"] = language_of_code(texts.get(language, ""))
         read |= {"id": texts[BIBTEX_ID], "references": texts.get("references", "").split()}
         return present(further | read | _type(entry.kind if entry.kind not in OWN_TYPES else ""))
+    read |= languages(texts.get(language, ""), read["title"] or read.get("abstract", ""))
     read |= _derived(entry, texts, read)
     doi = read["doi"]
     content = (read["title"], *read["authors"], texts.get("year", ""))

@@ -8,6 +8,7 @@ from indexer.corpora.own_exports import CSL_ID
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.bibliography import (
     language_of_code,
+    languages,
     person,
     present,
     record_id,
@@ -77,28 +78,26 @@ def named_as_paper(item: Mapping[str, Any], stream: Stream) -> Mapping[str, Any]
         values[key] = [_person(one) for one in people] if isinstance(people, list) else []
     values["year"] = year_within(_date(item.get("issued")))
     language = _text(item.get("language"))
-    values["lang"] = language_of_code(language)
     keywords = _text(item.get("keyword"))
     kind = _text(item.get("type"))
     if own:
+        values["lang"] = language_of_code(language)
         values["keywords"] = keywords.split(", ") if keywords else []
         values |= {key: value for key, value in own.items() if key != CSL_ID}
         values |= {"id": own[CSL_ID], "type": "" if kind in OWN_TYPES else kind}
-        return present(_further(item, ()) | values)
+        return present(_further(item) | values)
     key = _text(item.get("id"))
     content = (values["title"], *values["authors"], values["year"])
     values["id"] = record_id(stream, doi=values["doi"], key=key, content=content)
     values |= {"keywords": split_keywords([keywords]), "type": type_named(kind), "citation_key": key}
-    return present(_further(item, ("language",) if values["lang"] in {None, "other"} else ()) | values)
+    values |= languages(language, values["title"] or values["abstract"])
+    return present(_further(item) | values)
 
 
-def _further(item: Mapping[str, Any], kept: tuple[str, ...]) -> dict[str, Any]:
+def _further(item: Mapping[str, Any]) -> dict[str, Any]:
     """Return the other variables; the names of Paper's fields have another meaning in CSL."""
-    return {
-        f"csl:{name}" if name in RESERVED or name in kept else name: value
-        for name, value in item.items()
-        if name not in READ or name in kept
-    }
+    further = {name: value for name, value in item.items() if name not in READ}
+    return {f"csl:{name}" if name in RESERVED else name: value for name, value in further.items()}
 
 
 def _text(value: Any) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from indexer.corpora.own_exports import EXPORTER
-from indexer.corpora.papers import language_of
 from indexer.corpora.readers.bibliography import (
     doi_among,
     in_language,
     language_of_code,
+    languages,
     person_named,
     present,
     record_id,
@@ -68,10 +68,8 @@ def _record_of(record: TaggedRecord, stream: Stream) -> dict[str, Any]:
     doi = doi or doi_among(record.all(*OTHER_DOIS))
     addresses = record.all("UR")
     container = record.first(*JOURNALS)
-    language = language_of_code(record.first("LA"))
     dates = record.all(*YEARS)
     values = {
-        "lang": language,
         "authors": _names(record.all(*AUTHORS), own=own),
         "editors": _names(record.all(*EDITORS), own=own),
         "year": next(filter(None, map(year_within, dates)), None),
@@ -90,18 +88,19 @@ def _record_of(record: TaggedRecord, stream: Stream) -> dict[str, Any]:
     }
     if own:
         texts = {"title": "TI", "title2": "TT", "abstract": "AB", "abstract2": "N2", "id": "ID"}
+        values["lang"] = language_of_code(record.first("LA"))
         return _further(record, record.first("TI"), container) | present(
             values | {name: record.first(tag) for name, tag in texts.items()}
         )
     title, title2 = record.first(*TITLES), record.first("TT")
     abstracts = list(dict.fromkeys(map(without_markup, record.all(*ABSTRACTS))))
     values |= {"title": without_markup(title), "title2": without_markup(title2)}
-    values["abstract"], values["abstract2"] = in_language(abstracts, language or language_of(title))
-    values["LA"] = record.first("LA") if language in {None, "other"} else ""
+    spoken = languages(record.first("LA"), title, *([] if title else abstracts))
+    values["abstract"], values["abstract2"] = in_language(abstracts, spoken["lang"])
     content = (title, *record.all(*AUTHORS), *dates)
     values["id"] = record_id(stream, doi=doi, accession=record.first("AN"), key=key, content=content)
     values["citation_key"] = key
-    return _further(record, title, container) | present(values)
+    return _further(record, title, container) | present(values | spoken)
 
 
 def _further(record: TaggedRecord, *read: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ characters of HTML, which the DTDs of JATS and PubMed declare, are known.
 from collections.abc import Collection, Iterator, Mapping
 from html.entities import html5
 from typing import Any, Protocol
-from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder, tostring
 
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import XMLParser
@@ -17,6 +17,7 @@ from indexer.corpora.readers.lines import LINE_BYTES
 from indexer.corpora.readers.streams import Damaged, Stream
 
 NESTING = 200
+HEAD_CHARACTERS = 200
 NAMED_CHARACTERS = {name.removesuffix(";"): text for name, text in html5.items()}
 
 
@@ -37,10 +38,10 @@ class Target(Protocol):
 
 
 class Elements:
-    """Collects the outermost elements with given names, as trees."""
+    """Collects the outermost elements with given names, as trees. Names of tags have no namespace."""
 
     def __init__(self, names: Collection[str]) -> None:
-        """Collect elements by name, with its namespace in braces if it has one."""
+        """Collect elements by name."""
         self.parser: Any = None
         self.records: list[tuple[int, Element]] = []
         self._names = names
@@ -57,11 +58,12 @@ class Elements:
         self._depth += 1
         if self._depth > NESTING:
             raise Refused(f"elements nested deeper than {NESTING} levels")
+        tag = without_namespace(tag)
         if self._builder is None and tag in self._names:
             self._builder, self._record_depth = TreeBuilder(), self._depth
             self._line = self.parser.parser.CurrentLineNumber
         if self._builder is not None:
-            self._builder.start(tag, dict(attributes))
+            self._builder.start(tag, {without_namespace(name): text for name, text in attributes.items()})
 
     def data(self, text: str) -> None:
         """Add text."""
@@ -71,7 +73,7 @@ class Elements:
     def end(self, tag: str) -> None:
         """End an element."""
         if self._builder is not None:
-            self._builder.end(tag)
+            self._builder.end(without_namespace(tag))
             if self._depth == self._record_depth:
                 self.records.append((self._line, self._builder.close()))
                 self._builder = None
@@ -81,10 +83,31 @@ class Elements:
         """End the document."""
 
 
-def elements_named(stream: Stream, names: Collection[str]) -> Iterator[tuple[int, Element] | DeadLetter]:
-    """Yield (line from 1, tree) of each outermost element with one of the names.
+def without_namespace(name: str) -> str:
+    """Return the local name of a tag or attribute."""
+    return name.rpartition("}")[2]
 
-    Names are qualified: `{namespace}name`. An error is a dead letter, after which nothing more is read.
+
+def text_in(element: Element | None, path: str = "") -> str:
+    """Return the text within an element, or within its first descendant at a path, on one line."""
+    found = element.find(path) if element is not None and path else element
+    return "" if found is None else " ".join("".join(found.itertext()).split())
+
+
+def texts_in(element: Element | None, path: str) -> list[str]:
+    """Return the texts of all descendants at a path that have one."""
+    return [] if element is None else list(filter(None, map(text_in, element.iterfind(path))))
+
+
+def start_of(element: Element) -> bytes:
+    """Return the start of an element for a dead letter."""
+    return tostring(element, encoding="unicode")[:HEAD_CHARACTERS].encode("utf-8", "backslashreplace")
+
+
+def elements_named(stream: Stream, names: Collection[str]) -> Iterator[tuple[int, Element] | DeadLetter]:
+    """Yield (line from 1, tree) of each outermost element with one of the names, in any namespace.
+
+    An error is a dead letter, after which nothing more is read.
     """
     yield from parsed(stream, Elements(names))
 

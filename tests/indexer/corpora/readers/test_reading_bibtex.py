@@ -105,11 +105,16 @@ def test_abbreviations_and_parts_are_joined():
 
 def test_biblatex_has_other_names_for_fields():
     record = one(
-        "@online{a, title={A}, subtitle={B}, journaltitle={J}, date={2019-03-01}, langid={korean},"
+        "@online{a, title={제목}, subtitle={부제}, journaltitle={J}, date={2019-03-01}, langid={korean},"
         " eprint={2101.00001}, eprinttype={arxiv}, location={Seoul}}"
     )
 
-    assert (record["title"], record["journal"], record["year"], record["lang"]) == ("A: B", "J", 2019, "ko")
+    assert (record["title"], record["journal"], record["year"], record["lang"]) == (
+        "제목: 부제",
+        "J",
+        2019,
+        "ko",
+    )
     assert (record["arxiv"], record["place"], record["type"]) == ("2101.00001", "Seoul", "webpage")
 
 

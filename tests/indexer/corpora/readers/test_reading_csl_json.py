@@ -92,7 +92,7 @@ def test_an_id_may_be_a_number_and_is_unique_only_in_its_file():
 def test_a_variable_with_the_name_of_another_value_is_kept_apart():
     record = one(id="a", type="book", references="Kim 2019", language="tlh", issued=2019)
 
-    assert (record["csl:references"], record["csl:language"]) == ("Kim 2019", "tlh")
+    assert (record["csl:references"], record["declared_language"]) == ("Kim 2019", "tlh")
 
 
 @pytest.mark.parametrize(

@@ -129,13 +129,20 @@ def test_the_id_is_the_doi_or_else_unique_below_the_file(lines, id_):
 
 
 @pytest.mark.parametrize(
-    ("code", "language", "kept"),
-    [("kor", "ko", None), ("English", "en", None), ("fre", "other", "fre"), ("klingon", "en", "klingon")],
+    ("code", "title", "language", "kept"),
+    [
+        ("kor", "제목", "ko", None),
+        ("English", "A title", "en", None),
+        ("fre", "Un titre", "other", "fre"),
+        ("klingon", "A title", "en", "klingon"),
+        ("Korean", "A translated title", "en", "Korean"),
+        ("kor", "", "ko", None),
+    ],
 )
-def test_a_language_is_read_by_its_code_or_else_by_the_script(code, language, kept):
-    record = one(f"TY  - JOUR\nTI  - A title\nLA  - {code}\nER  - \n")
+def test_the_language_is_declared_unless_the_script_contradicts(code, title, language, kept):
+    record = one(f"TY  - JOUR\nTI  - {title}\nLA  - {code}\nER  - \n")
 
-    assert (record["lang"], record.get("LA")) == (language, kept)
+    assert (record["lang"], record.get("declared_language")) == (language, kept)
 
 
 def test_text_around_records_is_skipped_and_one_space_before_the_hyphen_is_enough():

@@ -24,7 +24,9 @@ def texts(items):
 
 
 def test_the_outermost_elements_with_a_name_are_records_with_their_lines():
-    items = read("<set><other/>\n<record>a<record>b</record></record>\n\n<record>c</record></set>")
+    items = read(
+        '<set xmlns="x:y"><other/>\n<record>a<record>b</record></record>\n\n<record>c</record></set>'
+    )
 
     assert texts(items) == [(2, "ab"), (4, "c")]
 
