@@ -33,22 +33,23 @@ OTHER_LANGUAGES = frozenset(
 BETWEEN_KEYWORDS = re.compile(r"\s*[;；]\s*")
 BETWEEN_ONLY_KEYWORDS = re.compile(r"\s*[,，]\s*")
 
-# Types of CSL 1.0.2, by the names of other formats in lower case.
+# Types of CSL 1.0.2, by the names of other formats in lower case, without spaces and hyphens.
 TYPES = {
-    "article-journal": "journal-article journalarticle article jour ejour jfull review editorial letter",
-    "paper-conference": "proceedings-article conferencepaper conference inproceedings conf cpaper",
+    "article-journal": "journalarticle article articlejournal jour ejour jfull review electronicarticle",
+    "paper-conference": "proceedingsarticle conferencepaper conference conferenceproceedings inproceedings "
+    "conf cpaper",
     "thesis": "dissertation phdthesis mastersthesis thesis thes",
-    "book": "book monograph edited-book reference-book ebook",
-    "chapter": "book-chapter book-section incollection inbook chap echap",
+    "book": "book monograph editedbook referencebook ebook electronicbook",
+    "chapter": "bookchapter booksection incollection inbook chap echap",
     "report": "report techreport rprt",
     "dataset": "dataset data",
-    "article": "posted-content preprint unpb unpd",
+    "article": "postedcontent preprint unpb unpd",
     "article-newspaper": "news newspaperarticle",
     "article-magazine": "mgzn magazinearticle",
     "patent": "patent pat",
     "standard": "standard stand",
     "webpage": "webpage elec web electronic online",
-    "document": "misc gen",
+    "document": "misc gen generic",
 }
 TYPE_OF_NAME = {name: type_ for type_, names in TYPES.items() for name in names.split()}
 
@@ -56,7 +57,7 @@ TYPE_OF_NAME = {name: type_ for type_, names in TYPES.items() for name in names.
 def type_named(name: str) -> str:
     """Return the CSL type of a name in another format; an unknown name in lower case."""
     named = name.strip().lower()
-    return TYPE_OF_NAME.get(named, named)
+    return TYPE_OF_NAME.get(re.sub(r"[\s_-]", "", named), named.replace(" ", "-"))
 
 
 def record_id(

@@ -229,7 +229,7 @@ def _recognised(file: CorpusFile) -> CorpusFile:
         return file
     if on_hub(file.name):
         format_ = format_of_record(hub.first_record(file.name, hub.place_of(file.name)))
-        return replace(file, formats={file.name: format_})
+        return replace(file, formats={file.name: OWN_FORMAT if format_ == "csl-json" else format_})
     formats: dict[str, str] = {}
     problems: dict[str, UnknownFormat] = {}
     with closing(streams_in(file)) as streams:

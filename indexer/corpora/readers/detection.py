@@ -1,15 +1,18 @@
 """Format detection of corpus files by ending, beginning and first record."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Any
 
 from base.errors import Remedy
+from indexer.corpora.readers.arxiv import is_arxiv
+from indexer.corpora.readers.crossref import is_crossref
 from indexer.corpora.readers.csl_json import is_csl, may_be_csl
 from indexer.corpora.readers.folders import (
     BIBTEX_ENDINGS,
     ENDINGS,
+    ENDNOTE_ENDINGS,
     JSON_ENDINGS,
     MARKDOWN_ENDINGS,
     PDF_ENDINGS,
@@ -21,21 +24,29 @@ from indexer.corpora.readers.folders import (
 from indexer.corpora.readers.json_arrays import ARRAY_OF_RECORDS, HEAD_BYTES
 from indexer.corpora.readers.jsonl import NoRecord, parse_record, record_lines
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
+from indexer.corpora.readers.openalex import is_openalex
 from indexer.corpora.readers.streams import Damaged, Stream
 from indexer.errors import UnknownFormat
 
 FORMAT_OF_KEY = {"docid": "miracl", "_id": "beir", "CN": "scienceon"}
+# Formats that several keys tell apart, in order.
+TESTS: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+    "crossref": is_crossref,
+    "openalex": is_openalex,
+    "arxiv": is_arxiv,
+    "csl-json": is_csl,
+}
 PDF_MAGIC = b"%PDF-"
 FORMAT_OF_ENDINGS = {
     "csv": TABLE_ENDINGS,
     "pdf": PDF_ENDINGS,
     "markdown": MARKDOWN_ENDINGS,
-    "ris": RIS_ENDINGS,
-    "bibtex": BIBTEX_ENDINGS,
 }
-# Beginnings of files with other endings.
+# Endings of references, which some programs confuse: the beginning of the file comes first.
+LIKELY_FORMAT_OF_ENDINGS = {"ris": RIS_ENDINGS, "bibtex": BIBTEX_ENDINGS, "endnote": ENDNOTE_ENDINGS}
 FORMAT_OF_BEGINNING = {
     "ris": re.compile(rb"(?:[^\n]{0,200}\n){0,20}?TY {1,2}- ?[A-Z]{2,8}\s"),
+    "endnote": re.compile(rb"%0 [A-Z]"),
     "bibtex": re.compile(rb"(?:%[^\n]*\n|\s)*@[A-Za-z]+\s*[{(]"),
     "pdf": re.compile(PDF_MAGIC),
 }
@@ -44,7 +55,15 @@ OWN_FORMAT = "jsonl"
 EXAMINED_LINES = 1000
 
 # Elements that only one format has; the first one in a file counts.
-FORMAT_OF_ELEMENT = {"MetaData": "scienceon"}
+FORMAT_OF_ELEMENT = {
+    "MetaData": "scienceon",
+    **dict.fromkeys(("PubmedArticleSet", "PubmedArticle", "PubmedBookArticle"), "pubmed"),
+    **dict.fromkeys(("journal-meta", "article-meta"), "jats"),
+    "dc": "dublin-core",
+    **dict.fromkeys(("leader", "controlfield", "datafield"), "marcxml"),
+    **dict.fromkeys(("arXiv", "arXivRaw"), "arxiv"),
+    **dict.fromkeys(("ref-type", "rec-number", "source-app"), "endnote"),
+}
 NO_ELEMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>", re.DOTALL)
 ELEMENT = re.compile(rb"<(?:[\w.-]+:)?(\w[\w.-]*)")
 
@@ -52,7 +71,8 @@ ELEMENT = re.compile(rb"<(?:[\w.-]+:)?(\w[\w.-]*)")
 def format_of_record(record: Mapping[str, Any]) -> str:
     """Return the format of records with these keys."""
     keyed = (name for key, name in FORMAT_OF_KEY.items() if key in record)
-    return next(keyed, "csl-json" if is_csl(record) else OWN_FORMAT)
+    told = (name for name, holds in TESTS.items() if holds(record))
+    return next(keyed, None) or next(told, OWN_FORMAT)
 
 
 def format_of(stream: Stream) -> str | None:
@@ -72,6 +92,9 @@ def format_of(stream: Stream) -> str | None:
         return _format_of_xml(stream.name, content)
     for format_, beginning in FORMAT_OF_BEGINNING.items():
         if stream.ending not in JSON_ENDINGS and beginning.match(content):
+            return format_
+    for format_, endings in LIKELY_FORMAT_OF_ENDINGS.items():
+        if stream.ending in endings:
             return format_
     is_json = content[:1] in {b"{", b""} or ARRAY_OF_RECORDS.match(content)
     if not is_json and stream.ending not in JSON_ENDINGS:

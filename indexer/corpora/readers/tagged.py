@@ -15,7 +15,7 @@ CONVERT = "convert the file to UTF-8 (iconv -f CP949 -t UTF-8)"
 class Layout:
     """The lines of a format: the tag and value of a line, the tags that start and end a record.
 
-    Without `last`, a blank line or the next `first` ends a record.
+    Without `last`, only the next record ends a record.
     """
 
     line: re.Pattern[str]  # groups: tag, value
@@ -58,7 +58,7 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
         text, problem = decoded(line, number, unread)
         found = layout.line.match(text)
         tag = found[1] if found else ""
-        if record and (tag == layout.first or not (layout.last or text)):
+        if record and tag == layout.first:
             yield _finished(record, stream.name)
             record = None
         if tag == layout.first:
@@ -74,7 +74,7 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
             yield _finished(record, stream.name)
             record = None
         elif found and not record.problem:
-            record.values.append((tag, [found[2].strip()]))
+            record.values.append((tag, [(found[2] or "").strip()]))
         elif text and record.values:
             record.values[-1][1].append(text.strip())
     if record:

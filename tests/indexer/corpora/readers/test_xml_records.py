@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named
 from tests.indexer.corpora.readers.items import items_of
+from tests.indexer.corpora.readers.records import read as read_format
 
+PARTS = (
+    *("abstract", "AbstractText", "sec", "title", "p", "contrib-group", "contrib", "name", "surname", "body"),
+    *("back", "ref-list", "ref", "mixed-citation", "pub-id", "creator", "date", "identifier", "datafield"),
+    *("subfield", "leader", "header", "metadata", "titles", "dates", "year", "version", "PMID", "Journal"),
+)
 DOCTYPE = '<!DOCTYPE set PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://dtd.nlm.nih.gov/x.dtd">'
 
 
@@ -90,6 +97,31 @@ def test_text_outside_of_records_is_skipped():
             return next(self.blocks, b"")
 
     assert texts(elements_named(Stream("a.xml", Long()), {"record"})) == [(1, "a")]
+
+
+NAMES = (
+    "record",
+    "article",
+    "dc",
+    "PubmedArticle",
+    "arXiv",
+    "front",
+    "article-meta",
+    "MedlineCitation",
+    "Article",
+)
+INNER = st.recursive(
+    st.sampled_from(["", "a", "2019", "&amp;", "10.1234/x"]),
+    lambda inner: st.tuples(st.sampled_from((*NAMES, *PARTS)), inner, inner).map(
+        lambda made: f"<{made[0]}>{made[1]}{made[2]}</{made[0]}>"
+    ),
+)
+
+
+@given(st.sampled_from(("pubmed", "jats", "dublin-core", "marcxml", "arxiv", "endnote")), INNER)
+def test_no_elements_stop_the_readers(format_, inner):
+    for item in read_format(format_, f"<set>{inner}</set>", "a.xml"):
+        assert isinstance(item, Paper | DeadLetter)
 
 
 @given(st.binary(max_size=200) | st.text("<record/>&;[]! \n", max_size=60).map(str.encode))
