@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from base.files.regular_files import open_descriptor
+from indexer.corpora.readers.encodings import Transcoder, encoding_of
 from indexer.corpora.readers.folders import corpus_names, ending_of, is_archive
 from indexer.corpora.readers.items import DeadLetter, dead_letter
 
 BLOCK_BYTES = 1 << 18
+HEAD_BYTES = 1 << 16  # examined for the encoding
 # Scholarly text compresses to a third or a tenth; only repetition reaches deflate's limit of a thousandth.
 # Small archives may have up to the fixed size at any ratio.
 BOMB_BYTES = 256 << 20
@@ -93,32 +95,69 @@ class Stream:
         self._opened = opened
         self._ahead = b""
         self._damage: Damaged | None = None  # found while looking ahead
+        self._transcoder: Transcoder | None = None
+        self._is_begun = False
 
     @property
     def ending(self) -> str:
         """The ending that determines the kind of file, without `.gz`; '' for others."""
         return ending_of(self.name)
 
+    @property
+    def is_transcoded(self) -> bool:
+        """Whether the file is not UTF-8, and converted to it."""
+        self._begin()
+        return self._transcoder is not None
+
     def read(self) -> bytes:
-        """Return the next block; b'' at the end."""
+        """Return the next block in UTF-8; b'' at the end."""
+        self._begin()
         if self._ahead:
             block, self._ahead = self._ahead, b""
             return block
-        if self._damage:
-            damage, self._damage = self._damage, None
-            raise damage
-        return self._read_block()
+        self._raise_damage()
+        return self._next_block()
 
     def peek(self, least: int = 1) -> bytes:
         """Return the next bytes without consuming them: `least` or more, fewer at the end."""
+        self._begin()
         try:
-            while len(self._ahead) < least and not self._damage and (block := self._read_block()):
+            while len(self._ahead) < least and not self._damage and (block := self._next_block()):
                 self._ahead += block
         except Damaged as damage:
-            if not self._ahead:
-                raise
             self._damage = damage
+        if not self._ahead:
+            self._raise_damage()
         return self._ahead
+
+    def _raise_damage(self) -> None:
+        """Raise the damage found while looking ahead, once."""
+        damage, self._damage = self._damage, None
+        if damage:
+            raise damage
+
+    def _begin(self) -> None:
+        """Detect the encoding by the start of the file."""
+        if self._is_begun:
+            return
+        self._is_begun = True
+        try:
+            while len(self._ahead) < HEAD_BYTES and (block := self._next_block()):
+                self._ahead += block
+        except Damaged as damage:
+            self._damage = damage
+        if encoding := encoding_of(self._ahead):
+            self._transcoder = Transcoder(encoding)
+            self._ahead = self._transcoder.converted(self._ahead)
+
+    def _next_block(self) -> bytes:
+        while True:
+            block = self._read_block()
+            if self._transcoder is None:
+                return block
+            converted = self._transcoder.converted(block, final=not block)
+            if converted or not block:
+                return converted
 
     def _read_block(self) -> bytes:
         try:

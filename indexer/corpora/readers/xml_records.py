@@ -116,15 +116,16 @@ def parsed(
     stream: Stream, target: Target, *, forbid_doctype: bool = False
 ) -> Iterator[tuple[int, Any] | DeadLetter]:
     """Yield the records that the target collects; the rest of the file after an error is one dead letter."""
-    target.parser = parser = XMLParser(target=target, forbid_dtd=forbid_doctype)
-    parser.entity.update(NAMED_CHARACTERS)
-    read_bytes = unfinished_bytes = 0
-    problem, line = "", 0
     try:
         head = stream.peek()
     except Damaged as error:
         yield dead_letter(stream.name, 0, str(error))
         return
+    encoding = "utf-8" if stream.is_transcoded else None  # instead of the declared one
+    target.parser = parser = XMLParser(target=target, forbid_dtd=forbid_doctype, encoding=encoding)
+    parser.entity.update(NAMED_CHARACTERS)
+    read_bytes = unfinished_bytes = 0
+    problem, line = "", 0
     while not problem:
         try:
             block = stream.read()
