@@ -22,7 +22,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from generator.answers.answer import HEADINGS as ANSWER_HEADINGS
 from generator.answers.answer import SECTIONS, Answer, not_checked_line
 from generator.answers.marks import EMPHASIS
 
@@ -58,42 +57,44 @@ class ChallengeAnswer:
     conclusion: str = ""
 
     @classmethod
-    def of(cls, answer: Answer) -> "ChallengeAnswer":
-        """Return the parts of an answer; quoted sentences are its body, between two fixed sentences."""
+    def of(cls, answer: Answer, question: str) -> "ChallengeAnswer":
+        """Return the parts of an answer.
+
+        Quoted sentences are the body; the question is their title, and two fixed sentences are around them.
+        """
         quoted = answer.section("passages")
         if quoted and not answer.abstained:
-            language = "ko" if answer.language == "ko" else "en"
-            about = ANSWER_HEADINGS[language]["passages"]
-            return cls(answer.title, about, quoted, not_checked_line(answer.language))
+            return cls(question, answer.title, quoted, not_checked_line(answer.language))
         return cls(answer.title, answer.introduction, answer.body or quoted, answer.conclusion)
 
 
-def challenge_text(answer: ChallengeAnswer, language: str) -> str:
-    """Return an answer in the form of the challenge, without forbidden signs.
+def laid_out(answer: ChallengeAnswer, language: str) -> str:
+    """Return an answer under the headings of the challenge; its parts are not changed.
 
     Args:
         answer: the parts.
         language: ko for the Korean form; any other for the English one.
     """
-    parts = {part: without_signs(getattr(answer, part)) for part in SECTIONS}
-    title = without_signs(" ".join(answer.title.split())).replace("#", "♯")
     headings = _headings(language)
-    first = f"##{headings['title']}##\n{title}" if "title" in headings else f"##{title}##"
-    blocks = [first, *(f"##{headings[part]}##\n{parts[part]}".rstrip() for part in SECTIONS)]
-    return "\n\n".join(blocks) + "\n"
+    title = f"##{headings['title']}##\n{answer.title}" if "title" in headings else f"##{answer.title}##"
+    sections = (f"##{headings[part]}##\n{getattr(answer, part)}".rstrip() for part in SECTIONS)
+    return "\n\n".join([title, *sections]) + "\n"
 
 
 def repaired(text: str, language: str) -> str:
     """Return a text in the form of the challenge: headings complete and in order, no forbidden signs.
 
-    Text before the first heading is the title if it is a single line and no other is given, otherwise part of
-    the introduction. A missing section stays empty, text under a repeated heading is joined.
+    A missing section stays empty, text under a repeated heading is joined.
     """
-    return challenge_text(parsed(text), language)
+    return laid_out(parsed(text), language)
 
 
 def parsed(text: str) -> ChallengeAnswer:
-    """Return the parts of a text; headings are recognised in both languages and with other marks."""
+    """Return the parts of a text, without forbidden signs.
+
+    Headings are recognised in both languages and with other marks. Text before the first heading is the title
+    if it is a single line and no other is given, otherwise part of the introduction.
+    """
     found: dict[str, list[str]] = {part: [] for part in PARTS}
     before: list[str] = []
     lines = before
@@ -104,13 +105,14 @@ def parsed(text: str) -> ChallengeAnswer:
             found["title"].append(line)
         elif line.strip() or lines:
             lines.append(line)
-    texts = {part: "\n".join(lines).strip() for part, lines in found.items()}
     preamble = "\n".join(before).strip()
-    if preamble and not texts["title"] and "\n" not in preamble:
-        texts["title"] = preamble
+    if preamble and not any(map(str.strip, found["title"])) and "\n" not in preamble:
+        found["title"] = [preamble]
     elif preamble:
-        texts["introduction"] = f"{preamble}\n{texts['introduction']}".strip()
-    return ChallengeAnswer(**texts)
+        found["introduction"].insert(0, preamble)
+    title = without_signs(" ".join(" ".join(found.pop("title")).split())).replace("#", "♯")
+    sections = {part: without_signs("\n".join(lines)) for part, lines in found.items()}
+    return ChallengeAnswer(title, **sections)
 
 
 def _headings(language: str) -> dict[str, str]:

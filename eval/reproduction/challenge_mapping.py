@@ -22,7 +22,7 @@ import string
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -30,9 +30,7 @@ from base.calls import reason
 from base.errors import InvalidCall
 from base.files.durable import cause_of
 from base.files.regular_files import read_regular
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
+from eval.files import Digest
 
 MOST_BYTES = 1_000_000  # of a mapping
 NUMBERED = "{n}"  # in the name of a column of documents
@@ -81,7 +79,7 @@ class ChallengeMapping(_Table):
     document: DocumentForm = DocumentForm()
 
 
-def read_mapping(path: str | Path, digest: "_Hash | None" = None) -> ChallengeMapping:
+def read_mapping(path: str | Path, digest: Digest | None = None) -> ChallengeMapping:
     """Read a mapping; `digest` hashes the bytes read.
 
     Raises:
@@ -98,7 +96,7 @@ def read_mapping(path: str | Path, digest: "_Hash | None" = None) -> ChallengeMa
         raise InvalidCall(f"{path} is not a mapping: {reason(error)}") from None
 
 
-def text_of(path: str | Path, most: int, error: Callable[[str], Exception], digest: "_Hash | None") -> str:
+def text_of(path: str | Path, most: int, error: Callable[[str], Exception], digest: Digest | None) -> str:
     """Return the text of a file of at most `most` bytes; raise `error` if it is unreadable or not UTF-8."""
     try:
         content = read_regular(Path(path), most)

@@ -8,14 +8,12 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from eval.errors import BadTopics
+from eval.files import Digest
 from eval.reproduction.challenge_form import ChallengeAnswer
 from eval.reproduction.challenge_mapping import NUMBERED, ChallengeMapping, QuestionColumns, text_of
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
 
 MOST_BYTES = 64_000_000  # of a file of questions
 
@@ -40,7 +38,7 @@ class AnsweredQuestion:
 
 
 def read_questions(
-    path: str | Path, columns: QuestionColumns, digest: "_Hash | None" = None
+    path: str | Path, columns: QuestionColumns, digest: Digest | None = None
 ) -> dict[str, ChallengeQuestion]:
     """Read the questions by id, in the order of the CSV; `digest` hashes the bytes read.
 

@@ -6,8 +6,8 @@ import pytest
 
 from eval.reproduction.challenge_form import (
     ChallengeAnswer,
-    challenge_text,
     form_problems,
+    laid_out,
     parsed,
     repaired,
     without_signs,
@@ -19,11 +19,11 @@ ENGLISH = "##A title##\n\n##Introduction##\nOne.\n\n##Main Body##\nTwo.\n\n##Con
 
 
 def test_the_korean_form_has_the_heading_of_the_title():
-    assert challenge_text(ChallengeAnswer("제목이다", "하나.", "둘.", "셋."), "ko") == KOREAN
+    assert laid_out(ChallengeAnswer("제목이다", "하나.", "둘.", "셋."), "ko") == KOREAN
 
 
 def test_the_english_form_has_the_title_as_its_first_heading():
-    assert challenge_text(ChallengeAnswer("A title", "One.", "Two.", "Three."), "en") == ENGLISH
+    assert laid_out(ChallengeAnswer("A title", "One.", "Two.", "Three."), "en") == ENGLISH
 
 
 @pytest.mark.parametrize(("text", "language"), [(KOREAN, "ko"), (ENGLISH, "en")])
@@ -110,14 +110,18 @@ def test_whatever_a_text_contains_one_repair_is_enough():
 
 def test_quoted_sentences_are_the_body_between_two_fixed_sentences():
     quoted = [Sentence("Yields fell.", "passages", ("A",), "quoted")]
-    answer = ChallengeAnswer.of(quoting_answer("en", quoted))
-    assert answer.body == "Yields fell."
-    assert form_problems(challenge_text(answer, "en"), "en") == ()
+    answer = ChallengeAnswer.of(quoting_answer("en", quoted), "Did yields fall?")
+    assert (answer.title, answer.body) == ("Did yields fall?", "Yields fell.")
     assert answer.introduction
     assert answer.conclusion
 
 
 def test_an_abstention_is_the_introduction():
-    answer = ChallengeAnswer.of(no_answer("ko", "extractive"))
+    answer = ChallengeAnswer.of(no_answer("ko", "extractive"), "왜?")
     assert answer.introduction.startswith("찾은 문헌에는")
     assert (answer.body, answer.conclusion) == ("", "")
+
+
+def test_the_parts_of_a_text_are_without_signs_and_marks():
+    text = "##C# and *Java*##\n##Introduction##\n- One.\n##Main Body##\n##Conclusion##\n"
+    assert parsed(text) == ChallengeAnswer("C♯ and Java", "One.", "", "")

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from base.errors import InvalidCall, OutputNotWritten
 from eval.errors import BadQrels, BadTopics
 from eval.reproduction.commands import experiment
-from eval.reproduction.experiment import experiments
+from eval.reproduction.experiment import JudgedCall, experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.reproduction.experiments.query_success import wilson
 from retriever.queries.boolean import Or, Term, describe
@@ -25,6 +25,7 @@ pytest_plugins = ["tests.generator.sample_index"]
 SAMPLE = Path(__file__).resolve().parents[3] / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
 CLOSER, LEFT_TO_RIGHT = READINGS
+JUDGED = [name for name, each in experiments().items() if issubclass(each.call, JudgedCall)]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
@@ -53,7 +54,7 @@ def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("name", experiments())
+@pytest.mark.parametrize("name", JUDGED)
 def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp_path, name):
     assert call(name, TOPICS, QRELS, "--out", tmp_path / "made").exit_code == 0
     folder = tmp_path / "made"
@@ -67,7 +68,7 @@ def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)  # it needs no other file
 
 
-@pytest.mark.parametrize("name", experiments())
+@pytest.mark.parametrize("name", JUDGED)
 def test_a_repetition_has_the_same_results(call, tmp_path, name):
     call(name, TOPICS, QRELS, "--out", tmp_path)
     repeated = call("repeat", tmp_path)
