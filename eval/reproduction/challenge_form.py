@@ -14,7 +14,7 @@ hyphen within a word (two-stage), in a range (10-20) or before a number (-5) is 
 | `**word**`, `*word*`, `* item` | `word`, `word`, `item` |
 | `3 * 4`, `3*4` | `3 × 4`, `3×4` |
 | `A*`, `p = .03*` | `A∗`, `p = .03∗` (U+2217), because the sign has a meaning |
-| `- item`; `---` on a line of its own | `item`; nothing |
+| `- item`; a line `---` | `item`; nothing |
 | `word - word`, `word--word` | `word – word`, `word–word` |
 """
 

@@ -8,8 +8,9 @@ or it quotes sentences of the papers found.
 Evidence coverage, of section 5.2: share of the questions for which the collected documents include a relevant
 one. The other definitions are ours. Retrieval ratio: mean share of a question's relevant documents among the
 collected ones. Relevance: mean share of an answer's sentences that cite a relevant document; 0 for an answer
-that is declined. Time: seconds from the question to the answer and the collected documents. Questions
-without relevant documents in the CSV are answered, and not measured.
+that is declined. Time: seconds from the question to the answer and the collected documents; with a
+model several questions are answered concurrently, unless `--parallel 1` is given. Questions without relevant
+documents in the CSV are answered, and not measured.
 """
 
 import time
@@ -225,7 +226,7 @@ def _answered(materials: ChallengeMaterials, topics: Sequence[Record]) -> Iterat
 def _time_and_memory(topics: Sequence[Record]) -> tuple[tuple[Cell, ...], ...]:
     seconds, peak = [topic[SECONDS] for topic in topics], peak_gpu_memory()
     return (
-        ("seconds for all questions, one after the other", sum(seconds)),
+        ("seconds, sum of all questions", sum(seconds)),
         ("seconds for a question, mean", fmean(seconds)),
         ("seconds for a question, longest", max(seconds)),
         ("peak GPU memory of this process, GiB", None if peak is None else peak / GIB),

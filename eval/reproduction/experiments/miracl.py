@@ -83,12 +83,12 @@ class Miracl(ExperimentCall):
     topics: Annotated[
         str,
         Flag(section=Section.PLACE, metavar="FILE"),
-        Field(description="Topics instead of those of the data set."),
+        Field(description="Topics that replace the data set's."),
     ] = ""
     qrels: Annotated[
         str,
         Flag(section=Section.PLACE, metavar="FILE"),
-        Field(description="Judgements instead of those of the data set."),
+        Field(description="Judgements that replace the data set's."),
     ] = ""
 
 

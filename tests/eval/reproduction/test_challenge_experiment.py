@@ -17,7 +17,7 @@ from eval.reproduction.gpu_memory import peak_gpu_memory
 from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
 from retriever.stages.hits import Hit
-from tests.stack.model_server import model_server
+from tests.fixture_model import MODEL, fixture_model
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -126,14 +126,16 @@ def call_repeat(folder):
     return CliRunner().invoke(experiment, ["repeat", str(folder)], catch_exceptions=False)
 
 
-def test_a_language_model_writes_the_sections(call, three, tmp_path, monkeypatch):
-    with model_server() as server:
-        monkeypatch.setenv("SHRAG_LLM__BASE_URL", server.base_url)
-        monkeypatch.setenv("SHRAG_LLM__MODEL", "tiny-writer")
-        call(three, "--model", "--out", tmp_path / "out")
-    topic = topics_of(tmp_path / "out")[0]
-    assert topic["written_by"] == "tiny-writer"
-    assert topic["text"].startswith("##제목##\n회복탄력성과 이직 의도\n\n##서론##\n\n##본론##\n회복탄력성이")
+def test_a_language_model_writes_the_sections(call, tmp_path, monkeypatch):
+    with fixture_model() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        call(QUESTIONS, "--model", "--out", tmp_path / "out")
+    topics = topics_of(tmp_path / "out")
+    written = [topic for topic in topics if not topic["abstained"]]
+    assert {topic["written_by"] for topic in written} == {MODEL}
+    assert all(all(topic["answer"].values()) for topic in written)
+    assert [topic["left"] for topic in topics] == [[]] * 40
 
 
 def test_a_missing_column_is_named_with_file_and_line(call, tmp_path):

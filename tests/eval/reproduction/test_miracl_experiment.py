@@ -13,6 +13,7 @@ from eval.reproduction.commands import experiment
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import index_names, open_store
 from tests.eval.reproduction.hub_server import hub_server
+from tests.fixture_model import MODEL, fixture_model
 from tests.indexer.made_corpora import command
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib, huggingface-hub
@@ -129,6 +130,16 @@ def test_a_repetition_has_the_same_results(call, folder):
     call(*miracl(folder))
     repeated = call("repeat", folder.parent / "out")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
+
+
+def test_keywords_of_a_language_model_are_searched_for(call, folder, monkeypatch):
+    with fixture_model() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        call(*miracl(folder, "--model"))
+    manifest = json.loads((folder.parent / "out" / "manifest.json").read_text())
+    assert manifest["language model"]["model"] == MODEL
+    assert manifest["main"]["nDCG@10, paper, ko"] == pytest.approx(MEAN_NDCG, abs=5e-5)
 
 
 def at_hub(home, url, *arguments, **variables):
