@@ -132,11 +132,16 @@ def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -
         (_figure(drawn),),
         (*_notes(call, counts), *materials.notes()),
         {
-            f"share found, {m} AND, {reading}": fmean(_share(each, reading, m) for each in drawn)
+            _share_name(reading, m): fmean(_share(each, reading, m) for each in drawn)
             for reading in READINGS
             for m in range(MOST_OPERATORS + 1)
         },
     )
+
+
+def _share_name(reading: Reading, operators: int) -> str:
+    suffix = "" if reading == READINGS[0] else f", {reading}"
+    return f"share found with {operators} AND{suffix}"
 
 
 def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
@@ -275,5 +280,5 @@ EXPERIMENT = Experiment(
     repetitions_of_topic,
     summary,
     opened,
-    shown=tuple(f"share found, {m} AND, {READINGS[0]}" for m in (0, 1, 3, 9)),
+    shown=tuple(_share_name(READINGS[0], m) for m in (0, 1, 3, 9)),
 )
