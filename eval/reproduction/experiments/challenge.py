@@ -39,6 +39,7 @@ from eval.reproduction.experiment import (
     IndexCall,
     Outcome,
     Record,
+    SampleRun,
     Table,
     TopicResult,
 )
@@ -240,4 +241,5 @@ EXPERIMENT = Experiment(
     answer_of_topic,
     summary,
     opened,
+    sample=SampleRun(options={"questions": "challenge/questions.csv", "mapping": "challenge/mapping.toml"}),
 )

@@ -210,4 +210,5 @@ EXPERIMENT = Experiment(
         for method, row in ((BASELINE, rows[0]), (DENSE, rows[-1]))
         for measure, value in zip(MEASURES, row[1:3], strict=True)
     },
+    sample=None,
 )
