@@ -1,0 +1,178 @@
+"""The command `benchmark`: one subcommand for each step."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from base.terminal.call_options import call_options
+from base.terminal.output import echo, echo_lines
+from base.terminal.parameters import PathParameter, SectionedCommand
+from eval.judging.calls import ConfirmCall, JudgeCall, PoolCall, QuestionsCall, SelectCall
+from indexer.options import interruptible
+from retriever.options import COMPLETIONS
+
+if TYPE_CHECKING:
+    from eval.judging.folder import Benchmark
+
+PARTIAL = 1  # exit code if something failed
+SHOWN = 5  # failures
+
+folder_argument = click.argument("folder", type=PathParameter(file_okay=False))
+FILE = PathParameter(exists=True, dir_okay=False)
+
+
+@click.group("benchmark")
+def benchmark() -> None:
+    """Make topics and qrels for your own corpus: pool papers, judge them, confirm the judgements.
+
+    The steps, in this order: questions, select, pool, judge, confirm, report. Each step resumes where it was
+    interrupted, and may be repeated with more questions, methods or papers. FOLDER keeps their results.
+    """
+
+
+@benchmark.command("questions", cls=SectionedCommand)
+@folder_argument
+@click.argument("seeds", type=FILE)
+@call_options(QuestionsCall)
+def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None:
+    """Add the questions of the file SEEDS to FOLDER, which is made if needed.
+
+    SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. With --extend the configured language
+    model derives further questions, for `select`.
+    """
+    from eval.judging.folder import create
+    from eval.judging.steps import add_questions
+
+    with interruptible():
+        benchmark, failed = add_questions(create(folder, call.seed), seeds, call)
+    _print_questions(benchmark)
+    _exit_if_failed("no question was derived from", failed)
+
+
+@benchmark.command("select", cls=SectionedCommand)
+@folder_argument
+@call_options(SelectCall)
+def select_command(call: SelectCall, *, folder: Path) -> None:
+    """Keep or drop each question that a model derived, with one key per question.
+
+    Keys: y keep, n drop, b back, q quit. Seeds are kept unless dropped with --seeds.
+    """
+    from eval.judging.folder import SELECTIONS, Benchmark, now, writing
+    from eval.judging.keyboard import typed_keys
+    from eval.judging.selecting import questions_to_select, select
+
+    with interruptible(), writing(folder, SELECTIONS) as (append,):
+        benchmark = Benchmark(folder)
+        asked = questions_to_select(benchmark, seeds=call.seeds)
+        select(benchmark, asked, call.assessor, typed_keys(), now, append)
+    _print_questions(Benchmark(folder))
+
+
+@benchmark.command("pool", cls=SectionedCommand)
+@folder_argument
+@call_options(PoolCall, COMPLETIONS)
+def pool_command(call: PoolCall, *, folder: Path) -> None:
+    """Search for the selected questions by several methods, and pool the first papers of each.
+
+    The index and each source are searched separately, and records of the same paper are merged. Repeat the
+    command for further questions or methods, or a larger depth; what is pooled stays.
+    """
+    from base.amounts import counted
+    from eval.judging.folder import Benchmark
+    from eval.judging.funnel import automatic_stages
+    from eval.judging.steps import pool_papers
+
+    with interruptible():
+        failed = pool_papers(folder, call)
+    benchmark = Benchmark(folder)
+    pooled = len(automatic_stages(benchmark)[0].pairs)
+    echo(f"{counted(pooled, 'paper')} pooled for {counted(len(benchmark.selected), 'question')}")
+    _exit_if_failed("not pooled:", failed)
+
+
+@benchmark.command("judge", cls=SectionedCommand)
+@folder_argument
+@call_options(JudgeCall)
+def judge_command(call: JudgeCall, *, folder: Path) -> None:
+    """Judge the papers of STAGE (coarse or fine) by rules or by the configured language model.
+
+    Papers with a score of at least the threshold pass. Judgements are kept: the same command resumes, another
+    threshold judges nothing again, and another judge of a stage replaces the earlier one.
+    """
+    from eval.judging.steps import judge_papers
+
+    with interruptible():
+        failed = judge_papers(folder, call)
+    _print_stages(folder)
+    _exit_if_failed("not judged:", failed)
+
+
+@benchmark.command("confirm", cls=SectionedCommand)
+@folder_argument
+@call_options(ConfirmCall)
+def confirm_command(call: ConfirmCall, *, folder: Path) -> None:
+    """Judge the papers that passed all stages, with one key per paper.
+
+    Keys: 0 not relevant, 1 related, 2 relevant, 3 highly relevant, s skip, b back, q quit. Each key is saved
+    immediately; the same command resumes, and ends with the papers that were skipped.
+
+    Assessors judge the same papers in the same order. They see no ranks and no grades of models or others.
+    """
+    from eval.judging.steps import confirm_papers
+
+    with interruptible():
+        session = confirm_papers(folder, call)
+    graded = len(session.pairs) - len(session.left) - len(session.skipped)
+    skipped = f", {len(session.skipped):,} skipped" if session.skipped else ""
+    echo(f"{graded:,} of {len(session.pairs):,} papers graded by {call.assessor}{skipped}")
+
+
+@benchmark.command("status")
+@folder_argument
+def status_command(folder: Path) -> None:
+    """Show how many papers each stage kept, and the agreement of assessors."""
+    _print_stages(folder)
+
+
+def _print_questions(benchmark: "Benchmark") -> None:
+    origins = [each.origin for each in benchmark.questions.values()]
+    undecided = [
+        query_id
+        for query_id, each in benchmark.questions.items()
+        if each.origin == "extended" and query_id not in benchmark.selections
+    ]
+    echo(
+        f"{len(benchmark.selected):,} questions selected, of {origins.count('seed'):,} seeds and "
+        f"{origins.count('extended'):,} derived ones"
+    )
+    if undecided:
+        echo(f"{len(undecided):,} derived questions wait for `shrag benchmark select`", err=True)
+
+
+def _print_stages(folder: Path) -> None:
+    from base.terminal.columns import table
+    from eval.judging.folder import Benchmark
+    from eval.judging.tables import agreement_table, funnel_table
+    from eval.reproduction.report import formatted
+
+    benchmark = Benchmark(folder)
+    for each in (funnel_table(benchmark, ()), agreement_table(benchmark)):
+        if each.rows:
+            rows = [each.columns, *([formatted(cell) for cell in row] for row in each.rows)]
+            echo(each.title)
+            echo_lines(table(rows, words=1))
+
+
+def _exit_if_failed(heading: str, failed: Sequence[str]) -> None:
+    """List failures, and exit with 1 if there are any; the same command repeats these parts."""
+    if not failed:
+        return
+    echo(f"{heading}", err=True)
+    for each in failed[:SHOWN]:
+        echo(f"  {each}", err=True)
+    if len(failed) > SHOWN:
+        echo(f"  … and {len(failed) - SHOWN:,} more", err=True)
+    echo("the same command repeats these", err=True)
+    raise click.exceptions.Exit(PARTIAL)
