@@ -10,11 +10,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from eval.judging.calls import RULES
 from eval.judging.candidates import Candidate
-from eval.judging.folder import Benchmark
 from eval.judging.funnel import STAGES, automatic_stages, grades_of
 from eval.judging.journal import Append
 from eval.judging.records import CallRecord, Judge, Judged, Pair, StageName
+from eval.judging.state import Benchmark
 from generator.finding.agents.judgement import judge
 from generator.finding.finding import OpenedSources, find_resources
 from generator.finding.request import FindRequest
@@ -27,11 +28,6 @@ from indexer.corpora.papers import Language
 from retriever.errors import SourceFailed
 from retriever.question.asked_words import subject_text
 
-RULES: Judge = "rules"
-THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {  # defaults
-    "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
-    "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
-}
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
 

@@ -1,16 +1,23 @@
 """Calls of the steps of a benchmark: the options of the commands."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Call, Flag, Section, described
-from eval.judging.automatic import THRESHOLDS
 from eval.judging.folder import ASSESSOR
-from eval.judging.pooling import METHODS, NEAREST
-from eval.judging.questions import MOST_DERIVED
 from eval.judging.records import Judge, StageName
 from retriever.calls import IndexName, SourceNames
+
+METHODS = ("shrag", "or", "paper")  # default of `pool`
+NEAREST = "dense"  # a default, too, if the index has vectors
+MOST_DERIVED = 20  # questions of one seed
+RULES: Judge = "rules"
+THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {  # defaults
+    "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
+    "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
+}
 
 AssessorName = Annotated[
     str,
@@ -96,7 +103,7 @@ class JudgeCall(Call):
     @property
     def judge(self) -> Judge:
         """The judge."""
-        return self.by or ("rules" if self.stage == "coarse" else "complex")
+        return self.by or (RULES if self.stage == "coarse" else "complex")
 
     @property
     def least(self) -> float:

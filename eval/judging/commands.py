@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
-from base.terminal.parameters import PathParameter, SectionedCommand
-from eval.judging.calls import ConfirmCall, JudgeCall, PoolCall, QuestionsCall, SelectCall
+from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from eval.judging.calls import ConfirmCall, JudgeCall, PoolCall, QuestionsCall, ReportCall, SelectCall
 from indexer.options import interruptible
 from retriever.options import COMPLETIONS
 
 if TYPE_CHECKING:
-    from eval.judging.folder import Benchmark
+    from eval.judging.state import Benchmark
+    from eval.reproduction.experiment import Table
 
 PARTIAL = 1  # exit code if something failed
 SHOWN = 5  # failures
@@ -23,7 +25,15 @@ folder_argument = click.argument("folder", type=PathParameter(file_okay=False))
 FILE = PathParameter(exists=True, dir_okay=False)
 
 
-@click.group("benchmark")
+class Steps(click.Group):
+    """A group that lists its commands in the order of their definition."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names."""
+        return list(self.commands)
+
+
+@click.group("benchmark", cls=Steps)
 def benchmark() -> None:
     """Make topics and qrels for your own corpus: pool papers, judge them, confirm the judgements.
 
@@ -32,7 +42,9 @@ def benchmark() -> None:
     """
 
 
-@benchmark.command("questions", cls=SectionedCommand)
+@benchmark.command(
+    "questions", cls=SectionedCommand, short_help="Add seed questions, and questions derived from them."
+)
 @folder_argument
 @click.argument("seeds", type=FILE)
 @call_options(QuestionsCall)
@@ -43,15 +55,17 @@ def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None
     model derives further questions, for `select`.
     """
     from eval.judging.folder import create
-    from eval.judging.steps import add_questions
+    from eval.judging.question_step import add_questions
+    from eval.judging.state import Benchmark
 
+    create(folder, call.seed)
     with interruptible():
-        benchmark, failed = add_questions(create(folder, call.seed), seeds, call)
-    _print_questions(benchmark)
+        failed = add_questions(folder, seeds, call)
+    _print_questions(Benchmark(folder))
     _exit_if_failed("no question was derived from", failed)
 
 
-@benchmark.command("select", cls=SectionedCommand)
+@benchmark.command("select", cls=SectionedCommand, short_help="Keep or drop each derived question.")
 @folder_argument
 @call_options(SelectCall)
 def select_command(call: SelectCall, *, folder: Path) -> None:
@@ -59,18 +73,21 @@ def select_command(call: SelectCall, *, folder: Path) -> None:
 
     Keys: y keep, n drop, b back, q quit. Seeds are kept unless dropped with --seeds.
     """
-    from eval.judging.folder import SELECTIONS, Benchmark, now, writing
+    from eval.judging.folder import SELECTIONS, writing
     from eval.judging.keyboard import typed_keys
     from eval.judging.selecting import questions_to_select, select
+    from eval.judging.state import Benchmark
 
     with interruptible(), writing(folder, SELECTIONS) as (append,):
         benchmark = Benchmark(folder)
         asked = questions_to_select(benchmark, seeds=call.seeds)
-        select(benchmark, asked, call.assessor, typed_keys(), now, append)
+        select(benchmark, asked, call.assessor, typed_keys(), append)
     _print_questions(Benchmark(folder))
 
 
-@benchmark.command("pool", cls=SectionedCommand)
+@benchmark.command(
+    "pool", cls=SectionedCommand, short_help="Search by several methods, and pool their papers."
+)
 @folder_argument
 @call_options(PoolCall, COMPLETIONS)
 def pool_command(call: PoolCall, *, folder: Path) -> None:
@@ -80,10 +97,12 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     command for further questions or methods, or a larger depth; what is pooled stays.
     """
     from base.amounts import counted
-    from eval.judging.folder import Benchmark
     from eval.judging.funnel import automatic_stages
-    from eval.judging.steps import pool_papers
+    from eval.judging.pool_step import pool_papers
+    from eval.judging.state import Benchmark
 
+    if call.model and not call.find:
+        raise click.UsageError("--model has no effect without --find")
     with interruptible():
         failed = pool_papers(folder, call)
     benchmark = Benchmark(folder)
@@ -92,7 +111,9 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     _exit_if_failed("not pooled:", failed)
 
 
-@benchmark.command("judge", cls=SectionedCommand)
+@benchmark.command(
+    "judge", cls=SectionedCommand, short_help="Judge pooled papers by rules or a language model."
+)
 @folder_argument
 @call_options(JudgeCall)
 def judge_command(call: JudgeCall, *, folder: Path) -> None:
@@ -101,7 +122,7 @@ def judge_command(call: JudgeCall, *, folder: Path) -> None:
     Papers with a score of at least the threshold pass. Judgements are kept: the same command resumes, another
     threshold judges nothing again, and another judge of a stage replaces the earlier one.
     """
-    from eval.judging.steps import judge_papers
+    from eval.judging.judge_step import judge_papers
 
     with interruptible():
         failed = judge_papers(folder, call)
@@ -109,7 +130,7 @@ def judge_command(call: JudgeCall, *, folder: Path) -> None:
     _exit_if_failed("not judged:", failed)
 
 
-@benchmark.command("confirm", cls=SectionedCommand)
+@benchmark.command("confirm", cls=SectionedCommand, short_help="Judge the remaining papers yourself.")
 @folder_argument
 @call_options(ConfirmCall)
 def confirm_command(call: ConfirmCall, *, folder: Path) -> None:
@@ -120,7 +141,7 @@ def confirm_command(call: ConfirmCall, *, folder: Path) -> None:
 
     Assessors judge the same papers in the same order. They see no ranks and no grades of models or others.
     """
-    from eval.judging.steps import confirm_papers
+    from eval.judging.confirming import confirm_papers
 
     with interruptible():
         session = confirm_papers(folder, call)
@@ -129,11 +150,35 @@ def confirm_command(call: ConfirmCall, *, folder: Path) -> None:
     echo(f"{graded:,} of {len(session.pairs):,} papers graded by {call.assessor}{skipped}")
 
 
-@benchmark.command("status")
+@benchmark.command("status", short_help="Count the papers of each stage.")
 @folder_argument
 def status_command(folder: Path) -> None:
     """Show how many papers each stage kept, and the agreement of assessors."""
     _print_stages(folder)
+
+
+@benchmark.command("report", cls=SectionedCommand, short_help="Write topics, qrels, provenance and a report.")
+@folder_argument
+@call_options(ReportCall)
+@option_section(
+    Section.OUTPUT,
+    click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."),
+)
+def report_command(call: ReportCall, *, folder: Path, out: Path) -> None:
+    """Write topics, qrels, provenance, a report and a manifest.
+
+    Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
+    """
+    from eval.judging.results import write_benchmark
+    from eval.judging.state import Benchmark
+    from eval.reproduction.figures import check_plots
+
+    check_plots()
+    outcome, results = write_benchmark(Benchmark(folder), out, call.assessor)
+    _print_tables([table for table in outcome.tables if "question" not in table.title])
+    for note in outcome.notes:
+        echo(f"note: {note}", err=True)
+    echo(f"{out}: {', '.join(results)}", err=True)
 
 
 def _print_questions(benchmark: "Benchmark") -> None:
@@ -152,13 +197,20 @@ def _print_questions(benchmark: "Benchmark") -> None:
 
 
 def _print_stages(folder: Path) -> None:
+    from eval.judging.state import Benchmark
+    from eval.judging.tables import Results, agreement_table, assessors_table, stages_table
+
+    results = Results.of(Benchmark(folder))
+    _print_tables(
+        (stages_table(results), assessors_table(results.benchmark), agreement_table(results.benchmark))
+    )
+
+
+def _print_tables(tables: "Sequence[Table]") -> None:
     from base.terminal.columns import table
-    from eval.judging.folder import Benchmark
-    from eval.judging.tables import agreement_table, funnel_table
     from eval.reproduction.report import formatted
 
-    benchmark = Benchmark(folder)
-    for each in (funnel_table(benchmark, ()), agreement_table(benchmark)):
+    for each in tables:
         if each.rows:
             rows = [each.columns, *([formatted(cell) for cell in row] for row in each.rows)]
             echo(each.title)
@@ -169,7 +221,7 @@ def _exit_if_failed(heading: str, failed: Sequence[str]) -> None:
     """List failures, and exit with 1 if there are any; the same command repeats these parts."""
     if not failed:
         return
-    echo(f"{heading}", err=True)
+    echo(heading, err=True)
     for each in failed[:SHOWN]:
         echo(f"  {each}", err=True)
     if len(failed) > SHOWN:

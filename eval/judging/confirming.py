@@ -5,19 +5,22 @@ question depends on the seed alone.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from base.errors import InvalidCall
 from base.terminal.columns import line_width, wrap
 from base.terminal.output import echo, echo_lines, shortened, styled
+from eval.judging.calls import ConfirmCall
 from eval.judging.candidates import Candidate
-from eval.judging.folder import Benchmark
+from eval.judging.folder import assessments_file, now, writing
 from eval.judging.funnel import automatic_stages
 from eval.judging.journal import Append
-from eval.judging.keyboard import SKIP, work_through
+from eval.judging.keyboard import SKIP, typed_keys, work_through
 from eval.judging.records import Assessment, Pair
+from eval.judging.state import Benchmark
 
 GRADES = {"0": "not relevant", "1": "related", "2": "relevant", "3": "highly relevant"}
 CHOICES = {**GRADES, SKIP: "skip"}
@@ -25,6 +28,25 @@ WIDEST = 100  # columns of a text
 SHOWN_ABSTRACT = 6_000  # characters
 
 Part = Literal["passed", "dropped", "disputed"]
+
+
+def confirm_papers(path: Path, call: ConfirmCall) -> "Session":
+    """Run a session of an assessor at the terminal.
+
+    Raises:
+        BadBenchmark, BenchmarkBusy: the folder.
+        InvalidCall: nothing is pooled yet, or contradictory options.
+    """
+    if call.dropped and call.disputed:
+        raise InvalidCall("--dropped and --disputed exclude each other")
+    part: Part = "dropped" if call.dropped else "disputed" if call.disputed else "passed"
+    Benchmark(path)  # before a folder is made in it
+    with writing(path, assessments_file(path, call.assessor), shared=True) as (append,):
+        benchmark = Benchmark(path)
+        pairs = pairs_to_confirm(benchmark, call.assessor, part, call.sample)
+        session = Session(benchmark, pairs, dict(benchmark.assessments.get(call.assessor, {})))
+        session.run(typed_keys(), append)
+    return session
 
 
 def pairs_to_confirm(benchmark: Benchmark, assessor: str, part: Part, sample: int | None) -> list[Pair]:
@@ -93,7 +115,7 @@ class Session:
         """The pairs that were skipped."""
         return [pair for pair in self.pairs if pair in self.known and self.known[pair].grade is None]
 
-    def run(self, keys: Iterator[str], now: Callable[[], str], append: Append[Assessment]) -> None:
+    def run(self, keys: Iterator[str], append: Append[Assessment]) -> None:
         """Show the pairs without a grade, then those that earlier sessions skipped; append each judgement."""
         again, left = set(self.skipped), len(self.left)
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from eval.judging.folder import Benchmark
 from eval.judging.records import Assessment, CallRecord, Judged, Pair, StageName
+from eval.judging.state import Benchmark
 
 STAGES: tuple[StageName, ...] = get_args(StageName)
 JUDGE_STEP = "judge {}"  # name of a stage's calls

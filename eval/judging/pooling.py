@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from base.errors import InvalidCall
 from base.progress import Progress
 from base.untrusted import one_line
-from eval.judging.folder import Benchmark
+from eval.judging.calls import METHODS, NEAREST
 from eval.judging.places import OpenPlaces, Place
 from eval.judging.records import Identity, Ranked
+from eval.judging.state import Benchmark
 from eval.ranking import MOST_FAILURES, OF_A_QUESTION
 from generator.finding.finding import find_in_sources
 from generator.finding.request import FindRequest
@@ -24,8 +25,6 @@ from retriever.sources.engine import SourcesEngine
 from retriever.sources.kinds.index import IndexSource
 
 FIND = "find-papers"
-METHODS = ("shrag", "or", "paper")  # default
-NEAREST = "dense"  # a default, too, if the index has vectors
 MOST_FOUND = 500  # papers of find-papers
 LONGEST_TEXT = 20_000  # characters of an abstract, or of the beginning of a text without one
 # Fields of a record that the merging, the judges and an assessor read.

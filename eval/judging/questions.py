@@ -6,13 +6,13 @@ from typing import Annotated
 from pydantic import BaseModel, Field, StringConstraints
 
 from base.errors import InvalidCall
+from eval.judging.calls import MOST_DERIVED
 from eval.judging.records import Question
 from generator.llm import CutAt, LanguageModel, Reply
 from generator.model_calls.model_step import FromModel, ModelStep, UnusableReply
 from generator.prompts import Prompt, load_prompt
 from indexer.corpora.papers import language_of
 
-MOST_DERIVED = 20  # questions of one seed
 PROMPT = "benchmark_questions"
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), CutAt(500)]

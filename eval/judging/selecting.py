@@ -1,12 +1,13 @@
 """Selection of questions by a person, one key for each."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from base.terminal.output import echo, styled
-from eval.judging.folder import Benchmark
+from eval.judging.folder import now
 from eval.judging.journal import Append
 from eval.judging.keyboard import work_through
 from eval.judging.records import Question, Selection
+from eval.judging.state import Benchmark
 
 CHOICES = {"y": "keep", "n": "drop"}
 
@@ -24,7 +25,6 @@ def select(
     questions: list[Question],
     assessor: str,
     keys: Iterator[str],
-    now: Callable[[], str],
     append: Append[Selection],
 ) -> None:
     """Show the questions without a decision, and append each decision."""
