@@ -18,6 +18,7 @@ from eval.manifest import software
 from eval.progress import question_bar
 from generator.pipeline import Settings
 from indexer.options import chosen_index
+from retriever.sources.configuration import SUFFIX, read_declared
 
 
 def pool_papers(path: Path, call: PoolCall) -> list[str]:
@@ -35,25 +36,25 @@ def pool_papers(path: Path, call: PoolCall) -> list[str]:
             raise InvalidCall(f"{path} has no selected question", remedy="select derived ones, or add seeds")
         only_sources = call.sources and call.index is None
         name = "" if only_sources else chosen_index(call.index, settings.indexer)
-        _check_places(benchmark, name, call.sources)
-        return asyncio.run(_pooled(benchmark, name, call, settings, append_call, append))
+        # A file is found from any folder.
+        sources = [str(Path(each).resolve()) if each.endswith(SUFFIX) else each for each in call.sources]
+        _check_places(benchmark, [name] * bool(name) + [each.name for each in read_declared(sources)])
+        return asyncio.run(_pooled(benchmark, name, sources, call, settings, append_call, append))
 
 
-def _check_places(benchmark: Benchmark, name: str, sources: Sequence[str]) -> None:
+def _check_places(benchmark: Benchmark, places: Sequence[str]) -> None:
     """Raise InvalidCall if papers of other places are pooled: their ids and merges would differ."""
-    if last := benchmark.last_call("pool"):
-        before = (last.options["index"], list(last.options["sources"]))
-        if before != (name, list(sources)):
-            described = ", ".join(filter(None, [before[0], *before[1]]))
-            raise InvalidCall(
-                f"the pool of {benchmark.path} has papers of {described}",
-                remedy=("name the same index and sources", "start a new folder"),
-            )
+    if benchmark.places and list(benchmark.places) != list(places):
+        raise InvalidCall(
+            f"the pool of {benchmark.path} has papers of {', '.join(benchmark.places)}",
+            remedy=("name the same index and sources", "start a new folder"),
+        )
 
 
 async def _pooled(
     benchmark: Benchmark,
     name: str,
+    sources: Sequence[str],
     call: PoolCall,
     settings: Settings,
     append_call: Append[CallRecord],
@@ -62,7 +63,7 @@ async def _pooled(
     failed: list[str] = []
     uses_model = call.find and call.model
     async with (
-        open_places(name, call.sources, settings) as places,
+        open_places(name, sources, settings) as places,
         model_of(settings, "brief" if uses_model else RULES) as model,
     ):
         methods = call.method or usual_methods(places)
@@ -76,6 +77,7 @@ async def _pooled(
             **call.model_dump(mode="json"),
             "index": name,
             "method": list(methods),
+            "sources": sources,
             "places": [place.name for place in places.places],
         }
         made_with = {**places.record, **software(models=False), **search_record(settings)}

@@ -52,19 +52,20 @@ def add_questions(path: Path, seeds: Path, call: QuestionsCall) -> list[str]:
             append_call(record)
         for each in new:
             append(each)
-        return asyncio.run(_derive_all(waiting, known, settings, record.number, append))
+        return asyncio.run(_derive_all(waiting, known, call.extend, settings, record.number, append))
 
 
-def _to_extend(known: Sequence[Question], read: Iterable[str], count: int) -> list[tuple[Question, int]]:
-    """Return the seeds of a file with fewer than `count` derived questions, and the number missing."""
+def _to_extend(known: Sequence[Question], read: Iterable[str], count: int) -> list[Question]:
+    """Return the seeds of a file with fewer than `count` derived questions."""
     derived = Counter(each.seed for each in known)
     seeds = {each.query_id: each for each in known}
-    return [(seeds[query_id], left) for query_id in read if (left := count - derived[query_id]) > 0]
+    return [seeds[query_id] for query_id in read if derived[query_id] < count]
 
 
 async def _derive_all(
-    waiting: Sequence[tuple[Question, int]],
+    waiting: Sequence[Question],
     known: list[Question],
+    count: int,
     settings: Settings,
     call: int,
     append: Append[Question],
@@ -74,7 +75,7 @@ async def _derive_all(
         return failed
     async with settings.language_model() as model:
         with question_bar() as progress:
-            for done, (seed, count) in enumerate(waiting):
+            for done, seed in enumerate(waiting):
                 progress("questions", done, len(waiting))
                 try:
                     made = await derive(seed, count, known, model, call)

@@ -1,6 +1,6 @@
 """Questions of a benchmark: seeds from a file, and questions that a model derives from them (SPAR, 4.2)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
@@ -50,15 +50,18 @@ def prompt_of(question: str) -> Prompt:
 
 
 async def derive(
-    seed: Question, count: int, known: Iterable[Question], model: LanguageModel, call: int
+    seed: Question, count: int, known: Sequence[Question], model: LanguageModel, call: int
 ) -> list[Question]:
-    """Derive at most `count` questions from a seed S1 by a model; their ids are S1.1, S1.2 and so on.
+    """Derive questions from a seed S1 by a model, until it has `count`; their ids are S1.1, S1.2 and so on.
+
+    The model is asked for `count` questions, and known ones are left out.
 
     Raises:
         ModelFailed: the model failed, or wrote no question that is not known.
     """
     texts = {_letters(each.question) for each in known}
     taken = {each.query_id for each in known}
+    missing = count - sum(each.seed == seed.query_id for each in known)
 
     async def read(reply: Reply[DerivedQuestions]) -> Sequence[str]:
         new: dict[str, str] = {}
@@ -67,7 +70,7 @@ async def derive(
                 new.setdefault(letters, " ".join(text.split()))
         if not new:
             raise UnusableReply("repeated known questions")
-        return list(new.values())[:count]
+        return list(new.values())[:missing]
 
     step: ModelStep[DerivedQuestions, Sequence[str]] = ModelStep(
         "benchmark-questions",

@@ -25,7 +25,7 @@ Identity: TypeAlias = tuple[str, str]  # the name of the index or source, and th
 Pair: TypeAlias = tuple[str, Identity]  # query_id and paper
 
 HIGHEST_GRADE = 3
-Grade = Annotated[int, Field(ge=0, le=HIGHEST_GRADE)]
+Grade = Annotated[int, Field(ge=0, le=HIGHEST_GRADE, strict=True)]
 Score = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 QueryId = Annotated[str, Field(pattern=r"^\S+$")]
 

@@ -22,6 +22,7 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     assert "version:" not in loaded.text
     places = {
         "answer": ["$passages", "$question"],
+        "benchmark_questions": ["$count", "$question"],
         "brief_answer": ["$passages", "$topic", "$question"],
         "chain": ["$question"],
         "check": ["$passages", "$sentences"],
