@@ -26,7 +26,8 @@ QUESTION_WORDS = frozenset(
 PARTICLES = re.compile(r"(?:에서|으로|에게|까지|부터|이나|보다|은|는|이|가|을|를|의|에|와|과|로|도)$")
 RELATED = 0.34  # share of the question's words in a paper that the model calls relevant
 
-Answer = Callable[[str, random.Random], Any]
+Draw = random.Random | None  # None at temperature 0
+Answer = Callable[[str, Draw], Any]
 
 
 def value_of(name: str, prompt: str) -> str:
@@ -53,10 +54,11 @@ def overlap(question: str, text: str) -> float:
     return sum(word in text.lower() for word in words) / len(words) if words else 0.0
 
 
-def keywords(prompt: str, draw: random.Random) -> dict[str, Any]:
+def keywords(prompt: str, draw: Draw) -> dict[str, Any]:
     """Choose words of the question, in a random order if the temperature is above 0."""
     words = words_of(value_of("question", prompt)) or ["연구", "research"]
-    draw.shuffle(words)
+    if draw:
+        draw.shuffle(words)
     korean = [word for word in words if word[0] >= "가"][:5]
     english = [word for word in words if word[0] < "가"][:5]
     return {"korean": _padded(korean, "연구"), "english": _padded(english, "research")}
@@ -66,7 +68,7 @@ def _padded(words: Sequence[str], filler: str) -> list[str]:
     return [*words, *(f"{filler} {number}" for number in range(1, 3 - len(words)))]
 
 
-def answer(prompt: str, _: random.Random) -> dict[str, Any]:
+def answer(prompt: str, _: Draw) -> dict[str, Any]:
     """Quote the first sentence of each passage."""
     quoted = list(_quoted(prompt))
     return {
@@ -78,7 +80,7 @@ def answer(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def brief_answer(prompt: str, _: random.Random) -> dict[str, Any]:
+def brief_answer(prompt: str, _: Draw) -> dict[str, Any]:
     """Quote the sentence that shares most words with the question."""
     question = value_of("question", prompt)
     best = max(_quoted(prompt), key=lambda each: overlap(question, each["text"]), default=None)
@@ -97,7 +99,7 @@ def _quoted(prompt: str) -> Iterator[dict[str, Any]]:
             yield {"text": sentence[:400], "citations": [number]}
 
 
-def judgement(prompt: str, _: random.Random) -> dict[str, Any]:
+def judgement(prompt: str, _: Draw) -> dict[str, Any]:
     """Judge by the share of the question's words; the reply has the fields of both prompts."""
     share = overlap(value_of("question", prompt), value_of("title", prompt) + value_of("abstract", prompt))
     related = share >= RELATED
@@ -115,7 +117,7 @@ def judgement(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def understanding(prompt: str, _: random.Random) -> dict[str, Any]:
+def understanding(prompt: str, _: Draw) -> dict[str, Any]:
     """Make queries of halves of the question."""
     words = words_of(value_of("question", prompt)) or ["research"]
     half = len(words) // 2
@@ -133,7 +135,7 @@ def understanding(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def query_writing(prompt: str, draw: random.Random) -> dict[str, Any]:
+def query_writing(prompt: str, draw: Draw) -> dict[str, Any]:
     """Give all kinds of sources the words of the question."""
     words = words_of(value_of("question", prompt))[:8]
     del draw
@@ -141,7 +143,7 @@ def query_writing(prompt: str, draw: random.Random) -> dict[str, Any]:
     return {"sources": [{"source": kind, "terms": _padded(words, "research")} for kind in kinds]}
 
 
-def evolver(prompt: str, _: random.Random) -> dict[str, Any]:
+def evolver(prompt: str, _: Draw) -> dict[str, Any]:
     """Make queries of the words of the paper's title."""
     words = " ".join(words_of(value_of("title", prompt))[:4]) or "research"
     return {
@@ -151,7 +153,7 @@ def evolver(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def reranking(prompt: str, _: random.Random) -> dict[str, Any]:
+def reranking(prompt: str, _: Draw) -> dict[str, Any]:
     """Order papers by shared words."""
     question = value_of("question", prompt)
     papers = {number: overlap(question, text) for number, text in items_of("paper", prompt).items()}
@@ -163,13 +165,13 @@ def reranking(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def two_texts(prompt: str, _: random.Random) -> dict[str, Any]:
+def two_texts(prompt: str, _: Draw) -> dict[str, Any]:
     """Return two texts of the question's words: further queries, or hypothetical answers."""
     words = words_of(value_of("question", prompt)) or ["research"]
     return {"texts": [" ".join(words), " ".join(reversed(words)) + " results"]}
 
 
-def sub_questions(prompt: str, _: random.Random) -> dict[str, Any]:
+def sub_questions(prompt: str, _: Draw) -> dict[str, Any]:
     """Ask for the first and the second half of the question's words."""
     words = words_of(value_of("question", prompt)) or ["research"]
     half = len(words) // 2 or 1
@@ -177,12 +179,12 @@ def sub_questions(prompt: str, _: random.Random) -> dict[str, Any]:
     return {"questions": steps, "ordered": True, "steps": steps}
 
 
-def same_question(prompt: str, _: random.Random) -> dict[str, Any]:
+def same_question(prompt: str, _: Draw) -> dict[str, Any]:
     """Leave a question unchanged."""
     return {"question": value_of("question", prompt), "depends": False}
 
 
-def benchmark_questions(prompt: str, _: random.Random) -> dict[str, Any]:
+def benchmark_questions(prompt: str, _: Draw) -> dict[str, Any]:
     """Derive questions from a seed: its words, each time without another one."""
     words = words_of(value_of("question", prompt)) or ["research", "methods"]
     shortened = (words[:place] + words[place + 1 :] for place in range(len(words)))
@@ -190,7 +192,7 @@ def benchmark_questions(prompt: str, _: random.Random) -> dict[str, Any]:
     return {"questions": texts[: int(value_of("count", prompt))]}
 
 
-def sub_answer(prompt: str, draw: random.Random) -> dict[str, Any]:
+def sub_answer(prompt: str, draw: Draw) -> dict[str, Any]:
     """Answer with the quoted sentence."""
     quoted = brief_answer(prompt, draw)["body"]
     return {
@@ -200,7 +202,7 @@ def sub_answer(prompt: str, draw: random.Random) -> dict[str, Any]:
     }
 
 
-def check(prompt: str, _: random.Random) -> dict[str, Any]:
+def check(prompt: str, _: Draw) -> dict[str, Any]:
     """Call each sentence supported whose words are in the passages."""
     passages = value_of("passages", prompt)
     return {
@@ -215,7 +217,15 @@ def check(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
+def accuracy(prompt: str, _: random.Random | None) -> dict[str, Any]:
+    """Call an answer correct that contains enough words of a reference."""
+    answered, references = value_of("answer", prompt), items_of("reference", prompt).values()
+    best = max((overlap(reference, answered) for reference in references), default=0.0)
+    return {"reason": "Judged by shared words.", "verdict": "correct" if best >= RELATED else "incorrect"}
+
+
 ANSWERS: Mapping[str, Answer] = {
+    "accuracy": accuracy,
     "answer": answer,
     "benchmark-questions": benchmark_questions,
     "brief_answer": brief_answer,
@@ -223,10 +233,10 @@ ANSWERS: Mapping[str, Answer] = {
     "check": check,
     "decompose": sub_questions,
     "evolver": evolver,
-    "further_queries": two_texts,
     "hypotheses": two_texts,
     "judgement": judgement,
     "keywords": keywords,
+    "queries": two_texts,
     "query-writing": query_writing,
     "question": same_question,
     "reranking": reranking,

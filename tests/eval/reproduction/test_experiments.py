@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from base.errors import InvalidCall, OutputNotWritten
+from base.terminal.call_options import flag_of
 from eval.errors import BadQrels, BadTopics
 from eval.reproduction.commands import experiment
 from eval.reproduction.experiment import experiments
@@ -19,12 +20,24 @@ from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.significance import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
+from tests.fixture_model import fixture_model
+from tests.indexer.made_corpora import build
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-SAMPLE = Path(__file__).resolve().parents[3] / "sample"
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = ROOT / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
 CLOSER, LEFT_TO_RIGHT = READINGS
+
+RECORDED = json.loads((ROOT / "docs" / "experiments.json").read_text("utf-8"))
+# Experiments with a run on the sample; those that need an encoder have tests of their own.
+ON_SAMPLE = {
+    name: each.sample
+    for name, each in experiments().items()
+    if each.sample and "encoder" not in each.requires
+}
+WITHOUT_MODEL = [name for name in ON_SAMPLE if not experiments()[name].requires]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
@@ -49,28 +62,72 @@ def failed(call):
     return failure
 
 
+@pytest.fixture
+def model(monkeypatch):
+    with fixture_model() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+@pytest.fixture
+def on_sample(model, sample_home, tmp_path):
+    """Return the arguments of an experiment on the sample, with each `every`-th line of its first input."""
+
+    def arguments(name, every=1):
+        run, found = ON_SAMPLE[name], experiments()[name]
+        if not (sample_home / run.index).exists():
+            build(sample_home, SAMPLE / run.corpus, name=run.index)
+        given = [name]
+        for option, value in run.options.items():
+            read = SAMPLE / value if option in found.call.files else value
+            if every > 1 and option == found.call.files[0]:
+                lines = read.read_text("utf-8").splitlines(keepends=True)
+                read = tmp_path / f"few{read.suffix}"
+                read.write_text("".join(lines[::every]), "utf-8")
+            is_argument = flag_of(found.call.model_fields[option]).argument
+            given += [read] if is_argument else [f"--{option.replace('_', '-')}", read]
+        return [*given, "--name", run.index]
+
+    return arguments
+
+
 def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("name", experiments())
-def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp_path, name):
-    assert call(name, TOPICS, QRELS, "--out", tmp_path / "made").exit_code == 0
+@pytest.mark.parametrize("name", ON_SAMPLE)
+def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_sample, tmp_path, name):
+    if experiments()[name].requires:
+        made = call(*on_sample(name), "--model", "--out", tmp_path / "made")
+    else:
+        made = call(*on_sample(name), "--out", tmp_path / "made")
+    assert made.exit_code == 0
     folder = tmp_path / "made"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    results = manifest_of(folder)["results"]
-    assert files == {*results, "inputs/topics.jsonl", "inputs/qrels.txt", "manifest.json", "times.json"}
-    for file, digest in results.items():
+    manifest = manifest_of(folder)
+    inputs = {given["copied_to"] for given in manifest["inputs"].values()}
+    assert files == {*manifest["results"], *inputs, "manifest.json", "times.json"}
+    for file, digest in manifest["results"].items():
         assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
     page = (folder / "report.html").read_text()
     assert "<table>" in page
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)  # it needs no other file
+    if name in WITHOUT_MODEL:  # the numbers of docs/results.md
+        assert manifest["main"] == pytest.approx(RECORDED[name][ON_SAMPLE[name].index])
 
 
-@pytest.mark.parametrize("name", experiments())
-def test_a_repetition_has_the_same_results(call, tmp_path, name):
-    call(name, TOPICS, QRELS, "--out", tmp_path)
-    repeated = call("repeat", tmp_path)
+@pytest.mark.parametrize("name", ON_SAMPLE)
+def test_a_repetition_with_a_model_has_the_same_results(call, on_sample, tmp_path, name):
+    assert call(*on_sample(name, every=4), "--model", "--out", tmp_path / "made").exit_code == 0
+    repeated = call("repeat", tmp_path / "made")
+    assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
+
+
+@pytest.mark.parametrize("name", WITHOUT_MODEL)
+def test_a_repetition_has_the_same_results(call, on_sample, tmp_path, name):
+    call(*on_sample(name, every=2), "--out", tmp_path / "made")
+    repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
 
@@ -90,6 +147,24 @@ def test_or_alone_finds_most_of_the_sample(call, tmp_path):
     found = [sum(topic[CLOSER]["found"][operators] for topic in counts) for operators in range(10)]
     assert found[0] == max(found) > found[9]
     assert all(topic[CLOSER]["found"][0] == topic[LEFT_TO_RIGHT]["found"][0] for topic in counts)
+
+
+def test_keywords_of_a_model_differ_between_repetitions(call, model, tmp_path):
+    few = tmp_path / "topics.jsonl"
+    few.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[:6]), "utf-8")
+    call("and-ablation", few, QRELS, "--model", "--sample", 4, "--repetitions", 3, "--out", tmp_path / "made")
+    lines = (tmp_path / "made" / "topics.jsonl").read_text("utf-8").splitlines()
+    repetitions = [json.loads(line)["repetitions"] for line in lines]
+    assert [len(each) for each in repetitions] == [3] * 4
+    assert any(first != second for first, second, _ in repetitions)
+    language_model = manifest_of(tmp_path / "made")["language model"]
+    assert language_model["model"] == "fixture"
+    assert language_model["prompts"]["keywords.ko"] >= 1
+
+
+def test_an_experiment_about_a_model_requires_one(failed, tmp_path):
+    assert "--model" in str(failed(InvalidCall, "model-keywords", TOPICS, QRELS, "--out", tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_difference_names_its_cause(call, tmp_path):
