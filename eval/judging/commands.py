@@ -78,10 +78,10 @@ def select_command(call: SelectCall, *, folder: Path) -> None:
     from eval.judging.selecting import questions_to_select, select
     from eval.judging.state import Benchmark
 
-    with interruptible(), writing(folder, SELECTIONS) as (append,):
+    with interruptible(), writing(folder, SELECTIONS) as (append,), typed_keys() as keys:
         benchmark = Benchmark(folder)
         asked = questions_to_select(benchmark, seeds=call.seeds)
-        select(benchmark, asked, call.assessor, typed_keys(), append)
+        select(benchmark, asked, call.assessor, keys, append)
     _print_questions(Benchmark(folder))
 
 

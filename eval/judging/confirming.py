@@ -45,7 +45,8 @@ def confirm_papers(path: Path, call: ConfirmCall) -> "Session":
         benchmark = Benchmark(path)
         pairs = pairs_to_confirm(benchmark, call.assessor, part, call.sample)
         session = Session(benchmark, pairs, dict(benchmark.assessments.get(call.assessor, {})))
-        session.run(typed_keys(), append)
+        with typed_keys() as keys:
+            session.run(keys, append)
     return session
 
 

@@ -1,42 +1,56 @@
 """Keys of a person at a terminal, or characters of a pipe; and a loop over items that each get one key."""
 
+import codecs
+import os
+import re
 import sys
+import termios
+import tty
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
-
-import click
 
 from base.terminal.output import echo
 
 T = TypeVar("T")
 
-ESCAPE = "\x1b"
-ARROWS = {f"{ESCAPE}[D": "b", f"{ESCAPE}OD": "b"}  # left: back
+KEY = re.compile(r"\x1b[\[O][A-Z]|.", re.DOTALL)  # an arrow or the like, or a character
+LEFT = frozenset({"\x1b[D", "\x1bOD"})
+END = "\x04"  # Ctrl-D
 # The letters of the Korean keyboard (Dubeolsik) at the places of the Latin ones.
 HANGUL = dict(
     zip("ㅂㅈㄷㄱㅅㅛㅕㅑㅐㅔㅁㄴㅇㄹㅎㅗㅓㅏㅣㅋㅌㅊㅍㅠㅜㅡ", "qwertyuiopasdfghjklzxcvbnm", strict=True)
 )
 SKIP, BACK, QUIT = "s", "b", "q"
+READ = 1_024  # bytes
 
 
-def typed_keys() -> Iterator[str]:
+@contextmanager
+def typed_keys() -> Iterator[Iterator[str]]:
     """Yield the keys of standard input until it ends; white space of a pipe is left out.
 
-    On a terminal a key needs no Enter. A key of the Korean keyboard counts as the Latin letter at its place.
+    On a terminal a key needs no Enter, and keys typed ahead are kept. The left arrow counts as `b`, a key of
+    the Korean keyboard as the Latin letter at its place.
     """
     if not sys.stdin.isatty():
-        for line in sys.stdin:
-            yield from (_letter(key) for key in line if not key.isspace())
+        yield (_letter(key) for line in sys.stdin for key in line if not key.isspace())
         return
-    while True:
-        try:
-            typed = click.getchar()
-        except EOFError:
-            return
-        if typed.startswith(ESCAPE):
-            yield ARROWS.get(typed, "")
-        else:  # keys that were typed faster than they were read
-            yield from map(_letter, typed)
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSADRAIN)
+    try:
+        yield _keys_of(terminal)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def _keys_of(terminal: int) -> Iterator[str]:
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    while typed := os.read(terminal, READ):
+        for key in KEY.findall(decoder.decode(typed)):
+            if key == END:
+                return
+            yield BACK if key in LEFT else _letter(key)
 
 
 def _letter(key: str) -> str:
@@ -72,7 +86,7 @@ def work_through(
         for key in keys:
             if key in choices or key in {BACK, QUIT}:
                 break
-            echo(f"no such key: {key}" if key else "no such key")
+            echo(f"no such key: {key}")
         else:
             return
         if key == QUIT:

@@ -42,7 +42,7 @@ def judge(folder, stage, scores, *, threshold=0.5, by="rules", model="", version
     made_with = {"model": model, "prompts": {prompt: version}} if model else {}
     append(folder, CALLS, CallRecord(number, f"judge {stage}", AT.format(2), options, made_with))
     judged = [
-        Judged(*pair(paper), stage, by, model or "words", score, "because", number, prompt, version)
+        Judged("Q1", pair(paper)[1], stage, by, model or "words", score, "because", number, prompt, version)
         for paper, score in scores.items()
     ]
     append(folder, JUDGEMENTS, *judged)
@@ -51,7 +51,7 @@ def judge(folder, stage, scores, *, threshold=0.5, by="rules", model="", version
 def grade(folder, assessor, grades, *, day=3):
     """Grade papers by number; None skips a paper."""
     (folder / ASSESSMENTS).mkdir(exist_ok=True)
-    lines = [Assessment(*pair(paper), given, AT.format(day)) for paper, given in grades.items()]
+    lines = [Assessment("Q1", pair(paper)[1], given, AT.format(day)) for paper, given in grades.items()]
     append(folder, f"{ASSESSMENTS}/{assessor}.jsonl", *lines)
 
 

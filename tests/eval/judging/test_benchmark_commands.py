@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from functools import partial
+from pathlib import Path
 
 import click
 import pytest
@@ -179,7 +180,8 @@ def states(sample_home, tmp_path_factory):
     """Make a benchmark of two questions; return its folder as it was before each step, and at the end."""
     place = tmp_path_factory.mktemp("states")
     (place / "seeds").write_text(SEEDS)
-    folder, before = place / "made", []
+    folder = place / "made"
+    before: list[Path] = []
     for arguments, keys in steps(folder, place / "seeds"):
         before.append(place / f"state-{len(before)}")
         shutil.copytree(folder, before[-1]) if folder.exists() else before[-1].mkdir()
@@ -274,9 +276,9 @@ def test_the_commands_are_refused_out_of_order(call, folder, seeds):
         with pytest.raises(BadBenchmark):
             call(*arguments)
     call("questions", folder, seeds)
-    for arguments in (("judge", folder, "coarse"), ("confirm", folder, "--assessor", "kim")):
+    for step in (("judge", folder, "coarse"), ("confirm", folder, "--assessor", "kim")):
         with pytest.raises(InvalidCall):
-            call(*arguments)
+            call(*step)
     call("pool", folder, "--method", "or", "--depth", 2)
     with pytest.raises(InvalidCall, match="coarse"):
         call("judge", folder, "fine", "--by", "rules")

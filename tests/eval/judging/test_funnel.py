@@ -103,6 +103,7 @@ def test_the_estimate_of_missed_papers_has_wilson_s_interval():
     grades = {pair(number): _graded(number < 20) for number in range(110)}
     # 10 of 100 sampled papers are relevant: 100 of 1,000. Wilson: (.05522, .17437).
     found = missed(pooled, passed, grades)
+    assert found is not None
     assert (found.dropped, found.graded, found.relevant, found.estimate) == (1_000, 100, 10, 100)
     assert (found.low, found.high) == (pytest.approx(55.22, abs=0.01), pytest.approx(174.37, abs=0.01))
 

@@ -73,4 +73,5 @@ def test_nothing_is_shown_if_all_is_done():
 )
 def test_the_keys_of_a_pipe_are_its_characters(monkeypatch, typed, keys):
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
-    assert "".join(typed_keys()) == keys
+    with typed_keys() as typed_by:
+        assert "".join(typed_by) == keys
