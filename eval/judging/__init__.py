@@ -6,6 +6,6 @@
     shrag benchmark confirm folder --assessor kim
     shrag benchmark report folder --out made
 
-The stages are those of SPARBench (SPAR, section 4.2 and figure 3). The state is a folder of JSON lines
+The stages follow SPARBench (SPAR, section 4.2 and figure 3). The state is a folder of JSON lines
 (`folder.py`): each step appends to it and resumes after its last complete line.
 """

@@ -52,7 +52,7 @@ def prompt_versions_of(judge_: Judge) -> dict[str, int]:
 
 
 def unjudged(benchmark: Benchmark, call: CallRecord) -> dict[str, list[Candidate]]:
-    """Return the papers that a stage has to judge, by query_id: those that the stage before passed."""
+    """Return the papers that passed the stage before and are not judged yet, by query_id."""
     before = {stage.name: stage for stage in automatic_stages(benchmark)}
     order = ("pooled", *STAGES)
     earlier = [before[name] for name in order[: order.index(call.options["stage"])] if name in before]

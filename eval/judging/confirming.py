@@ -117,7 +117,7 @@ class Session:
         return [pair for pair in self.pairs if pair in self.known and self.known[pair].grade is None]
 
     def run(self, keys: Iterator[str], append: Append[Assessment]) -> None:
-        """Show the pairs without a grade, then those that earlier sessions skipped; append each judgement."""
+        """Show the pairs without a grade, then pairs that earlier sessions skipped; append each judgement."""
         again, left = set(self.skipped), len(self.left)
 
         def choose(pair: Pair, key: str) -> None:

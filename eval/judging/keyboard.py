@@ -14,7 +14,7 @@ from base.terminal.output import echo
 
 T = TypeVar("T")
 
-KEY = re.compile(r"\x1b[\[O][A-Z]|.", re.DOTALL)  # an arrow or the like, or a character
+KEY = re.compile(r"\x1b[\[O][A-Z]|.", re.DOTALL)  # an arrow key, or a character
 LEFT = frozenset({"\x1b[D", "\x1bOD"})
 END = "\x04"  # Ctrl-D
 # The letters of the Korean keyboard (Dubeolsik) at the places of the Latin ones.
@@ -67,8 +67,8 @@ def work_through(
 ) -> None:
     """Show the items that are not done, one after the other, and pass the key of each to `choose`.
 
-    `b` returns to the item before, done or not. `q`, or the end of the keys, ends the loop. Keys other than
-    those of `choices` are refused. After the last item the loop continues at the first one that is not done.
+    `b` returns to the item before, done or not. `q`, or the end of the keys, ends the loop. Other keys that
+    `choices` lacks are refused. After the last item the loop continues at the first one that is not done.
 
     Args:
         items: in their order.

@@ -1,4 +1,4 @@
-"""Estimate of the relevant papers among those that the stages dropped, from a graded sample."""
+"""Estimate of the relevant papers that the stages dropped, from a graded sample."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -186,7 +186,7 @@ def _with_id(paper: Paper, paper_id: str) -> Paper:
 
 
 def _short(paper: Paper) -> Paper:
-    """Return the record without the fields that nothing reads; a text stands in for a missing abstract."""
+    """Return the record without the fields that nothing reads; a text replaces a missing abstract."""
     values = {name: getattr(paper, name) for name in FIELDS if getattr(paper, name)}
     text = paper.abstract or paper.body
     values |= {"abstract": text[:LONGEST_TEXT]} if text else {}

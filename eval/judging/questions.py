@@ -54,7 +54,7 @@ async def derive(
 ) -> list[Question]:
     """Derive questions from a seed S1 by a model, until it has `count`; their ids are S1.1, S1.2 and so on.
 
-    The model is asked for `count` questions, and known ones are left out.
+    The prompt requests `count` questions, and known ones are left out.
 
     Raises:
         ModelFailed: the model failed, or wrote no question that is not known.

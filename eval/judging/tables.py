@@ -53,7 +53,7 @@ class Results:
 
     @property
     def relevant(self) -> set[Pair]:
-        """The pairs graded 1 or higher, also those that no stage passed."""
+        """The pairs graded 1 or higher, also pairs that a stage dropped."""
         return {pair for pair, each in self.grades.items() if each.grade}
 
     @property
@@ -92,7 +92,7 @@ def _judge_of(benchmark: Benchmark, name: str) -> tuple[str | None, float | None
 
 
 def methods_table(results: Results) -> Table:
-    """Return the contribution of each ranking: papers and relevant papers, and those that it alone found."""
+    """Return the papers and relevant papers of each ranking, and the number that it alone found."""
     found: dict[Pair, tuple[FoundAt, ...]] = {
         (query_id, candidate.key): candidate.found
         for query_id, candidates in results.benchmark.candidates.items()
