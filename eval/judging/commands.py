@@ -35,24 +35,23 @@ class Steps(click.Group):
 
 @click.group("benchmark", cls=Steps)
 def benchmark() -> None:
-    """Make topics and qrels for your own corpus: pool papers, judge them, confirm the judgements.
+    """Make topics and qrels for your own corpus.
 
-    The steps, in this order: questions, select, pool, judge, confirm, report. Each step resumes where it was
-    interrupted, and may be repeated with more questions, methods or papers. FOLDER keeps their results.
+    Papers are pooled, judged by rules or models, and graded by persons. The steps, in this order: questions,
+    select, pool, judge, confirm, report. Each step resumes where it was interrupted, and may be repeated with
+    more questions, methods or papers. FOLDER keeps their results.
     """
 
 
-@benchmark.command(
-    "questions", cls=SectionedCommand, short_help="Add seed questions, and questions derived from them."
-)
+@benchmark.command("questions", cls=SectionedCommand)
 @folder_argument
 @click.argument("seeds", type=FILE)
 @call_options(QuestionsCall)
 def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None:
-    """Add the questions of the file SEEDS to FOLDER, which is made if needed.
+    """Add seed questions, and questions derived from them.
 
-    SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. With --extend the configured language
-    model derives further questions, for `select`.
+    SEEDS has id, tab, question, or JSON lines {"query_id", "question"}. FOLDER is made if needed. With
+    --extend the configured language model derives further questions, for `select`.
     """
     from eval.judging.folder import create
     from eval.judging.question_step import add_questions
@@ -65,11 +64,11 @@ def questions_command(call: QuestionsCall, *, folder: Path, seeds: Path) -> None
     _exit_if_failed("no question was derived from", failed)
 
 
-@benchmark.command("select", cls=SectionedCommand, short_help="Keep or drop each derived question.")
+@benchmark.command("select", cls=SectionedCommand)
 @folder_argument
 @call_options(SelectCall)
 def select_command(call: SelectCall, *, folder: Path) -> None:
-    """Keep or drop each question that a model derived, with one key per question.
+    """Keep or drop each derived question, with one key.
 
     Keys: y keep, n drop, b back, q quit. Seeds are kept unless dropped with --seeds.
     """
@@ -85,16 +84,15 @@ def select_command(call: SelectCall, *, folder: Path) -> None:
     _print_questions(Benchmark(folder))
 
 
-@benchmark.command(
-    "pool", cls=SectionedCommand, short_help="Search by several methods, and pool their papers."
-)
+@benchmark.command("pool", cls=SectionedCommand)
 @folder_argument
 @call_options(PoolCall, COMPLETIONS)
 def pool_command(call: PoolCall, *, folder: Path) -> None:
-    """Search for the selected questions by several methods, and pool the first papers of each.
+    """Search by several methods, and pool their papers.
 
-    The index and each source are searched separately, and records of the same paper are merged. Repeat the
-    command for further questions or methods, or a larger depth; what is pooled stays.
+    The first papers of each method are pooled for each selected question. The index and each source are
+    searched separately, and records of the same paper are merged. Repeat the command for further questions or
+    methods, or a larger depth; what is pooled stays.
     """
     from base.amounts import counted
     from eval.judging.funnel import automatic_stages
@@ -111,16 +109,15 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     _exit_if_failed("not pooled:", failed)
 
 
-@benchmark.command(
-    "judge", cls=SectionedCommand, short_help="Judge pooled papers by rules or a language model."
-)
+@benchmark.command("judge", cls=SectionedCommand)
 @folder_argument
 @call_options(JudgeCall)
 def judge_command(call: JudgeCall, *, folder: Path) -> None:
-    """Judge the papers of STAGE (coarse or fine) by rules or by the configured language model.
+    """Judge pooled papers by rules or a language model.
 
-    Papers with a score of at least the threshold pass. Judgements are kept: the same command resumes, another
-    threshold judges nothing again, and another judge of a stage replaces the earlier one.
+    STAGE is coarse, for all pooled papers, or fine, for papers that passed the coarse stage. Papers with a
+    score of at least the threshold pass. Judgements are kept: the same command resumes, another threshold
+    judges nothing again, and another judge of a stage replaces the earlier one.
     """
     from eval.judging.judge_step import judge_papers
 
@@ -130,11 +127,11 @@ def judge_command(call: JudgeCall, *, folder: Path) -> None:
     _exit_if_failed("not judged:", failed)
 
 
-@benchmark.command("confirm", cls=SectionedCommand, short_help="Judge the remaining papers yourself.")
+@benchmark.command("confirm", cls=SectionedCommand)
 @folder_argument
 @call_options(ConfirmCall)
 def confirm_command(call: ConfirmCall, *, folder: Path) -> None:
-    """Judge the papers that passed all stages, with one key per paper.
+    """Grade the papers that passed, with one key per paper.
 
     Keys: 0 not relevant, 1 related, 2 relevant, 3 highly relevant, s skip, b back, q quit. Each key is saved
     immediately; the same command resumes, and ends with the papers that were skipped.
@@ -150,14 +147,14 @@ def confirm_command(call: ConfirmCall, *, folder: Path) -> None:
     echo(f"{graded:,} of {len(session.pairs):,} papers graded by {call.assessor}{skipped}")
 
 
-@benchmark.command("status", short_help="Count the papers of each stage.")
+@benchmark.command("status")
 @folder_argument
 def status_command(folder: Path) -> None:
-    """Show how many papers each stage kept, and the agreement of assessors."""
+    """Count the papers of each stage, and show the agreement."""
     _print_stages(folder)
 
 
-@benchmark.command("report", cls=SectionedCommand, short_help="Write topics, qrels, provenance and a report.")
+@benchmark.command("report", cls=SectionedCommand)
 @folder_argument
 @call_options(ReportCall)
 @option_section(
@@ -165,7 +162,7 @@ def status_command(folder: Path) -> None:
     click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."),
 )
 def report_command(call: ReportCall, *, folder: Path, out: Path) -> None:
-    """Write topics, qrels, provenance, a report and a manifest.
+    """Write topics, qrels, provenance and a report.
 
     Grades of persons are the qrels. If assessors differ, the grade of the first one named counts.
     """
