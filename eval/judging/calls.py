@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from base.calls import Call, Flag, Section, described
 from eval.judging.folder import ASSESSOR
@@ -19,10 +19,18 @@ THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {  # defaults
     "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
 }
 
+
+def _checked_name(name: str) -> str:
+    if not ASSESSOR.fullmatch(name):
+        raise ValueError("must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64")
+    return name
+
+
 AssessorName = Annotated[
     str,
     Flag(metavar="NAME"),
-    Field(pattern=f"^{ASSESSOR.pattern}$", description="Name of the assessor: letters, digits, . - _"),
+    AfterValidator(_checked_name),
+    Field(description="Name of the assessor: letters, digits, . - _"),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from base.amounts import counted
 from base.calls import Section
 from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_lines
@@ -94,7 +95,6 @@ def pool_command(call: PoolCall, *, folder: Path) -> None:
     searched separately, and records of the same paper are merged. Repeat the command for further questions or
     methods, or a larger depth; what is pooled stays.
     """
-    from base.amounts import counted
     from eval.judging.funnel import automatic_stages
     from eval.judging.pool_step import pool_papers
     from eval.judging.state import Benchmark
@@ -185,12 +185,10 @@ def _print_questions(benchmark: "Benchmark") -> None:
         for query_id, each in benchmark.questions.items()
         if each.origin == "extended" and query_id not in benchmark.selections
     ]
-    echo(
-        f"{len(benchmark.selected):,} questions selected, of {origins.count('seed'):,} seeds and "
-        f"{origins.count('extended'):,} derived ones"
-    )
+    seeds, derived = counted(origins.count("seed"), "seed"), origins.count("extended")
+    echo(f"{counted(len(benchmark.selected), 'question')} selected, of {seeds} and {derived:,} derived")
     if undecided:
-        echo(f"{len(undecided):,} derived questions wait for `shrag benchmark select`", err=True)
+        echo(f"{len(undecided):,} derived ones wait for `shrag benchmark select`", err=True)
 
 
 def _print_stages(folder: Path) -> None:

@@ -21,7 +21,6 @@ from base.files.durable import cause_of, create_durably
 from base.files.output_files import not_written
 from base.files.regular_files import read_regular
 from base.records import adapter
-from base.terminal.output import json_text
 from eval.errors import BadBenchmark
 from eval.judging.journal import Append, appending, locked
 from eval.judging.records import (
@@ -107,16 +106,7 @@ def create(path: Path, seed: int | None) -> None:
 
 
 def assessments_file(path: Path, assessor: str) -> str:
-    """Return the name of an assessor's file, and make its folder.
-
-    Raises:
-        InvalidCall: the name is no word of letters and digits.
-        OutputNotWritten: the folder cannot be made.
-    """
-    if not ASSESSOR.fullmatch(assessor):
-        raise InvalidCall(
-            f"{json_text(assessor)} is no name of an assessor: letters, digits, '.', '-' and '_', at most 64"
-        )
+    """Return the name of an assessor's file, and make its folder; raise OutputNotWritten if that fails."""
     try:
         (path / ASSESSMENTS).mkdir(exist_ok=True)
     except OSError as error:
