@@ -50,7 +50,7 @@ class IndexCall(ExperimentCall):
 class JudgedCall(IndexCall):
     """The options of an experiment on an index, topics and judgements of the user."""
 
-    files = ("topics", "qrels")
+    files: ClassVar[tuple[str, ...]] = ("topics", "qrels")
 
     topics: Annotated[
         str,
@@ -155,7 +155,8 @@ class Figure:
 class Outcome:
     """The tables and figures of an experiment, made from the records of its topics.
 
-    `main` has the main numbers by name, for a comparison with published values.
+    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
+    the folder by name, such as a table of answers.
     """
 
     tables: tuple[Table, ...]
@@ -163,6 +164,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     main: Mapping[str, float] = field(default_factory=dict)
     runs: Mapping[str, Run] = field(default_factory=dict)  # in addition to the rankings of the topics
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
