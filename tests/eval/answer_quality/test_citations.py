@@ -2,9 +2,11 @@
 
 import pytest
 
-from eval.answer_quality.citations import Judged, citation_scores, parts_of, precise_citations
+from eval.answer_quality.citations import Judged, Verdict, citation_scores, parts_of, precise_citations
 
-YES, NO, FAILED = "supported", "unsupported", "not judged"
+YES: Verdict = "supported"
+NO: Verdict = "unsupported"
+FAILED: Verdict = "not judged"
 A: tuple[str, ...] = ("a",)
 B: tuple[str, ...] = ("b",)
 AB: tuple[str, ...] = ("a", "b")
@@ -37,7 +39,7 @@ def test_one_citation_is_precise_if_it_supports_the_sentence(verdict, precise):
     ],
 )
 def test_a_citation_that_neither_supports_nor_is_needed_is_not_precise(alone, precise):
-    assert precise_citations(AB, {**alone, AB: YES}) == precise
+    assert precise_citations(AB, {AB: YES} | alone) == precise
 
 
 def test_no_citation_of_an_unsupported_sentence_is_precise():
