@@ -3,6 +3,7 @@
 EvalError
 ├── BadTopics       an unreadable topics file; names the line
 ├── BadQrels        an unreadable judgements file; names the line
+├── BadBenchmark    unreadable files of a benchmark; names file and line
 ├── BadRun          an unreadable run, or one that a run file cannot represent
 ├── RunBusy         another process is making the same run
 ├── BadMeasure      an unknown measure, or one that cannot be computed here
@@ -21,6 +22,10 @@ class BadTopics(EvalError):
 
 class BadQrels(EvalError):
     """An unreadable judgements file."""
+
+
+class BadBenchmark(EvalError):
+    """Unreadable files of a benchmark."""
 
 
 class BadRun(EvalError):

@@ -1,0 +1,101 @@
+"""Identity of papers across benchmarks, indexes and sources: DOI, arXiv id without version, or title.
+
+Two records are one paper if they have an identifier in common. Titles are compared by their letters and
+digits. Texts are not compared, unlike in `retriever/duplicates`, since a benchmark lists titles and ids only.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Self, TypeAlias
+
+from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, whole_doi
+from indexer.corpora.papers import Paper
+from retriever.sources.kinds.arxiv import PREPRINT
+
+ID, DOI, ARXIV, TITLE = "id", "doi", "arxiv", "title"  # in the order in which they are compared
+Identifier: TypeAlias = tuple[str, str]  # its kind, and its normal form
+
+ARXIV_ID = re.compile(
+    rf"(?:(?:https?://)?(?:[\w.]+\.)?arxiv\.org/(?:abs|pdf|html)/|10\.48550/arxiv\.|arxiv:\s*)?"
+    rf"({PREPRINT.pattern})(?:v[0-9]+)?(?:\.pdf)?",
+    re.IGNORECASE,
+)
+MONTH = re.compile(r"([0-9]{2})([0-9]{2})\.[0-9]{4,5}")  # of arXiv ids since April 2007
+CENTURY = 2000
+
+
+def arxiv_id(text: str) -> str:
+    """Return the arXiv id in an id, an address or a DOI, in lower case and without version; "" if none."""
+    found = ARXIV_ID.fullmatch(text.strip())
+    return found[1].lower() if found else ""
+
+
+def arxiv_id_of(paper: Paper) -> str:
+    """Return the arXiv id of a record by its id, DOI or address; "" if none."""
+    return next(filter(None, map(arxiv_id, (paper.id, normal_doi(paper.doi), paper.url))), "")
+
+
+def identifiers_of(paper: Paper, *, own_id: bool = True) -> tuple[Identifier, ...]:
+    """Return the identifiers of a record, the most reliable first.
+
+    Args:
+        paper: a record of a benchmark, an index or a source.
+        own_id: whether the id of the record is an identifier, as in the index that the judgements refer to.
+    """
+    preprint = arxiv_id_of(paper)
+    titles = (normal_title(title) for title in (paper.title, paper.title2))
+    doi = whole_doi(paper.doi)
+    found: list[Identifier] = [(ID, paper.id)] if own_id else []
+    found += [(DOI, doi)] if doi else []
+    found += [(ARXIV, preprint)] if preprint else []
+    found += [(TITLE, title) for title in titles if len(title) >= SHORTEST_TITLE]
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPapers:
+    """The judged papers of a question: grades by id, and ids by identifier."""
+
+    grades: Mapping[str, int]
+    ids: Mapping[Identifier, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, grades: Mapping[str, int], records: Mapping[str, Paper]) -> Self:
+        """Take grades by id, and records of these papers, if any; without a record only the id counts."""
+        ids: dict[Identifier, str] = {(ID, paper_id): paper_id for paper_id in grades}
+        for paper_id in grades:
+            for identifier in identifiers_of(records[paper_id]) if paper_id in records else ():
+                ids.setdefault(identifier, paper_id)
+        return cls(grades, ids)
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """Ids of the relevant papers."""
+        return frozenset(paper_id for paper_id, grade in self.grades.items() if grade > 0)
+
+    def judged_id(self, paper: Paper, *, own_id: bool = True) -> str | None:
+        """Return the id under which a record was judged; None if it was not."""
+        found = (self.ids.get(identifier) for identifier in identifiers_of(paper, own_id=own_id))
+        return next(filter(None, found), None)
+
+    def known_ids(self, papers: Iterable[Paper], *, own_id: bool = True) -> list[str]:
+        """Return the ids of records in their order: the judged id, else the record's own.
+
+        Further records of a paper are left out.
+        """
+        return list(dict.fromkeys(self.judged_id(paper, own_id=own_id) or paper.id for paper in papers))
+
+
+def is_after(paper: Paper, day: date | None) -> bool:
+    """Whether a paper is newer than a question.
+
+    The month of an arXiv id counts, else the year. A paper without either, or of the same year or month, is
+    not newer.
+    """
+    if day is None:
+        return False
+    if found := MONTH.fullmatch(arxiv_id_of(paper)):
+        return (CENTURY + int(found[1]), int(found[2])) > (day.year, day.month)
+    return paper.year is not None and paper.year > day.year
