@@ -107,23 +107,10 @@ async def find_in_sources(
         )
     step = Step("find-papers", request.as_record(), listener)
     before = replace(state or FindingState(request.question), request=request.changed(budget=Budget()))
-    async with AsyncExitStack() as stack:
-        relevance = await stack.enter_async_context(_relevance(opened, settings))
-        if model is None and settings.generator.llm.configured:
-            model = await stack.enter_async_context(settings.language_model())
-        if model:
+    allowance = Allowance(request.budget, before.spent)
+    async with open_resources(opened, request, settings, allowance, model=model) as resources:
+        if resources.model:
             before = before.with_prompts(agent_prompts(request))
-        allowance = Allowance(request.budget, before.spent)
-        year = year_of(settings)
-        question = normalize("NFC", request.question)
-        constraints = find_constraints(question, year)
-        excluded = await relevance.excluded(question, constraints)
-        ranking = await stack.enter_async_context(
-            QuestionRanking(question, constraints, opened.sources, relevance.models, settings.retriever)
-        )
-        resources = FindResources(
-            opened.sources, relevance, ranking, model, allowance, year, constraints, excluded
-        )
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
     notes = list(dict.fromkeys(step.all_notes()))
@@ -145,6 +132,30 @@ async def find_in_sources(
         step=step,
         milliseconds=step.milliseconds or 0.0,
     )
+
+
+@asynccontextmanager
+async def open_resources(
+    opened: OpenedSources,
+    request: FindRequest,
+    settings: Settings,
+    allowance: Allowance,
+    *,
+    model: LanguageModel | None = None,
+) -> AsyncIterator[FindResources]:
+    """Open the resources of the agents for one question, with the language model if one is configured."""
+    async with AsyncExitStack() as stack:
+        relevance = await stack.enter_async_context(_relevance(opened, settings))
+        if model is None and settings.generator.llm.configured:
+            model = await stack.enter_async_context(settings.language_model())
+        year = year_of(settings)
+        question = normalize("NFC", request.question)
+        constraints = find_constraints(question, year)
+        excluded = await relevance.excluded(question, constraints)
+        ranking = await stack.enter_async_context(
+            QuestionRanking(question, constraints, opened.sources, relevance.models, settings.retriever)
+        )
+        yield FindResources(opened.sources, relevance, ranking, model, allowance, year, constraints, excluded)
 
 
 @asynccontextmanager
