@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 import numpy as np
@@ -19,10 +18,7 @@ import numpy as np
 from base.amounts import counted
 from base.files.output_files import write_output
 from eval.errors import BadRun
-from eval.files import numbered_lines
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
+from eval.files import Digest, numbered_lines
 
 Ranking = list[tuple[str, float]]
 Run = dict[str, Ranking]
@@ -81,7 +77,7 @@ def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:
     return [(found, float(str(score))) for found, score in zip(ids, scores, strict=True)]
 
 
-def read_run(path: str | Path, digest: "_Hash | None" = None) -> Run:
+def read_run(path: str | Path, digest: Digest | None = None) -> Run:
     """Read a run, optionally gzipped: rankings by score, ties by rank; `digest` hashes the bytes.
 
     Raises:

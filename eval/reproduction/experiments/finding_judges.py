@@ -34,7 +34,11 @@ PUBLISHED = (
 )
 COLUMNS = (
     "judge",
-    *(f"{measure}, {name}" for name in ("AutoScholarQuery", "SPARBench") for measure in ("F1", "recall", "precision")),
+    *(
+        f"{measure}, {name}"
+        for name in ("AutoScholarQuery", "SPARBench")
+        for measure in ("F1", "recall", "precision")
+    ),
 )
 
 

@@ -53,7 +53,11 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
     }
     return Outcome(
         (
-            Table("Papers known and judged relevant for each topic, by layers of references", COLUMNS, tuple(rows)),
+            Table(
+                "Papers known and judged relevant for each topic, by layers of references",
+                COLUMNS,
+                tuple(rows),
+            ),
             published("SPAR, table 5", ("benchmark", *COLUMNS[:-1]), PUBLISHED),
         ),
         notes=tuple(finding_notes(materials, topics)),

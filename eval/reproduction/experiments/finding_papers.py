@@ -164,7 +164,9 @@ def systems(sources: Sequence[str]) -> tuple[str, ...]:
 def summary(call: FindingPapers, materials: SourcesToo, topics: Sequence[Record]) -> Outcome:
     """Average the counts of each system over the topics."""
     names = systems([each.name for each in materials.declared])
-    measured = score_table(f"Papers found, at most {call.k} for each topic", "system", topics, "systems", names)
+    measured = score_table(
+        f"Papers found, at most {call.k} for each topic", "system", topics, "systems", names
+    )
     columns = ("system", *(f"{measure}, {name}" for name in BENCHMARKS for measure in COLUMNS[:3]))
     missing = [name for name in names if all(topic["systems"].get(name) is None for topic in topics)]
     notes = [f"{name}: {why(name)}." for name in missing]

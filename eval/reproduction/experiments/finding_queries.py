@@ -94,8 +94,8 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
         "relevant, not by native queries",
     )
     examples = [
-        (topic["query_id"], example["query"], example["kind"], example["paper"], ", ".join(example["found"]))
-        for topic in topics
+        (query_id, example["query"], example["kind"], example["paper"], ", ".join(example["found"]))
+        for query_id, topic in zip(materials.topics, topics, strict=True)
         for example in topic["examples"]
     ]
     tables = [Table("Papers that the queries found", columns, tuple(rows))]

@@ -5,16 +5,18 @@ both languages, in ten queries whose results are joined. Each row changes one ch
 the keywords come from statistics; importance is TF-IDF, or the entropy of equation 2.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from statistics import fmean
+from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, ExperimentCall, Materials, Outcome, Table
+from eval.reproduction.experiment import Cell, Experiment, JudgedCall, Outcome, Record, Table, TopicResult
+from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import ChangeKeywords, ChangePlan, open_topic, retrieve
-from eval.runs import Run
+from eval.runs import Ranking
 from eval.significance import compare
 from retriever.query_plan import QueryPlan
 from retriever.settings import KeywordRanking
@@ -22,7 +24,7 @@ from retriever.settings import KeywordRanking
 MOST = 100  # documents of a single query
 
 
-class KeywordAblation(ExperimentCall):
+class KeywordAblation(JudgedCall):
     """How many documents."""
 
     k: Annotated[
@@ -69,25 +71,30 @@ VARIANTS = (
 )
 
 
-async def run(call: KeywordAblation, materials: Materials) -> Outcome:
-    """Retrieve the documents of each topic in each variant."""
-    topics: list[dict[str, Any]] = []
-    runs: dict[str, Run] = {variant.name: {} for variant in VARIANTS}
-    for query_id, question in materials.each_topic():
-        relevant, variants = materials.relevant(query_id), {}
-        usual = await open_topic(question, call.k, materials)
-        for variant in VARIANTS:
-            topic = usual
-            if variant.importance:
-                topic = await open_topic(question, call.k, materials, variant.importance)
-            found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
-            runs[variant.name][query_id] = found.ranking
-            variants[variant.name] = {
-                "found": len(relevant.intersection(each for each, _ in found.ranking)),
-                "found_by_union": len(relevant & found.union),
-                "union": len(found.union),
-            }
-        topics.append({"query_id": query_id, "relevant": len(relevant), "variants": variants})
+async def variants_of_topic(
+    call: KeywordAblation, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Retrieve the documents of a topic in each variant."""
+    relevant, variants = materials.relevant(query_id), {}
+    usual = await open_topic(question, call.k, materials)
+    rankings: dict[str, Ranking] = {}
+    for variant in VARIANTS:
+        topic = usual
+        if variant.importance:
+            settings = materials.settings.retriever.model_copy(update={"ranking": variant.importance})
+            topic = await open_topic(question, call.k, materials, settings=settings)
+        found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
+        rankings[variant.name.replace(",", "").replace(" ", "-")] = found.ranking
+        variants[variant.name] = {
+            "found": len(relevant.intersection(each for each, _ in found.ranking)),
+            "found_by_union": len(relevant & found.union),
+            "union": len(found.union),
+        }
+    return TopicResult({"relevant": len(relevant), "variants": variants}, rankings)
+
+
+def summary(call: KeywordAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Compare the variants with the first one."""
     table = Table(
         f"Variants of keywords and queries, {call.k} documents for each topic",
         (
@@ -97,11 +104,11 @@ async def run(call: KeywordAblation, materials: Materials) -> Outcome:
         tuple(_row(variant.name, topics) for variant in VARIANTS),
     )
     notes = ("Differences are to the first row; p: paired randomisation test.", *materials.notes())
-    named = {name.replace(",", "").replace(" ", "-"): run for name, run in runs.items()}
-    return Outcome((table,), notes=notes, topics=tuple(topics), runs=named)
+    main = {f"share, {variant.name}": fmean(_shares(variant.name, topics, "found")) for variant in VARIANTS}
+    return Outcome((table,), notes=notes, main=main)
 
 
-def _row(name: str, topics: Sequence[Mapping[str, Any]]) -> tuple[Cell, ...]:
+def _row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
     shares = _shares(name, topics, "found")
     test = None if name == WHOLE.name else compare(_shares(WHOLE.name, topics, "found"), shares)
     return (
@@ -114,8 +121,10 @@ def _row(name: str, topics: Sequence[Mapping[str, Any]]) -> tuple[Cell, ...]:
     )
 
 
-def _shares(name: str, topics: Sequence[Mapping[str, Any]], part: str) -> list[float]:
+def _shares(name: str, topics: Sequence[Record], part: str) -> list[float]:
     return [topic["variants"][name][part] / topic["relevant"] for topic in topics]
 
 
-EXPERIMENT = Experiment("Keyword ablation", "choices of SHRAG, sections 3.1 and 3.2", KeywordAblation, run)
+EXPERIMENT = Experiment(
+    "Keyword ablation", "SHRAG, sections 3.1 and 3.2", KeywordAblation, variants_of_topic, summary
+)

@@ -62,9 +62,7 @@ async def query_forms(
     return QueryForms(forms, failures)
 
 
-async def query_list(
-    source: LimitedSource, queries: Sequence[Query], k: int, filters: Filters
-) -> QueryList:
+async def query_list(source: LimitedSource, queries: Sequence[Query], k: int, filters: Filters) -> QueryList:
     """Return the first k papers of a source; the lists of several queries are fused by reciprocal ranks."""
     if not queries:
         return QueryList()

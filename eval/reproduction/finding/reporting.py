@@ -35,9 +35,7 @@ def score_table(title: str, kind: str, topics: Sequence[Record], part: str, name
     return Table(title, (kind, *COLUMNS), tuple(rows))
 
 
-def compared_table(
-    title: str, kind: str, topics: Sequence[Record], part: str, names: Sequence[str]
-) -> Table:
+def compared_table(title: str, kind: str, topics: Sequence[Record], part: str, names: Sequence[str]) -> Table:
     """Return a score table with the difference of each row to the first one, by each question's F1.
 
     Differences are over the questions that have both rows.
@@ -80,7 +78,7 @@ def finding_notes(materials: FindingMaterials, topics: Sequence[Record]) -> Iter
     if not materials.settings.generator.llm.configured:
         yield "Without a language model: queries, judgements and re-ranking by rules."
     if failed := sum(bool(topic.get("failures")) for topic in topics):
-        yield f"{failed:,} topics with a failed model call, which rules replaced (`failures` in topics.jsonl)."
+        yield f"{failed:,} topics with a failed call, replaced by rules (`failures` in topics.jsonl)."
     if materials.days:
         dated = sum(query_id in materials.days for query_id in materials.topics)
         yield f"{dated:,} topics have a day: papers that are newer are left out."

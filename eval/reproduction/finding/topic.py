@@ -30,8 +30,6 @@ from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class FindingTopic:
     """A question, its judged papers, and everything that a search for papers needs.
