@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from eval.keywords import ask_for_keywords
 from eval.reproduction.materials import Materials
 from generator.llm import LanguageModel
+from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
 from retriever.requests.context import SearchContext
@@ -96,6 +97,22 @@ async def retrieve(
     return Retrieved(
         [(materials.id_of(hit), score) for hit, score in hits], union_of(computed(stages.pool), materials)
     )
+
+
+def whole_compounds(plan: QueryPlan) -> QueryPlan:
+    """Search for a keyword of several tokens as a phrase, instead of any of its tokens."""
+    return replace(
+        plan,
+        queries=tuple(replace(named, query=_with_phrases(named.query)) for named in plan.queries),
+    )
+
+
+def _with_phrases(query: Query) -> Query:
+    if isinstance(query, Or):
+        return Or(tuple(map(_with_phrases, query.clauses)))
+    if isinstance(query, Term) and len(query.tokens) > 1:
+        return Phrase(query.text, tuple(enumerate(query.tokens)), query.field, query.weight)
+    return query
 
 
 def union_of(pool: CandidatePool, materials: Materials) -> frozenset[str]:
