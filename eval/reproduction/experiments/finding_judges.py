@@ -2,8 +2,8 @@
 
 Table 6 of SPAR, which compares models; here the rows are the judges of the configured model. The brief prompt
 asks for one score. The complex prompt asks for three criteria, a gate and deductions, from which the score is
-computed. The rules judge by a cross-encoder or an encoder if the index has one, else by the probability of the
-paper's score in the question's ranking. All other agents are the same in each row.
+computed. The rules judge by a cross-encoder or an encoder if one is configured, else by the probability of
+the paper's score in the question's ranking. All other agents are the same in each row.
 """
 
 from collections.abc import Sequence

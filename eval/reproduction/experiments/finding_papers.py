@@ -74,13 +74,13 @@ class SourcesToo(FindingMaterials):
 
     def index_record(self) -> dict[str, Any]:
         """Return the properties of the index and the sources that affect results."""
-        record = super(SourcesToo, self).index_record()  # noqa: UP008 - a class with slots is made anew
+        record = super(SourcesToo, self).index_record()
         return record | sources_record(self.declared, [])["sources"] if self.declared else record
 
 
 @contextmanager
 def opened(call: FindingPapers) -> Iterator[SourcesToo]:
-    """Open the inputs, and read the declarations of the sources; raises as `opened_finding`, `read_declared`."""
+    """Open the inputs and read the declared sources; raises as `opened_finding` and `read_declared`."""
     declared = read_declared(call.sources) if call.sources else []
     with opened_finding(call) as materials:
         settings = materials.settings

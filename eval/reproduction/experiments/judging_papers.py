@@ -1,10 +1,10 @@
 """Agreement of judges of relevance with the judgements of QRELS: precision, recall and F1 of pairs.
 
-Table 7 of SPAR. A pair is a question and a paper. Judged pairs from --grade on are relevant. Judged pairs below
-it are not, and neither are --negatives unjudged pairs of each question, sampled from the papers that are judged
-for other questions. A judge finds a pair relevant if its score reaches the threshold of `find-papers`. Micro
-averages count all pairs alike, macro averages all questions. The first row, which finds every pair relevant,
-shows the F1 that needs no judge.
+Table 7 of SPAR. A pair is a question and a paper. Judged pairs from --grade on are relevant. Judged pairs
+below it are not, and neither are --negatives unjudged pairs of each question, sampled from the papers that
+are judged for other questions. A judge finds a pair relevant if its score reaches the threshold of
+`find-papers`. Micro averages count all pairs alike, macro averages all questions. The first row, which finds
+every pair relevant, shows the F1 that needs no judge.
 """
 
 import random
@@ -17,7 +17,7 @@ from pydantic import Field
 from base.calls import Flag, Section
 from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import THRESHOLD, FindingCall, FindingMaterials, opened_finding
-from eval.reproduction.finding.judges import BRIEF, COMPLEX, JUDGES, judges_of
+from eval.reproduction.finding.judges import JUDGES, judges_of
 from eval.reproduction.finding.reporting import counts_of, finding_notes, main_numbers, published
 from eval.reproduction.finding.topic import FindingTopic, failures_of, find_request, open_topic, resources_of
 from eval.reproduction.set_measures import SetCounts, set_scores
@@ -30,6 +30,10 @@ from retriever.question.asked_words import subject_text
 from retriever.sources.merging import MergedPaper
 
 EVERY = "every pair is relevant"
+MACRO = (
+    "Macro F1 is the mean of each question's F1. Macro precision is over the questions with a pair found "
+    "relevant."
+)
 
 PUBLISHED = (
     ("PaSa's selector", 0.7010, 0.1291, 0.4980),
@@ -162,10 +166,9 @@ def summary(call: JudgingPapers, materials: FindingMaterials, topics: Sequence[R
             published("SPAR, table 7, F1", ("judge", "TREC-COVID", "SciDocs", "LitSearch"), PUBLISHED),
         ),
         notes=(
-            f"{pairs:,} pairs of {len(judged):,} topics, {positive:,} of them relevant (grade {call.grade} or "
-            f"more), {sampled:,} of them unjudged.",
-            "Macro F1 is the mean of each question's F1; macro precision is over the questions with a pair "
-            "judged relevant.",
+            f"{pairs:,} pairs of {len(judged):,} topics: {positive:,} relevant, {sampled:,} unjudged.",
+            f"A pair of grade {call.grade} or more is relevant.",
+            MACRO,
             *([f"{absent:,} judged papers are not in the index, and left out."] if absent else ()),
             *finding_notes(materials, topics),
         ),

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
@@ -27,7 +27,7 @@ THRESHOLD = FindOptions.model_fields["threshold"].default
 class FindingCall(JudgedCall):
     """Options of a search for papers, and of its evaluation."""
 
-    files = ("topics", "qrels", "papers")
+    files: ClassVar[tuple[str, ...]] = ("topics", "qrels", "papers")
 
     papers: Annotated[
         str | None,
@@ -87,7 +87,7 @@ def opened_finding(call: FindingCall) -> Iterator[FindingMaterials]:
 def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
     """Read records by id; raises BadBenchmark with file and line."""
     papers: dict[str, Paper] = {}
-    for number, line in numbered_lines(path, BadBenchmark, digest):  # type: ignore[arg-type]
+    for number, line in numbered_lines(path, BadBenchmark, digest):
         try:
             paper = Paper.model_validate(DECODER.decode(line))
         except ValidationError as error:
