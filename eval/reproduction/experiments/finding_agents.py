@@ -12,7 +12,13 @@ from collections.abc import Mapping, Sequence
 
 from eval.reproduction.experiment import Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
-from eval.reproduction.finding.reporting import compared_table, finding_notes, main_numbers, published
+from eval.reproduction.finding.reporting import (
+    MEASURES,
+    compared_table,
+    finding_notes,
+    main_numbers,
+    published,
+)
 from eval.reproduction.finding.topic import (
     FindingTopic,
     failures_of,
@@ -109,7 +115,7 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
             _reranking_table(before, after),
             published("SPAR, table 4, re-ranking", ("benchmark", *ORDERS), RERANKING),
         ),
-        notes=tuple(finding_notes(materials, topics)),
+        notes=(*MEASURES, *finding_notes(materials, topics)),
         main=main,
     )
 

@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from eval.reproduction.experiment import Experiment, Outcome, Record, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.judges import JUDGES, judges_of
-from eval.reproduction.finding.reporting import compared_table, finding_notes, main_numbers, published
+from eval.reproduction.finding.reporting import (
+    MEASURES,
+    compared_table,
+    finding_notes,
+    main_numbers,
+    published,
+)
 from eval.reproduction.finding.topic import failures_of, find, open_topic, ranking_of
 
 # F1, recall and precision on AutoScholarQuery, then on SPARBench.
@@ -65,7 +71,7 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
             compared_table(title, "judge", topics, "judges", list(JUDGES)),
             published("SPAR, table 6", COLUMNS, PUBLISHED),
         ),
-        notes=tuple(finding_notes(materials, topics)),
+        notes=(*MEASURES, *finding_notes(materials, topics)),
         main=main_numbers(topics, "judges", {judge: judge for judge in JUDGES}),
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import THRESHOLD, FindingCall, FindingMaterials, opened_finding
-from eval.reproduction.finding.reporting import counts_of, finding_notes, published
+from eval.reproduction.finding.reporting import MEASURES, counts_of, finding_notes, published
 from eval.reproduction.finding.topic import failures_of, find, open_topic, ranking_of
 from eval.reproduction.set_measures import SetScores, set_scores
 
@@ -60,7 +60,7 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
             ),
             published("SPAR, table 5", ("benchmark", *COLUMNS[:-1]), PUBLISHED),
         ),
-        notes=tuple(finding_notes(materials, topics)),
+        notes=(*MEASURES, *finding_notes(materials, topics)),
         main=main,
     )
 

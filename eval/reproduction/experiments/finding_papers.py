@@ -15,8 +15,8 @@ from typing import Any
 from eval.manifest import sources_record
 from eval.reproduction.experiment import Experiment, Outcome, Record, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
-from eval.reproduction.finding.query_lists import FORMS, KEYWORDS, REFINED, query_forms, query_list
-from eval.reproduction.finding.reporting import finding_notes, main_numbers, published, score_table
+from eval.reproduction.finding.query_lists import FORMS, query_forms, query_list
+from eval.reproduction.finding.reporting import MEASURES, finding_notes, main_numbers, published, score_table
 from eval.reproduction.finding.topic import (
     FindingTopic,
     failures_of,
@@ -122,20 +122,20 @@ async def _by_queries(
 ) -> dict[str, list[str] | None]:
     """Search the index and the sources with the queries of each form; None if a form or a source fails."""
     request, step = find_request(call, topic), Step("queries", {})
-    places = [(INDEX, topic.opened.sources[0]), *((source.name, source) for source in sources)]
+    places = [(INDEX, topic.opened.sources[0]), *((_label(source.name), source) for source in sources)]
     async with resources_of(topic, request) as resources:
         kinds = sorted({source.kind for _, source in places})
         forms = await query_forms(request, resources, kinds, step)
-    failures += forms.failures
+    failures += failures_of(step)
     filters = Filters(years=Range(None, topic.day.year)) if topic.day else Filters()
     lists: dict[str, list[str] | None] = {}
     for place, source in places:
         for form in FORMS:
             name = f"{place}, {form}"
-            if form not in forms.by_form:
+            if form not in forms:
                 lists[name] = None
                 continue
-            found = await query_list(source, forms.by_form[form][source.kind], call.k, filters)
+            found = await query_list(source, forms[form][source.kind], call.k, filters)
             failures += [found.failure] if found.failure else []
             lists[name] = None if found.failure else topic.ids(found.papers, own_id=place == INDEX)
     return lists
@@ -155,9 +155,13 @@ def _run_name(system: str) -> str:
     return system.replace(",", "").replace(" ", "-")
 
 
+def _label(source: str) -> str:
+    return f"source {source}"
+
+
 def systems(sources: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the rows, for these sources besides the index."""
-    queries = (f"{place}, {form}" for place in (INDEX, *sources) for form in FORMS)
+    queries = (f"{place}, {form}" for place in (INDEX, *map(_label, sources)) for form in FORMS)
     return (*queries, METHOD, FIND, *([FIND_IN_SOURCES] if sources else []))
 
 
@@ -168,19 +172,11 @@ def summary(call: FindingPapers, materials: SourcesToo, topics: Sequence[Record]
         f"Papers found, at most {call.k} for each topic", "system", topics, "systems", names
     )
     columns = ("system", *(f"{measure}, {name}" for name in BENCHMARKS for measure in COLUMNS[:3]))
-    missing = [name for name in names if all(topic["systems"].get(name) is None for topic in topics)]
-    notes = [f"{name}: {why(name)}." for name in missing]
     return Outcome(
         (measured, published("SPAR, table 1", columns, PUBLISHED)),
-        notes=(*notes, *finding_notes(materials, topics)),
+        notes=(*MEASURES, *finding_notes(materials, topics)),
         main=main_numbers(topics, "systems", {FIND: "find-papers", METHOD: "method shrag"}),
     )
-
-
-def why(system: str) -> str:
-    """Return the reason of a row without values."""
-    needs_model = system.endswith((REFINED, KEYWORDS))
-    return "written by a language model (--model)" if needs_model else "no topic was answered"
 
 
 EXPERIMENT = Experiment(

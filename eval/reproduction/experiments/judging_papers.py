@@ -17,7 +17,7 @@ from pydantic import Field
 from base.calls import Flag, Section
 from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import THRESHOLD, FindingCall, FindingMaterials, opened_finding
-from eval.reproduction.finding.judges import JUDGES, judges_of
+from eval.reproduction.finding.judges import JUDGES, RULES, judges_of
 from eval.reproduction.finding.reporting import counts_of, finding_notes, main_numbers, published
 from eval.reproduction.finding.topic import FindingTopic, failures_of, find_request, open_topic, resources_of
 from eval.reproduction.set_measures import SetCounts, set_scores
@@ -91,10 +91,14 @@ async def pairs_of_topic(
     topic = await open_topic(materials, query_id, question)
     pairs = await _pairs(call, materials, query_id, topic)
     found, failures = {EVERY: SetCounts.of(pairs.papers, pairs.relevant).record()}, []
+    replaced: dict[str, int] = {}
     for name in judges_of(materials) if pairs.papers else ():
         step = Step("judging", {})
-        judged = await _judged_relevant(call, topic, pairs.papers, name, step)
-        found[name] = SetCounts.of(judged, pairs.relevant).record()
+        state = await _judged(call, topic, pairs.papers, name, step)
+        relevant = [paper_id for paper_id, _ in state.relevant(THRESHOLD)]
+        found[name] = SetCounts.of(relevant, pairs.relevant).record()
+        if name != RULES:
+            replaced[name] = sum(_by_rules(known) for known in state.papers.values())
         failures += failures_of(step)
     return TopicResult(
         {
@@ -102,6 +106,7 @@ async def pairs_of_topic(
             "pairs": len(pairs.papers),
             "sampled": pairs.sampled,
             "absent": pairs.absent,
+            "replaced": replaced,
             "failures": failures,
         }
     )
@@ -127,10 +132,10 @@ async def _pairs(
     )
 
 
-async def _judged_relevant(
+async def _judged(
     call: JudgingPapers, topic: FindingTopic, papers: Mapping[str, Paper], name: str, step: Step
-) -> list[str]:
-    """Return the ids of the papers that a judge finds relevant; links between papers do not count."""
+) -> FindingState:
+    """Return a state whose papers are judged by a judge; links between papers do not count."""
     options = dict(JUDGES[name])
     options["without"] = options.get("without", frozenset()) | frozenset(ADDITIONS)
     request = find_request(call, topic, **options)
@@ -148,8 +153,12 @@ async def _judged_relevant(
             queries=(SearchQuery(topic.question, "question", found=tuple(papers)),),
             papers=known,
         )
-        state = await judge(state, request, resources, step)
-    return [paper_id for paper_id, _ in state.relevant(THRESHOLD)]
+        return await judge(state, request, resources, step)
+
+
+def _by_rules(known: KnownPaper) -> bool:
+    """Whether rules judged a paper, whose judgements have themselves as a part."""
+    return known.judgement is not None and known.judgement.by in known.judgement.parts
 
 
 def summary(call: JudgingPapers, materials: FindingMaterials, topics: Sequence[Record]) -> Outcome:
@@ -169,6 +178,11 @@ def summary(call: JudgingPapers, materials: FindingMaterials, topics: Sequence[R
             f"{pairs:,} pairs of {len(judged):,} topics: {positive:,} relevant, {sampled:,} unjudged.",
             f"A pair of grade {call.grade} or more is relevant.",
             MACRO,
+            *(
+                f"{name}: rules judged {count:,} pairs, because the reply was unusable."
+                for name in JUDGES
+                if (count := sum(topic["replaced"].get(name, 0) for topic in judged))
+            ),
             *([f"{absent:,} judged papers are not in the index, and left out."] if absent else ()),
             *finding_notes(materials, topics),
         ),

@@ -21,14 +21,6 @@ FORMS = (TYPED, REFINED, KEYWORDS)
 
 
 @dataclass(frozen=True, slots=True)
-class QueryForms:
-    """The queries of a question in each form, by kind of source; a form that needs a model may be missing."""
-
-    by_form: Mapping[str, Mapping[str, tuple[Query, ...]]]
-    failures: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class QueryList:
     """The first papers of a source, or the reason why it did not answer."""
 
@@ -38,8 +30,8 @@ class QueryList:
 
 async def query_forms(
     request: FindRequest, resources: FindResources, kinds: Sequence[str], step: Step
-) -> QueryForms:
-    """Write the queries of a question in each form; without a model only as typed.
+) -> dict[str, Mapping[str, tuple[Query, ...]]]:
+    """Write the queries of a question in each form, by kind of source; without a model only as typed.
 
     A refined form has the queries of the understanding agent, or the question if it needs no expansion.
     """
@@ -48,7 +40,7 @@ async def query_forms(
         queries = [words_query(await resources.relevance.words(text)) for text in texts]
         return dict.fromkeys(kinds, tuple(query for query in queries if query.clauses))
 
-    forms = {TYPED: await words_of([request.question])}
+    forms: dict[str, Mapping[str, tuple[Query, ...]]] = {TYPED: await words_of([request.question])}
     if resources.model is not None:
         subject = subject_text(request.question, resources.constraints)
         understanding = await understand(request, resources, step, subject)
@@ -58,8 +50,7 @@ async def query_forms(
         [written] = await write_queries(question, kinds, request, resources, step)
         if written.has_other_words:
             forms[KEYWORDS] = {kind: (query,) for kind, query in written.by_kind.items()}
-    failures = tuple(part.error for part in step.walk() if part.failure and part.error)
-    return QueryForms(forms, failures)
+    return forms
 
 
 async def query_list(source: LimitedSource, queries: Sequence[Query], k: int, filters: Filters) -> QueryList:

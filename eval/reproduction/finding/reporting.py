@@ -72,13 +72,13 @@ def published(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]
 
 
 def finding_notes(materials: FindingMaterials, topics: Sequence[Record]) -> Iterator[str]:
-    """Yield notes on the measures, the judges and the failures of the language model."""
-    yield from MEASURES
+    """Yield notes on published values, the language model and its failures, and the days of the questions."""
     yield "Published values are of other papers and questions: compare within a table only."
     if not materials.settings.generator.llm.configured:
-        yield "Without a language model: queries, judgements and re-ranking by rules."
+        yield "Without a language model (--model), rules write queries, judge and re-rank."
+        yield "Rows that need a language model are empty."
     if failed := sum(bool(topic.get("failures")) for topic in topics):
-        yield f"{failed:,} topics with a failed call, replaced by rules (`failures` in topics.jsonl)."
+        yield f"{failed:,} topics with an unusable reply, replaced by rules (`failures` in topics.jsonl)."
     if materials.days:
         dated = sum(query_id in materials.days for query_id in materials.topics)
         yield f"{dated:,} topics have a day: papers that are newer are left out."

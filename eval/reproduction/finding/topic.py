@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from datetime import date
+from http import HTTPStatus
 from typing import Any
 
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials
 from eval.reproduction.paper_identity import JudgedPapers, is_after
 from eval.reproduction.set_measures import SetCounts
 from eval.runs import Ranking, as_written
+from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
 from generator.finding.agents import PURE
 from generator.finding.finding import (
     OpenedSources,
@@ -131,5 +133,23 @@ def ranking_of(ids: Sequence[str]) -> Ranking:
 
 
 def failures_of(step: Step) -> list[str]:
-    """Return the errors of steps that failed, which were replaced by rules."""
-    return [part.error for part in step.walk() if part.failure and part.error]
+    """Return the errors of model calls whose reply was unusable, so that rules replaced it.
+
+    Raises:
+        ModelFailed: the server is unreachable, too slow, or refuses calls, so that the result of the topic
+            would be that of the rules.
+    """
+    errors = []
+    for part in step.walk():
+        if part.failure is None:
+            continue
+        if _concerns_all_calls(part.failure):
+            raise part.failure
+        errors.append(part.error or str(part.failure))
+    return errors
+
+
+def _concerns_all_calls(failure: Exception) -> bool:
+    if isinstance(failure, ModelRefusedCall) and not isinstance(failure, ContextExceeded):
+        return failure.status >= HTTPStatus.BAD_REQUEST
+    return isinstance(failure, CircuitOpen) or (isinstance(failure, ModelFailed) and failure.of_server)
