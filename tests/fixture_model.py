@@ -26,7 +26,8 @@ QUESTION_WORDS = frozenset(
 PARTICLES = re.compile(r"(?:에서|으로|에게|까지|부터|이나|보다|은|는|이|가|을|를|의|에|와|과|로|도)$")
 RELATED = 0.34  # share of the question's words in a paper that the model calls relevant
 
-Answer = Callable[[str, random.Random], Any]
+Draw = random.Random | None  # None at temperature 0
+Answer = Callable[[str, Draw], Any]
 
 
 def value_of(name: str, prompt: str) -> str:
@@ -53,10 +54,11 @@ def overlap(question: str, text: str) -> float:
     return sum(word in text.lower() for word in words) / len(words) if words else 0.0
 
 
-def keywords(prompt: str, draw: random.Random) -> dict[str, Any]:
+def keywords(prompt: str, draw: Draw) -> dict[str, Any]:
     """Choose words of the question, in a random order if the temperature is above 0."""
     words = words_of(value_of("question", prompt)) or ["연구", "research"]
-    draw.shuffle(words)
+    if draw:
+        draw.shuffle(words)
     korean = [word for word in words if word[0] >= "가"][:5]
     english = [word for word in words if word[0] < "가"][:5]
     return {"korean": _padded(korean, "연구"), "english": _padded(english, "research")}
@@ -66,7 +68,7 @@ def _padded(words: Sequence[str], filler: str) -> list[str]:
     return [*words, *(f"{filler} {number}" for number in range(1, 3 - len(words)))]
 
 
-def answer(prompt: str, _: random.Random) -> dict[str, Any]:
+def answer(prompt: str, _: Draw) -> dict[str, Any]:
     """Quote the first sentence of each passage."""
     quoted = list(_quoted(prompt))
     return {
@@ -78,7 +80,7 @@ def answer(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def brief_answer(prompt: str, _: random.Random) -> dict[str, Any]:
+def brief_answer(prompt: str, _: Draw) -> dict[str, Any]:
     """Quote the sentence that shares most words with the question."""
     question = value_of("question", prompt)
     best = max(_quoted(prompt), key=lambda each: overlap(question, each["text"]), default=None)
@@ -97,7 +99,7 @@ def _quoted(prompt: str) -> Iterator[dict[str, Any]]:
             yield {"text": sentence[:400], "citations": [number]}
 
 
-def judgement(prompt: str, _: random.Random) -> dict[str, Any]:
+def judgement(prompt: str, _: Draw) -> dict[str, Any]:
     """Judge by the share of the question's words; the reply has the fields of both prompts."""
     share = overlap(value_of("question", prompt), value_of("title", prompt) + value_of("abstract", prompt))
     related = share >= RELATED
@@ -115,7 +117,7 @@ def judgement(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def understanding(prompt: str, _: random.Random) -> dict[str, Any]:
+def understanding(prompt: str, _: Draw) -> dict[str, Any]:
     """Make queries of halves of the question."""
     words = words_of(value_of("question", prompt)) or ["research"]
     half = len(words) // 2
@@ -133,7 +135,7 @@ def understanding(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def query_writing(prompt: str, draw: random.Random) -> dict[str, Any]:
+def query_writing(prompt: str, draw: Draw) -> dict[str, Any]:
     """Give all kinds of sources the words of the question."""
     words = words_of(value_of("question", prompt))[:8]
     del draw
@@ -141,7 +143,7 @@ def query_writing(prompt: str, draw: random.Random) -> dict[str, Any]:
     return {"sources": [{"source": kind, "terms": _padded(words, "research")} for kind in kinds]}
 
 
-def evolver(prompt: str, _: random.Random) -> dict[str, Any]:
+def evolver(prompt: str, _: Draw) -> dict[str, Any]:
     """Make queries of the words of the paper's title."""
     words = " ".join(words_of(value_of("title", prompt))[:4]) or "research"
     return {
@@ -151,7 +153,7 @@ def evolver(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def reranking(prompt: str, _: random.Random) -> dict[str, Any]:
+def reranking(prompt: str, _: Draw) -> dict[str, Any]:
     """Order papers by shared words."""
     question = value_of("question", prompt)
     papers = {number: overlap(question, text) for number, text in items_of("paper", prompt).items()}
@@ -163,13 +165,13 @@ def reranking(prompt: str, _: random.Random) -> dict[str, Any]:
     }
 
 
-def two_texts(prompt: str, _: random.Random) -> dict[str, Any]:
+def two_texts(prompt: str, _: Draw) -> dict[str, Any]:
     """Return two texts of the question's words: further queries, or hypothetical answers."""
     words = words_of(value_of("question", prompt)) or ["research"]
     return {"texts": [" ".join(words), " ".join(reversed(words)) + " results"]}
 
 
-def sub_questions(prompt: str, _: random.Random) -> dict[str, Any]:
+def sub_questions(prompt: str, _: Draw) -> dict[str, Any]:
     """Ask for the first and the second half of the question's words."""
     words = words_of(value_of("question", prompt)) or ["research"]
     half = len(words) // 2 or 1
@@ -177,12 +179,12 @@ def sub_questions(prompt: str, _: random.Random) -> dict[str, Any]:
     return {"questions": steps, "ordered": True, "steps": steps}
 
 
-def same_question(prompt: str, _: random.Random) -> dict[str, Any]:
+def same_question(prompt: str, _: Draw) -> dict[str, Any]:
     """Leave a question unchanged."""
     return {"question": value_of("question", prompt), "depends": False}
 
 
-def sub_answer(prompt: str, draw: random.Random) -> dict[str, Any]:
+def sub_answer(prompt: str, draw: Draw) -> dict[str, Any]:
     """Answer with the quoted sentence."""
     quoted = brief_answer(prompt, draw)["body"]
     return {
@@ -192,7 +194,7 @@ def sub_answer(prompt: str, draw: random.Random) -> dict[str, Any]:
     }
 
 
-def check(prompt: str, _: random.Random) -> dict[str, Any]:
+def check(prompt: str, _: Draw) -> dict[str, Any]:
     """Call each sentence supported whose words are in the passages."""
     passages = value_of("passages", prompt)
     return {

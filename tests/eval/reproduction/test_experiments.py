@@ -14,17 +14,20 @@ from click.testing import CliRunner
 from base.errors import InvalidCall, OutputNotWritten
 from eval.errors import BadQrels, BadTopics
 from eval.reproduction.commands import experiment
-from eval.reproduction.experiment import experiments
+from eval.reproduction.experiment import JudgedCall, experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.reproduction.experiments.query_success import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
+from tests.fixture_model import fixture_model
 
 pytest_plugins = ["tests.generator.sample_index"]
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
 CLOSER, LEFT_TO_RIGHT = READINGS
+
+JUDGED = [name for name, each in experiments().items() if issubclass(each.call, JudgedCall)]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
@@ -49,13 +52,25 @@ def failed(call):
     return failure
 
 
+@pytest.fixture
+def model(monkeypatch):
+    with fixture_model() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+def needed(name):
+    return ["--model"] if "language model" in experiments()[name].requires else []
+
+
 def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("name", experiments())
-def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp_path, name):
-    assert call(name, TOPICS, QRELS, "--out", tmp_path / "made").exit_code == 0
+@pytest.mark.parametrize("name", JUDGED)
+def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, model, tmp_path, name):
+    assert call(name, TOPICS, QRELS, *needed(name), "--out", tmp_path / "made").exit_code == 0
     folder = tmp_path / "made"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     results = manifest_of(folder)["results"]
@@ -67,7 +82,16 @@ def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)  # it needs no other file
 
 
-@pytest.mark.parametrize("name", experiments())
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_repetition_with_a_model_has_the_same_results(call, model, tmp_path, name):
+    few = tmp_path / "topics.jsonl"
+    few.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[::4]), "utf-8")
+    call(name, few, QRELS, "--model", "--out", tmp_path / "made")
+    repeated = call("repeat", tmp_path / "made")
+    assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
+
+
+@pytest.mark.parametrize("name", [name for name in JUDGED if not experiments()[name].requires])
 def test_a_repetition_has_the_same_results(call, tmp_path, name):
     call(name, TOPICS, QRELS, "--out", tmp_path)
     repeated = call("repeat", tmp_path)
@@ -90,6 +114,24 @@ def test_or_alone_finds_most_of_the_sample(call, tmp_path):
     found = [sum(topic[CLOSER]["found"][operators] for topic in counts) for operators in range(10)]
     assert found[0] == max(found) > found[9]
     assert all(topic[CLOSER]["found"][0] == topic[LEFT_TO_RIGHT]["found"][0] for topic in counts)
+
+
+def test_keywords_of_a_model_differ_between_repetitions(call, model, tmp_path):
+    few = tmp_path / "topics.jsonl"
+    few.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[:6]), "utf-8")
+    call("and-ablation", few, QRELS, "--model", "--sample", 4, "--repetitions", 3, "--out", tmp_path / "made")
+    lines = (tmp_path / "made" / "topics.jsonl").read_text("utf-8").splitlines()
+    repetitions = [json.loads(line)["repetitions"] for line in lines]
+    assert [len(each) for each in repetitions] == [3] * 4
+    assert any(first != second for first, second, _ in repetitions)
+    language_model = manifest_of(tmp_path / "made")["language model"]
+    assert language_model["model"] == "fixture"
+    assert language_model["prompts"]["keywords.ko"] >= 1
+
+
+def test_an_experiment_about_a_model_requires_one(failed, tmp_path):
+    assert "--model" in str(failed(InvalidCall, "model-keywords", TOPICS, QRELS, "--out", tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_difference_names_its_cause(call, tmp_path):
