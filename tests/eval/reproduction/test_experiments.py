@@ -60,6 +60,13 @@ def model(monkeypatch):
         yield
 
 
+@pytest.fixture
+def few_topics(tmp_path):
+    path = tmp_path / "topics.jsonl"
+    path.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[::4]), "utf-8")
+    return path
+
+
 def needed(name):
     return ["--model"] if "language model" in experiments()[name].requires else []
 
@@ -69,8 +76,10 @@ def manifest_of(folder):
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, model, tmp_path, name):
-    assert call(name, TOPICS, QRELS, *needed(name), "--out", tmp_path / "made").exit_code == 0
+def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(
+    call, model, few_topics, tmp_path, name
+):
+    assert call(name, few_topics, QRELS, *needed(name), "--out", tmp_path / "made").exit_code == 0
     folder = tmp_path / "made"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     results = manifest_of(folder)["results"]
@@ -83,18 +92,16 @@ def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, mod
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_a_repetition_with_a_model_has_the_same_results(call, model, tmp_path, name):
-    few = tmp_path / "topics.jsonl"
-    few.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[::4]), "utf-8")
-    call(name, few, QRELS, "--model", "--out", tmp_path / "made")
+def test_a_repetition_with_a_model_has_the_same_results(call, model, few_topics, tmp_path, name):
+    call(name, few_topics, QRELS, "--model", "--out", tmp_path / "made")
     repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
 
 @pytest.mark.parametrize("name", [name for name in JUDGED if not experiments()[name].requires])
-def test_a_repetition_has_the_same_results(call, tmp_path, name):
-    call(name, TOPICS, QRELS, "--out", tmp_path)
-    repeated = call("repeat", tmp_path)
+def test_a_repetition_has_the_same_results(call, few_topics, tmp_path, name):
+    call(name, few_topics, QRELS, "--out", tmp_path / "made")
+    repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
 
