@@ -5,7 +5,7 @@ digits. Texts are not compared, unlike in `retriever/duplicates`, since a benchm
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Self, TypeAlias
@@ -14,7 +14,7 @@ from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_doi, normal_titl
 from indexer.corpora.papers import Paper
 from retriever.sources.kinds.arxiv import PREPRINT
 
-ID, DOI, ARXIV, TITLE = "id", "doi", "arxiv", "title"  # in the order in which they are compared
+DOI, ARXIV, TITLE = "doi", "arxiv", "title"
 Identifier: TypeAlias = tuple[str, str]  # its kind, and its normal form
 
 ARXIV_ID = re.compile(
@@ -37,38 +37,46 @@ def arxiv_id_of(paper: Paper) -> str:
     return next(filter(None, map(arxiv_id, (paper.id, normal_doi(paper.doi), paper.url))), "")
 
 
-def identifiers_of(paper: Paper, *, own_id: bool = True) -> tuple[Identifier, ...]:
-    """Return the identifiers of a record, the most reliable first.
-
-    Args:
-        paper: a record of a benchmark, an index or a source.
-        own_id: whether the id of the record is an identifier, as in the index that the judgements refer to.
-    """
-    preprint = arxiv_id_of(paper)
+def identifiers_of(paper: Paper) -> tuple[Identifier, ...]:
+    """Return the identifiers of a record, the most reliable first."""
+    preprint, doi = arxiv_id_of(paper), whole_doi(paper.doi)
     titles = (normal_title(title) for title in (paper.title, paper.title2))
-    doi = whole_doi(paper.doi)
-    found: list[Identifier] = [(ID, paper.id)] if own_id else []
-    found += [(DOI, doi)] if doi else []
-    found += [(ARXIV, preprint)] if preprint else []
-    found += [(TITLE, title) for title in titles if len(title) >= SHORTEST_TITLE]
-    return tuple(found)
+    return (
+        *([(DOI, doi)] if doi else ()),
+        *([(ARXIV, preprint)] if preprint else ()),
+        *((TITLE, title) for title in titles if len(title) >= SHORTEST_TITLE),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPapers:
-    """The judged papers of a question: grades by id, and ids by identifier."""
+    """The judged papers of a question.
+
+    Args:
+        grades: by id.
+        ids: by identifier, for papers of other sources than the index.
+        absent: the same for judged papers that the index does not hold under their id.
+    """
 
     grades: Mapping[str, int]
     ids: Mapping[Identifier, str] = field(default_factory=dict)
+    absent: Mapping[Identifier, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, grades: Mapping[str, int], records: Mapping[str, Paper]) -> Self:
-        """Take grades by id, and records of these papers, if any; without a record only the id counts."""
-        ids: dict[Identifier, str] = {(ID, paper_id): paper_id for paper_id in grades}
+    def of(
+        cls, grades: Mapping[str, int], records: Mapping[str, Paper], *, held: Container[str] = ()
+    ) -> Self:
+        """Take grades by id, records of these papers as far as they are known, and the ids in the index.
+
+        A paper of the index is judged by its id if the index holds the judged paper, since another record
+        with the same title may be judged otherwise.
+        """
+        ids: dict[Identifier, str] = {}
         for paper_id in grades:
             for identifier in identifiers_of(records[paper_id]) if paper_id in records else ():
                 ids.setdefault(identifier, paper_id)
-        return cls(grades, ids)
+        absent = {identifier: paper_id for identifier, paper_id in ids.items() if paper_id not in held}
+        return cls(grades, ids, absent)
 
     @property
     def relevant(self) -> frozenset[str]:
@@ -76,9 +84,14 @@ class JudgedPapers:
         return frozenset(paper_id for paper_id, grade in self.grades.items() if grade > 0)
 
     def judged_id(self, paper: Paper, *, own_id: bool = True) -> str | None:
-        """Return the id under which a record was judged; None if it was not."""
-        found = (self.ids.get(identifier) for identifier in identifiers_of(paper, own_id=own_id))
-        return next(filter(None, found), None)
+        """Return the id under which a record was judged; None if it was not.
+
+        `own_id` states that the record is of the index, whose ids are those of the judgements.
+        """
+        if own_id and paper.id in self.grades:
+            return paper.id
+        ids = self.absent if own_id else self.ids
+        return next(filter(None, map(ids.get, identifiers_of(paper))), None)
 
     def known_ids(self, papers: Iterable[Paper], *, own_id: bool = True) -> list[str]:
         """Return the ids of records in their order: the judged id, else the record's own.

@@ -21,6 +21,7 @@ from eval.reproduction.finding.topic import (
     FindingTopic,
     failures_of,
     find,
+    find_elsewhere,
     find_request,
     open_topic,
     ranking_of,
@@ -30,7 +31,6 @@ from eval.reproduction.set_measures import COLUMNS
 from generator.finding.finding import OpenedSources
 from generator.tracing.steps import Step
 from retriever.calls import SourceNames
-from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, rank
 from retriever.sources.configuration import DeclaredSource, read_declared
@@ -40,6 +40,7 @@ from retriever.sources.models import SharedModels
 
 INDEX, METHOD, FIND = "index", "method shrag", "find-papers"
 FIND_IN_SOURCES = "find-papers in the sources"
+DATED, MOST_REQUESTED = 5, 1_000  # papers requested for a question with a day: times k, and at most
 
 # F1, recall and precision on AutoScholarQuery, then on SPARBench; None is "-" in the paper.
 PUBLISHED = (
@@ -102,7 +103,7 @@ async def lists_of_topic(
         lists[FIND] = topic.ids(ranked.known.paper for ranked in found.papers)
         failures += failures_of(found.step)
         if sources.sources:
-            elsewhere = await find(call, topic, sources)
+            elsewhere = await find_elsewhere(call, topic, sources)
             papers = (ranked.known.paper for ranked in elsewhere.papers)
             lists[FIND_IN_SOURCES] = topic.ids(papers, own_id=False)
             failures += failures_of(elsewhere.step)
@@ -127,7 +128,6 @@ async def _by_queries(
         kinds = sorted({source.kind for _, source in places})
         forms = await query_forms(request, resources, kinds, step)
     failures += failures_of(step)
-    filters = Filters(years=Range(None, topic.day.year)) if topic.day else Filters()
     lists: dict[str, list[str] | None] = {}
     for place, source in places:
         for form in FORMS:
@@ -135,20 +135,26 @@ async def _by_queries(
             if form not in forms:
                 lists[name] = None
                 continue
-            found = await query_list(source, forms[form][source.kind], call.k, filters)
+            of_index = place == INDEX
+            filters = Filters() if of_index else topic.filters
+            found = await query_list(source, forms[form][source.kind], _requested(call, topic), filters)
             failures += [found.failure] if found.failure else []
-            lists[name] = None if found.failure else topic.ids(found.papers, own_id=place == INDEX)
+            lists[name] = None if found.failure else topic.ids(found.papers, own_id=of_index)[: call.k]
     return lists
 
 
 async def _by_method(call: FindingPapers, materials: SourcesToo, topic: FindingTopic) -> list[str]:
     """Return the first k papers of the usual search."""
-    filters = Filters(years=Range(None, topic.day.year)) if topic.day else Filters()
-    request = SearchRequest(topic.question, k=call.k, collapse=True, filters=filters)
+    request = SearchRequest(topic.question, k=_requested(call, topic), collapse=True)
     ranked = await rank(materials.index, request, topic.settings.retriever)
     source = topic.opened.sources[0].source
     papers = await source.papers([paper_id for paper_id, _ in ranked.hits])
-    return topic.ids(papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)
+    return topic.ids(papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)[: call.k]
+
+
+def _requested(call: FindingPapers, topic: FindingTopic) -> int:
+    """Return how many papers a search is asked for, some of which may be newer than the question."""
+    return call.k if topic.day is None else min(MOST_REQUESTED, DATED * call.k)
 
 
 def _run_name(system: str) -> str:

@@ -42,7 +42,8 @@ class FindingTopic:
         judged: its judged papers.
         opened: the index as a source.
         settings: with the year of the day as the current year.
-        filters: the years of the question, up to its day; without a day no filter.
+        filters: of searches in sources: the years of the question, up to its day; without a day no filter.
+            The index is searched without it, since its papers may have no year.
         model: the language model, if the call uses it.
     """
 
@@ -76,12 +77,13 @@ async def open_topic(materials: FindingMaterials, query_id: str, question: str) 
     indexed = await opened.sources[0].source.papers(list(grades))
     records = {paper_id: materials.records[paper_id] for paper_id in grades if paper_id in materials.records}
     records |= {paper_id: found.paper for paper_id, found in indexed.items()}
+    judged = JudgedPapers.of(grades, records, held=indexed)
     day = materials.days.get(query_id)
     settings = _as_of(materials.settings, day)
     return FindingTopic(
         question,
         day,
-        JudgedPapers.of(grades, records),
+        judged,
         opened,
         settings,
         _until(question, settings, day),
@@ -98,7 +100,7 @@ def _as_of(settings: Settings, day: date | None) -> Settings:
 def _until(question: str, settings: Settings, day: date | None) -> Filters:
     """Return a filter of the years that the question names, up to its day.
 
-    The filter replaces the years that the search reads in the question, which therefore are part of it.
+    A filter replaces the years that a search for papers reads in the question.
     """
     if day is None:
         return Filters()
@@ -111,15 +113,19 @@ def find_request(call: FindingCall, topic: FindingTopic, **options: Any) -> Find
     """Return the request of a search for the papers of a topic; `options` are fields of `FindRequest`."""
     without = frozenset(options.pop("without", ())) | (PURE if call.pure else frozenset())
     values = {"papers": call.k, "rounds": call.rounds, "seed": call.seed} | options
-    return FindRequest(topic.question, **values, without=without, filters=topic.filters)
+    return FindRequest(topic.question, **values, without=without)
 
 
-async def find(
-    call: FindingCall, topic: FindingTopic, opened: OpenedSources | None = None, **options: Any
-) -> FoundPapers:
-    """Find the papers of a topic from scratch, in the index or in other open sources."""
+async def find(call: FindingCall, topic: FindingTopic, **options: Any) -> FoundPapers:
+    """Find the papers of a topic from scratch in the index."""
     request = find_request(call, topic, **options)
-    return await find_in_sources(opened or topic.opened, request, topic.settings, model=topic.model)
+    return await find_in_sources(topic.opened, request, topic.settings, model=topic.model)
+
+
+async def find_elsewhere(call: FindingCall, topic: FindingTopic, sources: OpenedSources) -> FoundPapers:
+    """Find the papers of a topic from scratch in open sources."""
+    request = find_request(call, topic, filters=topic.filters)
+    return await find_in_sources(sources, request, topic.settings, model=topic.model)
 
 
 def resources_of(topic: FindingTopic, request: FindRequest) -> AbstractAsyncContextManager[FindResources]:

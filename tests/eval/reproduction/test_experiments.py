@@ -63,7 +63,7 @@ def model(monkeypatch):
 @pytest.fixture
 def few_topics(tmp_path):
     path = tmp_path / "topics.jsonl"
-    path.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[::4]), "utf-8")
+    path.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[::8]), "utf-8")
     return path
 
 

@@ -1,8 +1,6 @@
 """Experiments on paper finding: a small benchmark, imported, indexed and searched."""
 
 import json
-from pathlib import Path
-
 import pytest
 from click.testing import CliRunner
 
@@ -234,7 +232,7 @@ def test_an_unusable_date_or_paper_is_refused_with_file_and_line(records, tmp_pa
         records("finding-papers", "--papers", papers, topics=topics, qrels=qrels_of(tmp_path))
 
 
-def qrels_of(folder) -> Path:
+def qrels_of(folder):
     path = folder / "qrels.txt"
     path.write_text("p 0 rice 1\nq 0 rice 1\n")
     return path

@@ -18,7 +18,8 @@ def test_a_row_has_both_kinds_of_f1():
     table = score_table("", "run", TOPICS, "runs", ["second"])
     assert table.columns == ("run", "F1", "recall", "precision", "mean F1", "questions with papers")
     [row] = table.rows
-    assert row == ("second", pytest.approx(2 / 3), 0.5, 1.0, 0.5, 1)  # F1 of .5 and 1 is 2/3
+    assert row[0] == "second"
+    assert row[1:] == pytest.approx((2 / 3, 0.5, 1.0, 0.5, 1))  # F1 of .5 and 1 is 2/3
 
 
 def test_a_row_without_any_value_is_empty():

@@ -42,7 +42,6 @@ def test_identifiers_are_normal_forms():
         )
     )
     assert found == (
-        ("id", "A1"),
         ("doi", "10.5555/abc"),
         ("title", "deepreadinglists"),
         ("title", "깊은읽기목록의이해"),
@@ -50,7 +49,7 @@ def test_identifiers_are_normal_forms():
 
 
 def test_a_title_of_few_letters_identifies_no_paper():
-    assert identifiers_of(paper(title="Preface"), own_id=False) == ()
+    assert identifiers_of(paper(title="Preface")) == ()
 
 
 JUDGED = JudgedPapers.of(
@@ -79,6 +78,14 @@ def test_relevant_papers_have_a_grade_above_0():
 )
 def test_a_record_is_judged_by_any_of_its_identifiers(found, expected):
     assert JUDGED.judged_id(found) == expected
+
+
+def test_a_record_of_the_index_is_judged_by_its_id_alone_if_the_index_holds_the_judged_paper():
+    records = {"first": paper("first", title="Reading lists for everyone")}
+    judged = JudgedPapers.of({"first": 1}, records, held=records)
+    same_title = paper("second", title="Reading lists for everyone")
+    assert judged.judged_id(same_title) is None
+    assert judged.judged_id(same_title, own_id=False) == "first"
 
 
 def test_ids_of_another_source_identify_nothing():
