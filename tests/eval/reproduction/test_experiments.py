@@ -27,7 +27,12 @@ SAMPLE = Path(__file__).resolve().parents[3] / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
 CLOSER, LEFT_TO_RIGHT = READINGS
 
-JUDGED = [name for name, each in experiments().items() if issubclass(each.call, JudgedCall)]
+# Experiments on topics and judgements; those that need an encoder have tests of their own.
+JUDGED = [
+    name
+    for name, each in experiments().items()
+    if issubclass(each.call, JudgedCall) and "encoder" not in each.requires
+]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
