@@ -1,6 +1,7 @@
 """Experiments on paper finding: a small benchmark, imported, indexed and searched."""
 
 import json
+
 import pytest
 from click.testing import CliRunner
 
