@@ -58,7 +58,11 @@ def all_runs(data: Path) -> Iterator[Measured]:
         if experiment.requires:
             continue
         if sample := experiment.sample:
-            files = {file: str(SAMPLE / sample.options[file]) for file in experiment.call.files}
+            files = {
+                file: str(SAMPLE / sample.options[file])
+                for file in experiment.call.files
+                if file in sample.options
+            }
             options = {**sample.options, **files, "index": sample.index}
             yield Measured(name, sample.index, SAMPLE / sample.corpus, options)
         for each in SHARED.get(name, ()) if data.is_dir() else ():
