@@ -22,6 +22,7 @@ from eval.reproduction.experiment import (
     Experiment,
     Outcome,
     Record,
+    SampleRun,
     Table,
     TopicResult,
 )
@@ -217,4 +218,6 @@ EXPERIMENT = Experiment(
         for way, values in PUBLISHED.items()
         for measure, value in zip(("accuracy", "ROUGE-L"), values, strict=False)
     },
+    shown=tuple(f"paper-qa-{number}, ROUGE-L" for number in (1, 3, 8)),
+    sample=SampleRun("full-texts", "full-texts", {"questions": "full-texts/questions.jsonl"}),
 )

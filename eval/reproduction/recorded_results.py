@@ -1,6 +1,6 @@
 """Results of all experiments of the papers, for the first table of docs/results.md.
 
-    python -m eval.development.reproduced --home DIR [--only NAME]… [--check]
+    python -m eval.reproduction.recorded_results --home DIR [--only NAME]… [--check]
 
 Builds the indexes in DIR if they are missing, runs each experiment on the sample and on the shared evaluation
 data, if present, without a language model, and writes the main numbers to docs/experiments.json. `make
