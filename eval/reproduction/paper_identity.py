@@ -86,7 +86,7 @@ class JudgedPapers:
     def judged_id(self, paper: Paper, *, own_id: bool = True) -> str | None:
         """Return the id under which a record was judged; None if it was not.
 
-        `own_id` states that the record is of the index, whose ids are those of the judgements.
+        `own_id` states that the record has an id of the index, which the judgements use.
         """
         if own_id and paper.id in self.grades:
             return paper.id

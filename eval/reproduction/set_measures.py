@@ -73,7 +73,7 @@ COLUMNS = ("F1", "recall", "precision", "mean F1", "questions with papers")
 
 
 def set_scores(counts: Sequence[SetCounts]) -> SetScores:
-    """Average the counts of questions, weighting each question alike."""
+    """Average the counts of questions, weighting each question equally."""
     precision = _mean(each.precision for each in counts)
     recall = _mean(each.recall for each in counts)
     return SetScores(

@@ -2,7 +2,7 @@
 
 corpus.jsonl: _id, title, text and metadata (authors, year, references, url). queries.jsonl: _id and text.
 qrels/SPLIT.tsv: query-id, corpus-id and score, with a header. All may be gzipped. Only judged questions are
-read, because queries.jsonl contains those of all splits.
+read, because queries.jsonl contains the questions of all splits.
 """
 
 from collections.abc import Iterator, Mapping

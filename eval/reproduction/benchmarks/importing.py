@@ -3,7 +3,7 @@
 | file | content |
 |---|---|
 | topics.jsonl | query_id, question, date of the question if there is one, and values such as query_set |
-| qrels.txt | TREC's four columns; ids are those of papers.jsonl |
+| qrels.txt | TREC's four columns, with the ids of papers.jsonl |
 | papers.jsonl | the corpus, for `shrag index`; without a corpus the relevant papers, for `--papers` |
 """
 
@@ -78,7 +78,7 @@ def _check_ids(path: Path, questions: tuple[BenchmarkQuestion, ...]) -> None:
 
 
 def _write_papers(path: Path, papers: Iterator[BenchmarkPaper]) -> set[str]:
-    """Write the records, checked as those of a corpus; return their ids."""
+    """Check and write the records; return their ids."""
     ids = set[str]()
     with output_file(path) as file:
         for paper in papers:

@@ -1,6 +1,6 @@
 """Search for papers without one of its agents, and the effect of re-ranking on the first papers.
 
-Tables 2, 3 and 4 of SPAR. Each row is a search of its own, without the agent that it names. Without
+Tables 2, 3 and 4 of SPAR. Each row is a separate search, without the agent that it names. Without
 understanding only the question is searched for; without the evolver no queries are made from relevant papers;
 without RefChain no references are followed. Re-ranking changes the order and not the set: the ten papers that
 the search with all agents judged best are ranked by their judgement, and re-ranked, and recall is that of the
@@ -44,6 +44,7 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
 }
 FIRST, RERANKED = 5, 10  # the paper's: recall of the first 5 of the same 10 papers
 BY_JUDGEMENT, BY_AGENT = "by judgement", "re-ranked"
+ORDERS = (f"Recall@{FIRST}, {BY_JUDGEMENT}", f"Recall@{FIRST}, {BY_AGENT}")
 
 UNDERSTANDING = (
     ("AutoScholarQuery", "with", 0.19, 0.24, 0.16),
@@ -68,16 +69,18 @@ async def agents_of_topic(
 ) -> TopicResult:
     """Search with all agents and without each one; re-rank the first papers."""
     topic = await open_topic(materials, query_id, question)
-    counts, rankings, failures = {}, {}, []
+    counts, known, rankings, failures = {}, {}, {}, []
     reordered: dict[str, float] = {}
     for name, agents in LEFT_OUT.items():
         found = await find(call, topic, without=agents)
         ids = topic.ids(ranked.known.paper for ranked in found.papers)
         counts[name], rankings[name.replace(" ", "-")] = topic.counts(ids), ranking_of(ids)
+        known[name] = len(found.state.papers)
         failures += failures_of(found.step)
         if name == ALL:
             reordered = await _reordered(call, topic, found.state, failures)
-    return TopicResult({"agents": counts, "recall": reordered, "failures": failures}, rankings)
+    record = {"agents": counts, "known": known, "recall": reordered, "failures": failures}
+    return TopicResult(record, rankings)
 
 
 async def _reordered(
@@ -103,13 +106,10 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
     with_and_without = ("benchmark", "agent", *COLUMNS[:3])
     main = main_numbers(topics, "agents", {name: name for name in LEFT_OUT})
     before, after = _recalls(topics, BY_JUDGEMENT), _recalls(topics, BY_AGENT)
-    main |= {
-        "Recall@5, by judgement": statistics.fmean(before),
-        "Recall@5, re-ranked": statistics.fmean(after),
-    }
+    main |= dict(zip(ORDERS, map(statistics.fmean, (before, after)), strict=True))
     return Outcome(
         (
-            measured,
+            _with_known(measured, topics),
             published("SPAR, table 2, understanding", with_and_without, UNDERSTANDING),
             published("SPAR, table 3, evolver", with_and_without, EVOLVER),
             _reranking_table(before, after),
@@ -120,7 +120,11 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
     )
 
 
-ORDERS = ("Recall@5, by judgement", "Recall@5, re-ranked")
+def _with_known(measured: Table, topics: Sequence[Record]) -> Table:
+    """Add a column with the mean number of papers that a search examined."""
+    known = (statistics.fmean(topic["known"][name] for topic in topics) for name in LEFT_OUT)
+    rows = ((*row, mean) for row, mean in zip(measured.rows, known, strict=True))
+    return Table(measured.title, (*measured.columns, "papers examined"), tuple(rows))
 
 
 def _recalls(topics: Sequence[Record], order: str) -> list[float]:

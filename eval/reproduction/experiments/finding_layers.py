@@ -1,7 +1,7 @@
 """Layers of references that are followed from relevant papers: papers known and judged relevant, and recall.
 
-Table 5 of SPAR (RefChain), which compares no layer with one. Each row is a search of its own with 0 to 3
-layers: 1 follows the references of relevant papers, 2 also those of the relevant papers among them. Raw
+Table 5 of SPAR (RefChain), which compares no layer with one. Each row is a separate search with 0 to 3
+layers: 1 follows the references of relevant papers, 2 also the references of relevant papers among them. Raw
 papers are all papers known after the search; valid papers are judged relevant, without the limit k of a list.
 Recall and precision are over the valid papers; raw recall is over the raw ones. Unless --pure is given, the
 papers that cite a relevant paper are part of a layer too.

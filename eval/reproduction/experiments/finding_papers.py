@@ -1,7 +1,7 @@
 """Precision, recall and F1 of ways to find papers, from a single query to a search with agents.
 
 Table 1 of SPAR. The index, and each source given by --source, is searched with the question as typed, with
-refined queries (those of the understanding agent, fused by rank), and with the keywords of the query-writing
+refined queries (by the understanding agent, fused by rank), and with the keywords of the query-writing
 agent; each list has k papers. Then follow the first k papers of method `shrag`, and the papers of
 `find-papers`, which decides itself how many of at most k are relevant. Two records are one paper if they have
 a DOI, an arXiv id or a title in common.
@@ -153,7 +153,7 @@ async def _by_method(call: FindingPapers, materials: SourcesToo, topic: FindingT
 
 
 def _requested(call: FindingPapers, topic: FindingTopic) -> int:
-    """Return how many papers a search is asked for, some of which may be newer than the question."""
+    """Return the number of papers to request, some of which may be newer than the question."""
     return call.k if topic.day is None else min(MOST_REQUESTED, DATED * call.k)
 
 

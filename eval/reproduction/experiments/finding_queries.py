@@ -2,7 +2,7 @@
 
 Appendix C.2 of SPAR, which shows one example. Native queries are made from the question alone: the question
 itself and its expansion by the understanding agent. Evolved queries are made from a relevant paper: about its
-method, its application and its limitation. Relevant papers are those of QRELS.
+method, its application and its limitation. Relevant papers are judged relevant in QRELS.
 """
 
 import statistics
@@ -25,7 +25,7 @@ SHOWN = 10  # examples
 async def queries_of_topic(
     call: FindingCall, materials: FindingMaterials, query_id: str, question: str
 ) -> TopicResult:
-    """Search for the papers of a topic, and count those that each kind of query found."""
+    """Search for the papers of a topic, and count the papers that each kind of query found."""
     topic = await open_topic(materials, query_id, question)
     found = await find(call, topic)
     state = found.state

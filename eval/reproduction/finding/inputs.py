@@ -111,7 +111,7 @@ DATED = TypeAdapter(DatedTopic)
 def days_of(topics: Input) -> dict[str, date]:
     """Return the days of topics in JSON lines, their key `date`; raises BadTopics with file and line.
 
-    The bytes are those that were read before, since a pipe can be read only once.
+    They are read from the copy of the bytes, since a pipe can be read only once.
     """
     content = Path(topics.path).read_bytes() if topics.content is None else topics.content
     if content[:2] == GZIP_MAGIC:

@@ -58,8 +58,8 @@ class FindingTopic:
     def ids(self, papers: Iterable[Paper], *, own_id: bool = True) -> list[str]:
         """Return the ids of papers in their order: the judged id, else their own.
 
-        Newer papers and further records of a paper are left out. `own_id` states that the ids of the papers
-        are those of the index.
+        Newer papers and further records of a paper are left out. `own_id` states that the papers
+        have the ids of the index.
         """
         known = (paper for paper in papers if not is_after(paper, self.day))
         return self.judged.known_ids(known, own_id=own_id)
