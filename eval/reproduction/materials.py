@@ -163,26 +163,46 @@ def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
         yield index
 
 
-@contextmanager
-def opened_materials(call: JudgedCall) -> Iterator[Materials]:
-    """Open the index and read topics and qrels; close the index at the end.
+@dataclass(frozen=True, slots=True)
+class JudgedTopics:
+    """Topics with a relevant judgement, all qrels, the number of other topics, and the files."""
+
+    topics: Mapping[str, str]
+    qrels: Qrels
+    unjudged: int
+    inputs: Mapping[str, Input]
+
+
+def read_judged(topics_path: str, qrels_path: str) -> JudgedTopics:
+    """Read topics and qrels.
 
     Raises:
         BadTopics, BadQrels: with file and line.
         InvalidCall: no topic has a relevant judgement.
-        ResourceError: as `open_index`.
     """
-    inputs = {"topics": Input(call.topics), "qrels": Input(call.qrels)}
-    topics, qrels = read_topics(call.topics, inputs["topics"]), read_qrels(call.qrels, inputs["qrels"])
+    inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
+    topics, qrels = read_topics(topics_path, inputs["topics"]), read_qrels(qrels_path, inputs["qrels"])
     judged = {
         query_id: question
         for query_id, question in topics.items()
         if any(grade > 0 for grade in qrels.get(query_id, {}).values())
     }
     if not judged:
-        raise InvalidCall(f"no topic of {call.topics} has a relevant judgement in {call.qrels}")
-    settings = settings_for(call)
+        raise InvalidCall(f"no topic of {topics_path} has a relevant judgement in {qrels_path}")
+    return JudgedTopics(judged, qrels, len(topics) - len(judged), inputs)
+
+
+@contextmanager
+def opened_materials(call: JudgedCall) -> Iterator[Materials]:
+    """Open the index and read topics and qrels; close the index at the end.
+
+    Raises:
+        BadTopics, BadQrels, InvalidCall: as `read_judged`.
+        ResourceError: as `open_index`.
+    """
+    judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
+    qrels = judged.qrels
     with opened_index(call.index, settings) as index:
         if index.manifest.unit == "paper":
             qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        yield Materials(index, judged, settings, qrels, inputs, len(topics) - len(judged))
+        yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged)

@@ -3,8 +3,8 @@
 Table 7 of SPAR. A pair is a question and a paper. Judged pairs from --grade on are relevant. Judged pairs
 below it are not, and neither are --negatives unjudged pairs of each question, sampled from the papers that
 are judged for other questions. A judge finds a pair relevant if its score reaches the threshold of
-`find-papers`. Micro averages weight each pair equally, macro averages each question. The first row finds every
-pair relevant: its F1 needs no judge.
+`find-papers`. Micro averages weight each pair equally, macro averages each question. The first row finds
+every pair relevant: its F1 needs no judge.
 """
 
 import random
