@@ -7,7 +7,7 @@ SPAR prints one F1 for a benchmark. In its table 1 it is the harmonic mean of th
 import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +83,6 @@ def set_scores(counts: Sequence[SetCounts]) -> SetScores:
         precision,
         sum(each.retrieved > 0 for each in counts),
     )
-
-
-def scores_of_records(records: Iterable[dict[str, Any]]) -> SetScores:
-    """Average counts in the form of `SetCounts.record`."""
-    return set_scores([SetCounts(**record) for record in records])
 
 
 def harmonic_mean(precision: float | None, recall: float | None) -> float | None:

@@ -1,7 +1,7 @@
 """Lists of papers for a question by single queries to a source, the baselines of SPAR's table 1."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from generator.finding.agents.query_writing import write_queries
 from generator.finding.agents.understanding import understand
@@ -25,7 +25,7 @@ class QueryList:
     """The first papers of a source, or the reason why it did not answer."""
 
     papers: tuple[Paper, ...] = ()
-    failure: str = field(default="")
+    failure: str = ""
 
 
 async def query_forms(
