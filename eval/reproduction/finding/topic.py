@@ -16,14 +16,13 @@ from generator.finding.agents import PURE
 from generator.finding.finding import (
     OpenedSources,
     find_in_sources,
+    find_resources,
     index_as_source,
-    open_resources,
     year_of,
 )
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Allowance, Budget
 from generator.pipeline import Settings
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
@@ -130,7 +129,7 @@ async def find_elsewhere(call: FindingCall, topic: FindingTopic, sources: Opened
 
 def resources_of(topic: FindingTopic, request: FindRequest) -> AbstractAsyncContextManager[FindResources]:
     """Open the resources of the agents, to call one of them alone."""
-    return open_resources(topic.opened, request, topic.settings, Allowance(Budget()), model=topic.model)
+    return find_resources(topic.opened, request, topic.settings, topic.model)
 
 
 def ranking_of(ids: Sequence[str]) -> Ranking:
