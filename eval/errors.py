@@ -3,13 +3,12 @@
 EvalError
 ├── BadTopics       an unreadable topics file; names the line
 ├── BadQrels        an unreadable judgements file; names the line
-├── BadBenchmark    unreadable files of a benchmark; names file and line
 ├── BadRun          an unreadable run, or one that a run file cannot represent
 ├── RunBusy         another process is making the same run
 ├── BadMeasure      an unknown measure, or one that cannot be computed here
 ├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
 ├── NothingJudged   no judgements to compute a score
-├── BadBenchmark    a folder that is not one of a benchmark, or is damaged; names the file and the line
+├── BadBenchmark    files of a published or a new benchmark are missing or damaged; names file and line
 └── BenchmarkBusy   another process is writing to the same folder of a benchmark
 """
 
@@ -24,10 +23,6 @@ class BadTopics(EvalError):
 
 class BadQrels(EvalError):
     """An unreadable judgements file."""
-
-
-class BadBenchmark(EvalError):
-    """Unreadable files of a benchmark."""
 
 
 class BadRun(EvalError):
@@ -51,7 +46,7 @@ class UnitsDiffer(EvalError):
 
 
 class BadBenchmark(EvalError):
-    """A folder that is not one of a benchmark, or is damaged."""
+    """Files of a published or a new benchmark are missing or damaged."""
 
 
 class BenchmarkBusy(EvalError):
