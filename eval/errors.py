@@ -8,7 +8,7 @@ EvalError
 ├── BadMeasure      an unknown measure, or one that cannot be computed here
 ├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
 ├── NothingJudged   no judgements to compute a score
-├── BadBenchmark    a folder that is not one of a benchmark, or is damaged; names the file and the line
+├── BadBenchmark    files of a published or a new benchmark are missing or damaged; names file and line
 └── BenchmarkBusy   another process is writing to the same folder of a benchmark
 """
 
@@ -46,7 +46,7 @@ class UnitsDiffer(EvalError):
 
 
 class BadBenchmark(EvalError):
-    """A folder that is not one of a benchmark, or is damaged."""
+    """Files of a published or a new benchmark are missing or damaged."""
 
 
 class BenchmarkBusy(EvalError):

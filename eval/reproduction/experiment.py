@@ -25,7 +25,7 @@ SECONDS = "seconds"  # key of a topic's times, which are not among the results
 
 
 class ExperimentCall(Call):
-    """The options of every experiment; `files` names the fields that are paths of inputs."""
+    """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
 
     files: ClassVar[tuple[str, ...]] = ()
 
@@ -195,7 +195,7 @@ class Experiment:
         topic: computes the result of one topic, from call, materials, query_id and question.
         summary: computes the outcome from call, materials, and the records in the order of the topics.
         opened: opens the inputs; by default `opened_materials`, which reads topics, qrels and an index.
-        published: published values, by the names of `Outcome.main`.
+        published: published values, by the names of `Outcome.main`; the data may follow the name.
         shown: names of `Outcome.main` for the overview of results; by default all.
         requires: requirements besides the inputs, such as a language model.
         sample: inputs of a run on the sample; None if there are none.

@@ -38,6 +38,8 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "query-success": ("tydi-ko", "tydi-en"),
     "and-ablation": ("tydi-ko",),
     "keyword-ablation": ("tydi-ko",),
+    "finding-papers": ("scifact",),
+    "judging-papers": ("scifact",),
 }
 MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout
 
