@@ -100,7 +100,7 @@ def test_a_run_of_other_topics_is_refused():
 )
 def test_the_recorded_runs_score_what_was_measured(shared_data, shared_golden, collection, qrels, expected):
     from eval.qrels import read_qrels
-    from eval.runs import read_run
+    from eval.run_reader import read_run
 
     run = read_run(shared_golden / "runs" / f"{collection}.bilingual-discard.trec.gz")
     scores = score(read_qrels(shared_data / qrels), run, "nDCG@10 R@100")
