@@ -5,14 +5,11 @@ import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from base.files.durable import cause_of
 from base.files.regular_files import open_regular
 from eval.errors import EvalError
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
 
 GZIP_MAGIC = b"\x1f\x8b"
 MARK = "\ufeff"  # byte order mark; also starts later lines of files that were joined
@@ -22,10 +19,17 @@ LARGEST_FILE = 4_000_000_000  # bytes, unpacked
 TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes, a file {LARGEST_FILE:,}, unpacked"
 
 
+class Digest(Protocol):
+    """A hash, or another receiver of the bytes of a file."""
+
+    def update(self, content: bytes, /) -> object:
+        """Add bytes."""
+
+
 class HashedFile(io.RawIOBase):
     """A file whose bytes are hashed while they are read, as a pipe can be read only once."""
 
-    def __init__(self, file: io.BufferedReader, digest: "_Hash") -> None:
+    def __init__(self, file: io.BufferedReader, digest: Digest) -> None:
         """`file` is an open file, closed by the caller."""
         self._file, self._digest = file, digest
 
@@ -41,7 +45,7 @@ class HashedFile(io.RawIOBase):
 
 
 def numbered_lines(
-    path: Path, error: type[EvalError], digest: "_Hash | None" = None
+    path: Path, error: type[EvalError], digest: Digest | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yield (number, text) of the nonblank lines, counted from 1; otherwise as `numbered_blocks`."""
     for first, block in numbered_blocks(path, error, digest):
@@ -52,7 +56,7 @@ def numbered_lines(
 
 
 def numbered_blocks(
-    path: Path, error: type[EvalError], digest: "_Hash | None" = None
+    path: Path, error: type[EvalError], digest: Digest | None = None
 ) -> Iterator[tuple[int, str]]:
     """Yield blocks of whole lines: the number of the first line, and the text with a line feed at its end.
 

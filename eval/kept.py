@@ -1,12 +1,12 @@
-"""The ranked questions of an unfinished run, in a file next to it.
+"""The finished questions of an unfinished run or experiment, in a file.
 
-| RUN.kept.jsonl, one line each | content |
+| one line each | content |
 |---|---|
 | first | the inputs of the run, and its start time |
-| others | a question, in the order of ranking; the last line of a question counts |
+| others | a question, in the order of its end; the last line of a question counts |
 
 Each line is written immediately, so that a kill loses none, and is synced to disk within a second. A partial
-line, as from a full disk, is ignored: its question is ranked again.
+line, as from a full disk, is ignored: its question is repeated.
 """
 
 import errno
@@ -16,24 +16,30 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterator, Mapping
+from asyncio import CancelledError
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from io import FileIO
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+import click
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from base.amounts import counted
 from base.errors import InvalidCall
 from base.files.durable import sync
 from base.files.output_files import not_written
+from base.terminal.output import echo
 from eval.errors import BadRun, RunBusy
 from eval.ranking import RankedTopic
 from eval.runs import run_lines
+from indexer.options import INTERRUPTED
+
+T = TypeVar("T")
 
 SUFFIX = ".kept.jsonl"
 BEGINNING = b'{"kept":'  # of the first line; other files are not overwritten
@@ -49,29 +55,56 @@ class _Head:
     made_with: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(BaseModel, Generic[T]):
     query_id: str
-    topic: RankedTopic
+    topic: T
 
 
-class KeptTopics:
+@dataclass(frozen=True, slots=True)
+class Shape(Generic[T]):
+    """The values that are kept for each question.
+
+    Args:
+        type: of the value, a type that pydantic can validate.
+        is_kept: whether a value is kept; the question of another one is repeated anyway.
+        check: raises BadRun if the value of a question is damaged.
+    """
+
+    type: type[T]
+    is_kept: Callable[[T], bool] = lambda _: True
+    check: Callable[[str, T], None] = lambda *_: None
+
+    @property
+    def line(self) -> Any:
+        """The pydantic model of a line."""
+        return _Line[self.type]  # type: ignore[name-defined]
+
+
+def _check_ranking(query_id: str, topic: RankedTopic) -> None:
+    run_lines(query_id, topic.ranking or [], "")
+
+
+RANKED = Shape(RankedTopic, lambda topic: topic.ranking is not None, _check_ranking)
+
+
+class KeptTopics(Generic[T]):
     """A run in progress; its file is locked until it is closed."""
 
-    def __init__(self, path: Path, file: FileIO, started: str, topics: dict[str, RankedTopic]) -> None:
+    def __init__(self, path: Path, file: FileIO, started: str, topics: dict[str, T], shape: Shape[T]) -> None:
         """`file` is open at its end, `topics` is its content."""
         self.path, self.started, self.topics = path, started, topics
-        self._file, self._synced = file, time.monotonic()
+        self._file, self._shape, self._synced = file, shape, time.monotonic()
 
-    def keep(self, query_id: str, topic: RankedTopic) -> None:
-        """Append a question; one without a ranking is not written, as it is repeated anyway.
+    def keep(self, query_id: str, topic: T) -> None:
+        """Append a question, unless the value is one that is not kept.
 
         Raises:
             OutputNotWritten: the disk is full; earlier lines are kept.
         """
-        if topic.ranking is None:
+        if not self._shape.is_kept(topic):
             return
-        _append(self._file, self.path, _adapter(_Line).dump_json(_Line(query_id, topic)))
+        line = self._shape.line(query_id=query_id, topic=topic)
+        _append(self._file, self.path, line.model_dump_json().encode())
         self.topics[query_id] = topic
         if time.monotonic() - self._synced >= SYNCED_EVERY_S:
             os.fsync(self._file.fileno())
@@ -88,7 +121,9 @@ def kept_path(run_path: Path) -> Path:
 
 
 @contextmanager
-def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> Iterator[KeptTopics]:
+def keeping(
+    path: Path, made_with: Mapping[str, Any], shape: Shape[T], *, restart: bool
+) -> Iterator[KeptTopics[T]]:
     """Open the kept questions of a run, or start a new file; `restart` discards the old ones.
 
     Raises:
@@ -96,7 +131,6 @@ def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> I
         InvalidCall: the kept questions belong to a run with other inputs, or the file is something else.
         OutputNotWritten: the disk is full, or permission is missing.
     """
-    path = kept_path(run_path)
     try:
         file = _locked(path)
     except OSError as error:
@@ -105,7 +139,7 @@ def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> I
         if restart:
             file.truncate(0)
         made = json.loads(json.dumps(made_with))
-        head, topics = _read(file, path)
+        head, topics = _read(file, path, shape)
         if head is None or not topics:
             file.truncate(0)
             file.seek(0)
@@ -118,14 +152,42 @@ def keeping(run_path: Path, made_with: Mapping[str, Any], *, restart: bool) -> I
             raise InvalidCall(
                 f"{path} contains {counted(len(topics), 'question')} of a run with other inputs: "
                 f"{', '.join(differing[:MOST_SHOWN])}{more}",
-                remedy=("repeat the old command", "write to another file", "rank all again (--restart)"),
+                remedy=("repeat the old command", "write to another place", "start again (--restart)"),
             )
-        kept = KeptTopics(path, file, head.started, topics)
+        kept = KeptTopics(path, file, head.started, topics, shape)
         try:
             yield kept
         finally:
             if not topics:
                 kept.discard()
+
+
+@contextmanager
+def reporting_kept(kept: KeptTopics[Any] | None, total: int) -> Iterator[None]:
+    """Report the kept questions if a run ends before it is written."""
+    if kept is None:
+        yield
+        return
+    if kept.topics:
+        echo(f"{kept.path}: {counted(len(kept.topics), 'question')} of {total:,} already finished", err=True)
+    try:
+        yield
+    except (KeyboardInterrupt, CancelledError):
+        echo(f"interrupted; {_how_many(kept, total)}", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except Exception:
+        if kept.topics:
+            echo(_how_many(kept, total), err=True)
+        raise
+
+
+def _how_many(kept: KeptTopics[Any], total: int) -> str:
+    if not kept.topics:
+        return "no question is finished yet"
+    return (
+        f"{counted(len(kept.topics), 'question')} of {total:,} kept in {kept.path}; "
+        "the same command resumes there"
+    )
 
 
 def _locked(path: Path) -> FileIO:
@@ -152,9 +214,9 @@ def _made_if_missing(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
 
 
-def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic]]:
+def _read(file: FileIO, path: Path, shape: Shape[T]) -> tuple[_Head | None, dict[str, T]]:
     """Read the kept questions, and truncate a partial line; return None for an empty file."""
-    topics: dict[str, RankedTopic] = {}
+    topics: dict[str, T] = {}
     head: _Head | None = None
     end = 0
     lines = io.BufferedReader(file)
@@ -167,12 +229,12 @@ def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic
             if head is None:
                 head = _adapter(_Head).validate_json(line)
             else:
-                topics |= _question(line)
+                topics |= _question(line, shape)
         except (ValidationError, BadRun):
             if head is None:
                 raise InvalidCall(
                     f"{path} contains no questions of a run",
-                    remedy=("move it away", "rank all again (--restart)"),
+                    remedy=("move it away", "start again (--restart)"),
                 ) from None
     lines.detach()
     file.truncate(end)
@@ -180,12 +242,12 @@ def _read(file: FileIO, path: Path) -> tuple[_Head | None, dict[str, RankedTopic
     return head, topics
 
 
-def _question(line: bytes) -> dict[str, RankedTopic]:
-    """Parse a question; none if it has no ranking, BadRun if a run file cannot represent the ranking."""
-    read = _adapter(_Line).validate_json(line)
-    if read.topic.ranking is None:
+def _question(line: bytes, shape: Shape[T]) -> dict[str, T]:
+    """Parse a question; none if its value is one that is not kept, BadRun if it is damaged."""
+    read = shape.line.model_validate_json(line)
+    if not shape.is_kept(read.topic):
         return {}
-    run_lines(read.query_id, read.topic.ranking, "")
+    shape.check(read.query_id, read.topic)
     return {read.query_id: read.topic}
 
 

@@ -1,20 +1,15 @@
 """A run from its topics to its files; ranked questions are kept until all is written."""
 
 import time
-from asyncio import CancelledError
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import click
-
-from base.amounts import counted
 from base.progress import Progress
-from base.terminal.output import echo
-from eval.kept import KeptTopics, keeping
+from eval.kept import RANKED, keeping, kept_path, reporting_kept
 from eval.keywords import keywords_record
 from eval.kinds_of_runs import KindOfRun
 from eval.manifest import RunManifest, file_record, made_with, models_record, software
@@ -22,7 +17,6 @@ from eval.ranking import RankedTopic, RankedTopics, keep_nothing, of_topics, ran
 from eval.run_target import RunTarget, open_run_target
 from eval.runs import write_run
 from generator.pipeline import Settings
-from indexer.options import INTERRUPTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +72,14 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
                 settings,
                 llm,
             )
-            kept = opened.enter_context(keeping(plan.out, made, restart=plan.restart))
+            kept = opened.enter_context(keeping(kept_path(plan.out), made, RANKED, restart=plan.restart))
         known = dict(kept.topics) if kept else {}
 
         async def rank_one(question: str) -> RankedTopic:
             topic = await kind.rank(question, model)
             return replace(topic, failures=(*topic.failures, *of.failures()))
 
-        with _reporting_kept(kept, len(plan.topics)):
+        with reporting_kept(kept, len(plan.topics)):
             topics = await rank_all(
                 plan.topics,
                 rank_one,
@@ -130,31 +124,3 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
             kept.discard()
     asked = sum(topic is not known.get(query_id) for query_id, topic in topics.items())
     return MadeRun(manifest, ranked, ranked_without, asked)
-
-
-@contextmanager
-def _reporting_kept(kept: KeptTopics | None, total: int) -> Iterator[None]:
-    """Report the kept questions if a run ends before it is written."""
-    if kept is None:
-        yield
-        return
-    if kept.topics:
-        echo(f"{kept.path}: {counted(len(kept.topics), 'question')} of {total:,} already ranked", err=True)
-    try:
-        yield
-    except (KeyboardInterrupt, CancelledError):
-        echo(f"interrupted; {_kept(kept, total)}", err=True)
-        raise click.exceptions.Exit(INTERRUPTED) from None
-    except Exception:
-        if kept.topics:
-            echo(_kept(kept, total), err=True)
-        raise
-
-
-def _kept(kept: KeptTopics, total: int) -> str:
-    if not kept.topics:
-        return "no question has been ranked yet"
-    return (
-        f"{counted(len(kept.topics), 'question')} of {total:,} kept in {kept.path}; "
-        "the same command resumes there"
-    )

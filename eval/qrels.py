@@ -6,15 +6,11 @@ space), and BEIR's three (query-id, corpus-id, score; tabs and a header).
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 from unicodedata import normalize
 
 from base.amounts import counted
 from eval.errors import BadQrels
-from eval.files import numbered_lines
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
+from eval.files import Digest, numbered_lines
 
 Qrels = dict[str, dict[str, int]]
 
@@ -24,7 +20,7 @@ WHOLE_NUMBER = re.compile(r"[-+]?[0-9]{1,20}")
 HIGHEST_GRADE = 1_000_000  # trec_eval allocates an array as long as the highest grade
 
 
-def read_qrels(path: str | Path, digest: "_Hash | None" = None) -> Qrels:
+def read_qrels(path: str | Path, digest: Digest | None = None) -> Qrels:
     """Read {query_id: {id: grade}} in the order of the file, optionally gzipped; 0 is judged not relevant.
 
     `digest` hashes the bytes read.

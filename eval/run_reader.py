@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 from unicodedata import normalize
 
 import numpy as np
@@ -17,11 +17,8 @@ import numpy.typing as npt
 
 from base.amounts import counted
 from eval.errors import BadRun
-from eval.files import numbered_blocks
+from eval.files import Digest, numbered_blocks
 from eval.runs import Ranking
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Whole: TypeAlias = npt.NDArray[np.int64]
@@ -85,7 +82,7 @@ class Lines:
     scores: Floats
 
 
-def read_run(path: str | Path, digest: "_Hash | None" = None) -> ReadRun:
+def read_run(path: str | Path, digest: Digest | None = None) -> ReadRun:
     """Read a run, optionally gzipped: rankings by score, ties by rank; `digest` hashes the bytes.
 
     Raises:

@@ -6,21 +6,18 @@ Two formats, recognised by the first line: id, tab, question (as MIRACL has it),
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import normalize
 
 from eval.errors import BadTopics
-from eval.files import numbered_lines
+from eval.files import Digest, numbered_lines
 from indexer.corpora.readers.jsonl import DECODER
-
-if TYPE_CHECKING:
-    from hashlib import _Hash
 
 ID_KEYS = ("query_id", "_id", "id")
 QUESTION_KEYS = ("question", "text", "query")
 
 
-def read_topics(path: str | Path, digest: "_Hash | None" = None) -> dict[str, str]:
+def read_topics(path: str | Path, digest: Digest | None = None) -> dict[str, str]:
     """Read {query_id: question} in the order of the file, optionally gzipped; `digest` hashes the bytes read.
 
     Raises:

@@ -16,7 +16,7 @@ from generator.request import Resources
 from generator.settings import LanguageModelSettings
 from generator.tracing.steps import Step
 from indexer.analysis import Analyzer
-from indexer.corpora.papers import language_of
+from indexer.corpora.papers import Language, language_of
 from retriever.keywords.given import rank, words_of_each
 from retriever.methods import method_named
 from retriever.queries.keywords import KEYWORDS, Keyword, merge
@@ -55,12 +55,18 @@ async def model_keywords(
 
 
 def keywords_step(
-    question: str, settings: LanguageModelSettings, analyzer: Analyzer, *, most: int | None = KEYWORDS
+    question: str,
+    settings: LanguageModelSettings,
+    analyzer: Analyzer,
+    *,
+    most: int | None = KEYWORDS,
+    prompt_language: Language | None = None,
 ) -> ModelStep[KeywordLists, tuple[Keyword, ...] | None]:
     """Return the step that asks for keywords of `question` in both languages, the question's language first.
 
     At most `most` are returned, with weight 1 / rank; None returns all, for callers that rank them. The reply
     is unusable if it has no word that `analyzer` keeps. The value is None if keywords come from statistics.
+    The prompt is in the question's language unless `prompt_language` names another.
     """
     text = unicodedata.normalize("NFC", question).strip()
     language = language_of(text)
@@ -76,7 +82,7 @@ def keywords_step(
 
     return ModelStep(
         "keywords",
-        load_prompt("keywords", language),
+        load_prompt("keywords", prompt_language or language),
         {
             "terms": f"{least}–{most_of_each}" if least < most_of_each else str(least),
             "question": text,

@@ -54,10 +54,15 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128  # however late they are taken up
 
 
+def server_of(handler: type[BaseHTTPRequestHandler], port: int) -> ThreadingHTTPServer:
+    """Return a server on a port of this machine, which the caller runs and closes."""
+    return _Server(("127.0.0.1", port), handler)
+
+
 @contextmanager
 def serving(handler: type[BaseHTTPRequestHandler], certificate: Path | None = None) -> Iterator[str]:
     """Run a server on a free port of this machine, with TLS if it has a certificate; yield its address."""
-    with _Server(("127.0.0.1", 0), handler) as server:
+    with server_of(handler, 0) as server:
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)

@@ -1,8 +1,7 @@
 """The command `experiment`: one subcommand for each experiment, `repeat` and `diff`."""
 
-import asyncio
 import tempfile
-import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,13 @@ def experiment() -> None:
     """Make a table or figure of a paper on your own index and judgements."""
 
 
+parallel_option = click.option(
+    "--parallel",
+    type=click.IntRange(1, 1024),
+    help="Concurrent topics. Default: 1, with a language model SHRAG_LLM__CONCURRENCY.",
+)
+
+
 def _command(name: str, found: Experiment) -> click.Command:
     @click.command(name, cls=SectionedCommand)
     @call_options(found.call, COMPLETIONS)
@@ -35,50 +41,46 @@ def _command(name: str, found: Experiment) -> click.Command:
         click.option(
             "--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."
         ),
+        click.option("--restart", is_flag=True, help="Repeat all topics, also those that the folder keeps."),
+        parallel_option,
     )
-    def command(call: ExperimentCall, *, out: Path) -> None:
-        outcome, results = run_experiment(name, call, out)
-        _print_outcome(outcome)
-        echo(f"{out}: {', '.join(results)}", err=True)
+    def command(call: ExperimentCall, *, out: Path, restart: bool, parallel: int | None) -> None:
+        from eval.reproduction.running import run_experiment
 
-    command.help = f"{found.title} ({found.source}).\n\n{found.description}"
+        finished = run_experiment(name, call, out, restart=restart, parallel=parallel)
+        _print_outcome(finished.outcome)
+        echo(f"{out}: {', '.join(finished.results)}", err=True)
+
+    requires = f" Requires {found.requires}." if found.requires else ""
+    command.help = f"{found.title} ({found.source}).{requires}\n\n{found.description}"
     return command
-
-
-def run_experiment(name: str, call: ExperimentCall, out: Path) -> tuple[Outcome, dict[str, str]]:
-    """Run an experiment and write its folder; return the outcome, and the SHA-256 of each file.
-
-    Raises:
-        BadTopics, BadQrels, UnitsDiffer: the inputs cannot be used, with file and line.
-        InvalidCall: no topic has a relevant judgement, or as `check_folder`.
-    """
-    from eval.reproduction.figures import check_plots
-    from eval.reproduction.folder import check_folder, write_results
-    from eval.reproduction.materials import made_with, opened_materials
-
-    found, started = experiments()[name], time.time()
-    check_plots()
-    check_folder(out, name, (call.topics, call.qrels))
-    with opened_materials(call) as materials:
-        outcome = asyncio.run(found.run(call, materials))
-        record = made_with(name, call, materials)
-        return outcome, write_results(out, found, outcome, record, started)
 
 
 @experiment.command()
 @click.argument("folder", type=FOLDER)
-def repeat(folder: Path) -> None:
-    """Repeat the experiment of FOLDER; exit 1 if a result differs."""
-    from eval.reproduction.folder import read_manifest
+@click.option("--name", "index", help="Index to use instead of the one with the same name.")
+@parallel_option
+def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
+    """Repeat the experiment of FOLDER with its copies of the inputs; exit 1 if a result differs.
+
+    Differences of index, settings, models and packages are listed too: they are possible causes.
+    """
+    from eval.reproduction.folder import call_values, changed_results, read_manifest, results_differ
+    from eval.reproduction.running import run_experiment
 
     then = read_manifest(folder)
     if then.experiment not in experiments():
         raise click.UsageError(f"there is no experiment {then.experiment!r} in this version")
-    call = experiments()[then.experiment].call.of(**then.call)
+    values = call_values(folder, then) | ({"index": index} if index else {})
+    call = experiments()[then.experiment].call.of(**values)
     with tempfile.TemporaryDirectory() as place:
-        run_experiment(then.experiment, call, Path(place))
+        run_experiment(then.experiment, call, Path(place), parallel=parallel)
         now = read_manifest(Path(place))
-    _report_differences(then, now)
+    changed = list(changed_results(folder, then))
+    lines = _differences(then, now)
+    _print_differences([*changed, *lines])
+    if changed or results_differ(lines):
+        raise click.exceptions.Exit(1)
 
 
 @experiment.command()
@@ -86,19 +88,24 @@ def repeat(folder: Path) -> None:
 @click.argument("second", type=FOLDER)
 def diff(first: Path, second: Path) -> None:
     """List the differences of two folders: index, options, inputs, packages, and results; exit 1 if any."""
-    from eval.reproduction.folder import read_manifest
+    from eval.reproduction.folder import changed_results, read_manifest
 
-    _report_differences(read_manifest(first), read_manifest(second))
+    manifests = [(folder, read_manifest(folder)) for folder in (first, second)]
+    changed = [line for folder, manifest in manifests for line in changed_results(folder, manifest)]
+    lines = [*changed, *_differences(*(manifest for _, manifest in manifests))]
+    _print_differences(lines)
+    if lines:
+        raise click.exceptions.Exit(1)
 
 
-def _report_differences(first: "ReadManifest", second: "ReadManifest") -> None:
-    """Print the differences of two manifests; exit 1 if there are any."""
+def _differences(first: "ReadManifest", second: "ReadManifest") -> list[str]:
     from eval.reproduction.folder import differences
 
-    found = list(differences(first.model_dump(), second.model_dump()))
-    echo_lines(found or ["no differences"])
-    if found:
-        raise click.exceptions.Exit(1)
+    return list(differences(first.model_dump(), second.model_dump()))
+
+
+def _print_differences(lines: Sequence[str]) -> None:
+    echo_lines(lines or ["no differences"])
 
 
 def _print_outcome(outcome: Outcome) -> None:

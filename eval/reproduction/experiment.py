@@ -1,37 +1,39 @@
-"""An experiment: its call, its function, and the values that it returns."""
+"""An experiment: its call, its functions, and the values that they return."""
 
 import inspect
 import pkgutil
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import Field
 
 from base.calls import Call, Flag, Section
-from base.progress import Progress
-from eval.qrels import Qrels
-from eval.runs import Run
+from eval.runs import Ranking, Run
 from retriever.calls import IndexName
-from retriever.engines import EngineHit
-from retriever.index import SearchIndex
-from retriever.settings import RetrieverSettings
+
+if TYPE_CHECKING:
+    from eval.reproduction.materials import Materials
 
 Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is a missing value
+Record: TypeAlias = Mapping[str, Any]  # JSON
+
+SECONDS = "seconds"  # key of a topic's times, which are not among the results
 
 
 class ExperimentCall(Call):
-    """The options of every experiment."""
+    """The options of every experiment; `files` names the fields that are paths of inputs."""
 
-    topics: Annotated[
-        str,
-        Flag(argument=True),
-        Field(description="File of topics: id, tab, question, or JSON lines."),
-    ]
-    qrels: Annotated[str, Flag(argument=True), Field(description="File of judgements, TREC's or BEIR's.")]
-    index: IndexName = None
+    files: ClassVar[tuple[str, ...]] = ()
+
+    model: Annotated[
+        bool,
+        Flag(section=Section.ANSWERING),
+        Field(description="Use the configured language model; without it, statistics and rules."),
+    ] = False
     seed: Annotated[
         int,
         Flag(section=Section.LIMITS),
@@ -39,13 +41,53 @@ class ExperimentCall(Call):
     ] = 0
 
 
+class IndexCall(ExperimentCall):
+    """The options of an experiment on an index of the user."""
+
+    index: IndexName = None
+
+
+class JudgedCall(IndexCall):
+    """The options of an experiment on an index, topics and judgements of the user."""
+
+    files = ("topics", "qrels")
+
+    topics: Annotated[
+        str,
+        Flag(argument=True),
+        Field(description="File of topics: id, tab, question, or JSON lines."),
+    ]
+    qrels: Annotated[str, Flag(argument=True), Field(description="File of judgements, TREC's or BEIR's.")]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicResult:
+    """The result of a topic: a record with all values of the tables, and rankings by the name of a run.
+
+    A key `seconds` of the record is a time, or times by name. Times are not among the results.
+    """
+
+    record: Record
+    rankings: Mapping[str, Ranking] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of results; each row has one cell per column."""
+    """A table of results; each row has one cell per column.
+
+    Args:
+        title: above the table.
+        columns: names of the columns.
+        rows: of cells.
+        judge: the judge of relevance or of answers, if the judgements are not those of the qrels.
+        timed: whether the cells are times; such a table is not among the results that repeat.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    judge: str = ""
+    timed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,75 +129,52 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The results of an experiment: `topics` are JSON lines, one for each topic, `runs` are runs by name."""
+    """The tables and figures of an experiment, made from the records of its topics.
+
+    `main` has the main numbers by name, for a comparison with published values.
+    """
 
     tables: tuple[Table, ...]
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
-    topics: tuple[Mapping[str, Any], ...] = ()
-    runs: Mapping[str, Run] = field(default_factory=dict)
+    main: Mapping[str, float] = field(default_factory=dict)
+    runs: Mapping[str, Run] = field(default_factory=dict)  # in addition to the rankings of the topics
 
 
-@dataclass(frozen=True, slots=True)
-class Materials:
-    """Inputs of an experiment: an open index, topics with their judgements, and settings.
+def _opened_materials(call: Any) -> "AbstractContextManager[Materials]":
+    from eval.reproduction.materials import opened_materials  # after this module
 
-    Args:
-        index: an open index.
-        topics: questions by query_id, each with a relevant judgement.
-        qrels: in the unit of the index.
-        unjudged: number of topics without a relevant judgement, which are left out.
-        settings: of the searches.
-        progress: called with a name, the number of finished topics, and their total.
-        hashes: SHA-256 of the files of topics and qrels.
-    """
-
-    index: SearchIndex
-    topics: Mapping[str, str]
-    qrels: Qrels
-    hashes: Mapping[str, str]
-    unjudged: int
-    settings: RetrieverSettings
-    progress: Progress
-
-    def each_topic(self) -> Iterator[tuple[str, str]]:
-        """Yield query_id and question of each topic, and report the progress."""
-        for done, topic in enumerate(self.topics.items()):
-            self.progress("topics", done, len(self.topics))
-            yield topic
-
-    def notes(self) -> tuple[str, ...]:
-        """Return a note about topics without a relevant judgement."""
-        missing = self.unjudged
-        return (f"{missing} topics without a relevant judgement are left out.",) if missing else ()
-
-    def id_of(self, hit: EngineHit) -> str:
-        """Return the id of a hit in the unit of the index."""
-        return hit.doc_id if self.collapses else hit.passage_id
-
-    @property
-    def collapses(self) -> bool:
-        """Whether hits are papers, because the index contains papers."""
-        return self.index.manifest.unit == "paper"
-
-    def relevant(self, query_id: str) -> frozenset[str]:
-        """Return the ids that are relevant to a topic."""
-        return frozenset(judged for judged, grade in self.qrels[query_id].items() if grade > 0)
+    return opened_materials(call)
 
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """An experiment of a paper: its `source` names the table or figure."""
+    """An experiment of a paper.
+
+    Args:
+        title: of the report.
+        source: the table or figure, or the section, with the name of the paper.
+        call: the options.
+        topic: computes the result of one topic, from call, materials, query_id and question.
+        summary: computes the outcome from call, materials, and the records in the order of the topics.
+        opened: opens the inputs; by default `opened_materials`, which reads topics, qrels and an index.
+        published: published values, by the names of `Outcome.main`.
+        requires: requirements besides the inputs, such as a language model.
+    """
 
     title: str
     source: str
     call: type[ExperimentCall]
-    run: Callable[[Any, Materials], Coroutine[Any, Any, Outcome]]
+    topic: Callable[[Any, Any, str, str], Coroutine[Any, Any, TopicResult]]
+    summary: Callable[[Any, Any, Sequence[Record]], Outcome]
+    opened: "Callable[[Any], AbstractContextManager[Materials]]" = _opened_materials
+    published: Mapping[str, float] = field(default_factory=dict)
+    requires: str = ""
 
     @property
     def description(self) -> str:
         """The computation of the experiment: the docstring of its module."""
-        return inspect.getdoc(import_module(self.run.__module__)) or ""
+        return inspect.getdoc(import_module(self.topic.__module__)) or ""
 
 
 @cache

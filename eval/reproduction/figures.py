@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from base.errors import LibraryMissing
+from base.versions import installed_version
 from eval.reproduction.experiment import Figure, Panel
 
 FONTS = ("Noto Sans CJK KR", "NanumGothic", "DejaVu Sans")
@@ -23,16 +24,26 @@ def check_plots() -> None:
         )
 
 
+def drawn_with() -> dict[str, Any]:
+    """Return the library and the fonts on which the bytes of a figure depend."""
+    return {"matplotlib": installed_version("matplotlib"), "fonts": _fonts()}
+
+
+def _fonts() -> list[str]:
+    from matplotlib import font_manager
+
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    return [font for font in FONTS if font in known]
+
+
 def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a figure: name and content, the same bytes for the same values."""
     import matplotlib as mpl
-    from matplotlib import font_manager
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Drawing
 
-    known = {font.name for font in font_manager.fontManager.ttflist}
     options: dict[Any, Any] = {
-        "font.family": [font for font in FONTS if font in known],
+        "font.family": _fonts(),
         "svg.hashsalt": figure.name,
         "svg.fonttype": "path",  # the page looks the same without the font
     }

@@ -1,25 +1,154 @@
-"""Inputs of an experiment, read from the files and the index that its call names."""
+"""Inputs of an experiment: an open index, topics, judgements, settings and models."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Self
 
 from base.errors import InvalidCall
-from eval.manifest import asked_with, index_record, software
-from eval.progress import question_bar
-from eval.qrels import read_qrels
-from eval.reproduction.experiment import ExperimentCall, Materials
+from eval.manifest import index_record
+from eval.qrels import Qrels, read_qrels
+from eval.reproduction.experiment import ExperimentCall, JudgedCall
 from eval.topics import read_topics
 from eval.units import MadeRun, in_one_unit
+from generator.llm import LanguageModel
+from generator.pipeline import Settings
 from indexer.options import chosen_index
-from indexer.settings import IndexerSettings
-from retriever.index import open_index
-from retriever.settings import RetrieverSettings
+from retriever.engines import EngineHit
+from retriever.index import SearchIndex, open_index
+
+MOST_COPIED = 32_000_000  # bytes of an input that is copied into the folder of results
+
+
+class Input:
+    """A file that is read once, with its SHA-256 and a copy of its bytes.
+
+    It has the method `update` of a hash, as the readers of topics and qrels pass on the bytes that they read.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """`path` is the path as given."""
+        self.path = str(path)
+        self._hash, self._copy = hashlib.sha256(), bytearray()
+
+    def update(self, content: bytes | memoryview, /) -> None:
+        """Add bytes of the file."""
+        self._hash.update(content)
+        if len(self._copy) <= MOST_COPIED:
+            self._copy += content
+
+    @property
+    def sha256(self) -> str:
+        """The SHA-256 of the bytes."""
+        return self._hash.hexdigest()
+
+    @property
+    def content(self) -> bytes | None:
+        """The bytes; None for a file that is too large for a copy."""
+        return bytes(self._copy) if len(self._copy) <= MOST_COPIED else None
+
+
+class Models:
+    """The configured language model, and the same model with other seeds; each is opened on first use."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Store the settings; nothing is opened yet."""
+        self._settings = settings
+        self._open: dict[tuple[int | None, float], LanguageModel] = {}
+        self._closing = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Return the object; models are closed at the end."""
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close all models."""
+        await self._closing.aclose()
+
+    async def usual(self) -> LanguageModel:
+        """Return the model with its configured seed and temperature."""
+        llm = self._settings.generator.llm
+        return await self.sampled(llm.seed, llm.temperature)
+
+    async def sampled(self, seed: int | None, temperature: float) -> LanguageModel:
+        """Return the model with another seed and temperature."""
+        key = (seed, temperature)
+        if key not in self._open:
+            generator = self._settings.generator
+            llm = generator.llm.model_copy(update={"seed": seed, "temperature": temperature})
+            with_seed = replace(self._settings, generator=generator.model_copy(update={"llm": llm}))
+            self._open[key] = await self._closing.enter_async_context(with_seed.language_model())
+        return self._open[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """The inputs of an experiment; an experiment with further inputs has a subclass.
+
+    Args:
+        index: an open index.
+        topics: questions by query_id, each with a relevant judgement if there are judgements.
+        qrels: in the unit of the index.
+        inputs: the files that were read, by the name of the option.
+        unjudged: number of topics without a relevant judgement, which are left out.
+        settings: settings of all stages; without a language model unless the call uses it.
+        model: the language model, if the call uses it.
+        models: the same model with other seeds.
+    """
+
+    index: SearchIndex
+    topics: Mapping[str, str]
+    settings: Settings
+    qrels: Qrels = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    unjudged: int = 0
+    model: LanguageModel | None = None
+    models: Models | None = None
+
+    def notes(self) -> tuple[str, ...]:
+        """Return a note about topics without a relevant judgement."""
+        missing = self.unjudged
+        return (f"{missing} topics without a relevant judgement are left out.",) if missing else ()
+
+    def id_of(self, hit: EngineHit) -> str:
+        """Return the id of a hit in the unit of the index."""
+        return hit.doc_id if self.collapses else hit.passage_id
+
+    @property
+    def collapses(self) -> bool:
+        """Whether hits are papers, because the index contains papers."""
+        return self.index.manifest.unit == "paper"
+
+    def relevant(self, query_id: str) -> frozenset[str]:
+        """Return the ids that are relevant to a topic."""
+        return frozenset(judged for judged, grade in self.qrels[query_id].items() if grade > 0)
+
+    def index_record(self) -> dict[str, Any]:
+        """Return the properties of the index that affect results."""
+        return index_record(self.index.manifest)
+
+
+def settings_for(call: ExperimentCall) -> Settings:
+    """Read the settings; without a language model unless the call uses it."""
+    settings = Settings.from_environment()
+    if call.model:
+        return settings
+    llm = settings.generator.llm.model_copy(update={"base_url": None})
+    return replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))
 
 
 @contextmanager
-def opened_materials(call: ExperimentCall) -> Iterator[Materials]:
+def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
+    """Open the named index, or the only one, with a fixed version; raises ResourceError as `open_index`."""
+    places = settings.indexer
+    with open_index(places, chosen_index(name, places), settings.retriever.synonyms, follow=False) as index:
+        yield index
+
+
+@contextmanager
+def opened_materials(call: JudgedCall) -> Iterator[Materials]:
     """Open the index and read topics and qrels; close the index at the end.
 
     Raises:
@@ -27,9 +156,8 @@ def opened_materials(call: ExperimentCall) -> Iterator[Materials]:
         InvalidCall: no topic has a relevant judgement.
         ResourceError: as `open_index`.
     """
-    digests = {"topics": hashlib.sha256(), "qrels": hashlib.sha256()}
-    topics, qrels = read_topics(call.topics, digests["topics"]), read_qrels(call.qrels, digests["qrels"])
-    settings, places = RetrieverSettings(), IndexerSettings()
+    inputs = {"topics": Input(call.topics), "qrels": Input(call.qrels)}
+    topics, qrels = read_topics(call.topics, inputs["topics"]), read_qrels(call.qrels, inputs["qrels"])
     judged = {
         query_id: question
         for query_id, question in topics.items()
@@ -37,28 +165,8 @@ def opened_materials(call: ExperimentCall) -> Iterator[Materials]:
     }
     if not judged:
         raise InvalidCall(f"no topic of {call.topics} has a relevant judgement in {call.qrels}")
-    with (
-        open_index(places, chosen_index(call.index, places), settings.synonyms) as index,
-        question_bar() as progress,
-    ):
+    settings = settings_for(call)
+    with opened_index(call.index, settings) as index:
         if index.manifest.unit == "paper":
             qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        hashes = {part: digest.hexdigest() for part, digest in digests.items()}
-        yield Materials(index, judged, qrels, hashes, len(topics) - len(judged), settings, progress)
-
-
-def made_with(name: str, call: ExperimentCall, materials: Materials) -> dict[str, Any]:
-    """Return the record of all inputs of the results, for the manifest."""
-    encoder = IndexerSettings().encoder
-    values: Mapping[str, Any] = call.model_dump(mode="json")
-    return {
-        "experiment": name,
-        "call": {**values, "index": materials.index.manifest.name},
-        "inputs": {part: {"path": values[part], "sha256": each} for part, each in materials.hashes.items()},
-        "index": index_record(materials.index.manifest),
-        "settings": {
-            **materials.settings.model_dump(mode="json"),
-            "encoder": asked_with(encoder),
-        },
-        **software(models=encoder.provider != "none"),
-    }
+        yield Materials(index, judged, settings, qrels, inputs, len(topics) - len(judged))

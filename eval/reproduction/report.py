@@ -25,13 +25,14 @@ dd { margin: 0; }
 def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
     """Format the tables, the figures' files and the notes."""
     parts = [f"# {experiment.title}", f"Reproduces {experiment.source}.", experiment.description]
-    for table in outcome.tables:
+    for table in _lasting(outcome):
         rows = [
             table.columns,
             ["---"] * len(table.columns),
             *([formatted(cell) for cell in row] for row in table.rows),
         ]
-        parts += [f"## {table.title}", "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+        judge = [f"Judged by {table.judge}."] if table.judge else []
+        parts += [f"## {table.title}", *judge, "\n".join(f"| {' | '.join(row)} |" for row in rows)]
     parts += [f"![{figure.title}](figures/{figure.name}.png)" for figure in outcome.figures]
     if outcome.notes:
         parts.append("\n".join(f"- {note}" for note in outcome.notes))
@@ -52,19 +53,13 @@ def as_page(
         for figure in outcome.figures
         if f"{figure.name}.svg" in drawings
     ]
-    index, inputs = manifest["index"], manifest["inputs"]
-    made = {
-        "index": f"{index['name']}, {index['papers']:,} papers, {index['engine']}",
-        **{name: f"{each['path']} (SHA-256 {each['sha256'][:12]}…)" for name, each in inputs.items()},
-        "options": ", ".join(f"{name} {value}" for name, value in manifest["call"].items()),
-        "shrag": manifest["shrag"],
-    }
+    made = _made_from(manifest)
     listed = [html(element("dt", None, name), element("dd", None, value)) for name, value in made.items()]
     body = html(
         element("h1", None, experiment.title),
         element("p", None, f"Reproduces {experiment.source}."),
         [element("p", None, paragraph) for paragraph in experiment.description.split("\n\n")],
-        [_table(table) for table in outcome.tables],
+        [_table(table) for table in _lasting(outcome)],
         figures,
         element("h2", None, "Notes"),
         element("ul", None, [element("li", None, note) for note in outcome.notes]),
@@ -81,6 +76,25 @@ def as_page(
     return f"<!doctype html>\n{page}\n"
 
 
+def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the inputs of the results by name; paths differ between repetitions and are left out."""
+    index, llm = manifest["index"], manifest["language model"]
+    options = {name: value for name, value in manifest["call"].items() if name != "index"}
+    papers = f", {index['papers']:,} papers, {index['engine']}" if "papers" in index else ""
+    return {
+        "index": f"{index['name']}{papers}",
+        **{
+            option: f"{given['copied_to'] or 'not copied'} (SHA-256 {given['sha256'][:12]}…)"
+            for option, given in manifest["inputs"].items()
+        },
+        "options": ", ".join(f"{name} {value}" for name, value in options.items()),
+        "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
+        "encoder": str(manifest["encoder"].get("model") or manifest["encoder"]["provider"]),
+        "shrag": manifest["shrag"],
+        "repeat": "shrag experiment repeat FOLDER",
+    }
+
+
 def formatted(cell: Cell) -> str:
     """Format a cell: floats with two decimals, below 1 with four; integers with separators; None as –."""
     if cell is None:
@@ -90,6 +104,11 @@ def formatted(cell: Cell) -> str:
     return f"{cell:,}" if isinstance(cell, int) else cell
 
 
+def _lasting(outcome: Outcome) -> list[Table]:
+    """Return the tables that are the same in a repetition."""
+    return [table for table in outcome.tables if not table.timed]
+
+
 def _table(table: Table) -> Markup:
     def row(tag: str, cells: Sequence[str]) -> Markup:
         return element("tr", None, [element(tag, None, cell) for cell in cells])
@@ -97,7 +116,7 @@ def _table(table: Table) -> Markup:
     return element(
         "table",
         None,
-        element("caption", None, table.title),
+        element("caption", None, f"{table.title} (judged by {table.judge})" if table.judge else table.title),
         row("th", table.columns),
         [row("td", list(map(formatted, cells))) for cells in table.rows],
     )

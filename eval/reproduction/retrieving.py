@@ -3,13 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from eval.reproduction.experiment import Materials
+from eval.keywords import ask_for_keywords
+from eval.reproduction.materials import Materials
+from generator.llm import LanguageModel
+from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
 from retriever.requests.context import SearchContext
 from retriever.requests.request import SearchRequest
 from retriever.search import open_search, run_stages
-from retriever.settings import KeywordRanking
+from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool
 from retriever.stages.stages import Stages, computed
 
@@ -36,18 +39,36 @@ class OpenTopic:
 
 
 async def open_topic(
-    question: str, k: int, materials: Materials, importance: KeywordRanking | None = None
+    question: str,
+    k: int,
+    materials: Materials,
+    *,
+    settings: RetrieverSettings | None = None,
+    keywords: Sequence[Keyword] | None = None,
 ) -> OpenTopic:
     """Choose the keywords of a topic of which k documents are retrieved.
 
-    `importance` replaces that of the settings.
+    `settings` replace those of the materials. Without `keywords` the language model of the materials gives
+    them, or statistics if there is none.
+
+    Raises:
+        ModelFailed: the language model failed.
     """
-    settings = materials.settings
-    if importance:
-        settings = settings.model_copy(update={"ranking": importance})
-    request = SearchRequest(question, method=METHOD, k=k, collapse=materials.collapses)
+    settings = settings or materials.settings.retriever
+    if keywords is None and materials.model:
+        keywords = await keywords_of_model(question, materials.model, materials, settings)
+    given = None if keywords is None else tuple(keywords)
+    request = SearchRequest(question, method=METHOD, k=k, collapse=materials.collapses, keywords=given)
     context = open_search(materials.index, request, settings)
     return OpenTopic(context, await run_stages(context, upto="keywords"))
+
+
+async def keywords_of_model(
+    question: str, model: LanguageModel, materials: Materials, settings: RetrieverSettings
+) -> tuple[Keyword, ...] | None:
+    """Return the keywords of a language model; None if its answer is unusable, so that statistics choose."""
+    most = None if settings.keywords_ranked else settings.keywords
+    return (await ask_for_keywords(question, model, materials.index.analyzer, most=most)).keywords
 
 
 async def retrieve(
@@ -76,6 +97,22 @@ async def retrieve(
     return Retrieved(
         [(materials.id_of(hit), score) for hit, score in hits], union_of(computed(stages.pool), materials)
     )
+
+
+def whole_compounds(plan: QueryPlan) -> QueryPlan:
+    """Search for a keyword of several tokens as a phrase, instead of any of its tokens."""
+    return replace(
+        plan,
+        queries=tuple(replace(named, query=_with_phrases(named.query)) for named in plan.queries),
+    )
+
+
+def _with_phrases(query: Query) -> Query:
+    if isinstance(query, Or):
+        return Or(tuple(map(_with_phrases, query.clauses)))
+    if isinstance(query, Term) and len(query.tokens) > 1:
+        return Phrase(query.text, tuple(enumerate(query.tokens)), query.field, query.weight)
+    return query
 
 
 def union_of(pool: CandidatePool, materials: Materials) -> frozenset[str]:

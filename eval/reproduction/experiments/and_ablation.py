@@ -7,9 +7,10 @@ AND binds closer, a OR b OR (c AND d). In the second one the operators apply fro
 """
 
 import random
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from statistics import fmean
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
@@ -18,15 +19,17 @@ from base.calls import Flag, Section
 from eval.reproduction.experiment import (
     Cell,
     Experiment,
-    ExperimentCall,
     Figure,
+    JudgedCall,
     Line,
-    Materials,
     Outcome,
     Panel,
+    Record,
     Table,
+    TopicResult,
 )
-from eval.reproduction.retrieving import open_topic, union_of
+from eval.reproduction.materials import Materials, opened_materials
+from eval.reproduction.retrieving import OpenTopic, open_topic, union_of
 from eval.significance import compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
@@ -36,9 +39,14 @@ from retriever.stages.stages import computed
 Reading: TypeAlias = Literal["AND binds closer", "from left to right"]
 READINGS: tuple[Reading, ...] = ("AND binds closer", "from left to right")
 MOST_OPERATORS = 9
+TEMPERATURE = 0.7  # of repetitions with a language model; the paper does not name one
+LEVEL = 0.05  # of significance
+
+Counts: TypeAlias = Sequence[Record]  # of the topics of one repetition
+Value: TypeAlias = Callable[[Counts, Reading, int], float]
 
 
-class AndAblation(ExperimentCall):
+class AndAblation(JudgedCall):
     """The number of topics in a sample, and the number of samples."""
 
     sample: Annotated[
@@ -47,37 +55,55 @@ class AndAblation(ExperimentCall):
     repetitions: Annotated[
         int,
         Flag(section=Section.LIMITS),
-        Field(ge=1, le=1_000, description="Repetitions; without a model each one draws topics again."),
+        Field(
+            ge=1,
+            le=1_000,
+            description="Repetitions, with other keywords of the model; without it, other samples.",
+        ),
     ] = 10
 
 
-async def run(call: AndAblation, materials: Materials) -> Outcome:
-    """Collect the documents of each topic with 0 to 9 operators, in both readings."""
-    topics = []
-    for query_id, question in materials.each_topic():
-        topics.append(await _collected(query_id, question, materials))
-    draw = random.Random(call.seed)  # noqa: S311 - not for secrets
-    drawn = [draw.choices(topics, k=min(call.sample, len(topics))) for _ in range(call.repetitions)]
-    return Outcome(
-        tuple(_table(reading, topics, drawn) for reading in READINGS),
-        (_figure(drawn),),
-        (*_notes(call, topics), *materials.notes()),
-        tuple(topics),
-    )
+@contextmanager
+def opened(call: AndAblation) -> Iterator[Materials]:
+    """Open the inputs; with a language model only the topics of the sample, as each costs many calls."""
+    with opened_materials(call) as materials:
+        if call.model:
+            drawn = _draw(call).sample(list(materials.topics), min(call.sample, len(materials.topics)))
+            topics = {query_id: text for query_id, text in materials.topics.items() if query_id in drawn}
+            yield replace(materials, topics=topics)
+        else:
+            yield materials
 
 
-async def _collected(query_id: str, question: str, materials: Materials) -> dict[str, Any]:
-    """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
+def _draw(call: AndAblation) -> random.Random:
+    return random.Random(call.seed)  # noqa: S311 - not for secrets
+
+
+async def repetitions_of_topic(
+    call: AndAblation, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Collect the documents of a topic with 0 to 9 operators, for the keywords of each repetition.
+
+    Without a language model all repetitions have the same keywords, and the record has one of them.
+    """
     relevant = materials.relevant(query_id)
-    topic = await open_topic(question, 1, materials)  # documents are collected, not ranked
+    if not materials.models:
+        repeated = [await _collected(await open_topic(question, 1, materials), materials, relevant)]
+        return TopicResult({"relevant": len(relevant), "repetitions": repeated})
+    repeated = []
+    for repetition in range(call.repetitions):
+        model = await materials.models.sampled(repetition, TEMPERATURE)
+        topic = await open_topic(question, 1, replace(materials, model=model))
+        repeated.append(await _collected(topic, materials, relevant))
+    return TopicResult({"relevant": len(relevant), "repetitions": repeated})
+
+
+async def _collected(topic: OpenTopic, materials: Materials, relevant: frozenset[str]) -> dict[str, Any]:
+    """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
     context, stages = topic.context, topic.stages
     chosen, most = stages.keywords, context.options.hits_per_query
     queries = progressive_queries(computed(stages.question), chosen, hits_per_query=most) if chosen else ()
-    record: dict[str, Any] = {
-        "query_id": query_id,
-        "relevant": len(relevant),
-        "keywords": len(chosen.keywords) if chosen else 0,
-    }
+    record: dict[str, Any] = {"keywords": len(chosen.keywords) if chosen else 0}
     for reading in READINGS:
         found, collected = [], []
         for operators in range(MOST_OPERATORS + 1):
@@ -90,26 +116,61 @@ async def _collected(query_id: str, question: str, materials: Materials) -> dict
     return record
 
 
-def _notes(call: AndAblation, topics: Sequence[Mapping[str, Any]]) -> list[str]:
-    drawn, short = min(call.sample, len(topics)), sum(topic["keywords"] <= MOST_OPERATORS for topic in topics)
+def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Compare the numbers of operators, in both readings."""
+    counts = [
+        [{"relevant": topic["relevant"], **topic["repetitions"][number]} for topic in topics]
+        for number in range(call.repetitions if call.model else 1)
+    ]
+    if call.model:
+        drawn = counts
+    else:
+        draw = _draw(call)
+        drawn = [draw.choices(counts[0], k=min(call.sample, len(topics))) for _ in range(call.repetitions)]
+    return Outcome(
+        tuple(_table(reading, counts, drawn) for reading in READINGS),
+        (_figure(drawn),),
+        (*_notes(call, counts), *materials.notes()),
+        {
+            f"share found, {m} AND, {reading}": fmean(_share(each, reading, m) for each in drawn)
+            for reading in READINGS
+            for m in range(MOST_OPERATORS + 1)
+        },
+    )
+
+
+def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
+    topics = [topic for repetition in counts for topic in repetition]
+    short, size = sum(topic["keywords"] <= MOST_OPERATORS for topic in topics), len(counts[0])
+    if call.model:
+        origin = (
+            f"{size} topics, seed {call.seed}; keywords of the language model at temperature {TEMPERATURE}, "
+            f"with seeds 0 to {call.repetitions - 1}. The keywords of a repetition serve all numbers of "
+            "operators, so that the tests are paired."
+        )
+    else:
+        origin = (
+            f"Each repetition draws {min(call.sample, size)} topics with replacement, seed {call.seed}: "
+            "keywords come from statistics, so that repetitions differ by their topics only."
+        )
     return [
-        f"Each repetition draws {drawn} topics with replacement, seed {call.seed}.",
-        "Keywords come from statistics, so that repetitions differ by their topics only.",
-        f"{short} of {len(topics)} topics have fewer than ten keywords, all of which are then joined.",
-        "p: paired randomisation test of the shares of each topic's relevant documents against OR alone.",
-        *(_finding(reading, topics) for reading in READINGS),
+        origin,
+        f"{short} of {len(topics)} questions have fewer than ten keywords, all of which are then joined.",
+        "Differences are to OR alone, of one topic; p: paired randomisation test.",
+        *(_finding(reading, counts) for reading in READINGS),
     ]
 
 
-def _finding(reading: Reading, topics: Sequence[Mapping[str, Any]]) -> str:
+def _finding(reading: Reading, counts: Sequence[Counts]) -> str:
     """Return a note on the two findings of the paper: OR finds most, and AND collects more."""
-    operators = range(1, MOST_OPERATORS + 1)
-    alone = _share(topics, reading, 0), _collected_by(topics, reading, 0)
-    finds = all(_share(topics, reading, each) <= alone[0] for each in operators)
-    collects = all(_collected_by(topics, reading, each) > alone[1] for each in operators)
+    shares, collected = _of_topics(_share, counts, reading), _of_topics(_collected_by, counts, reading)
+    finds = [compare(shares[0], with_and) for with_and in shares[1:]]
+    collects = [compare(collected[0], with_and) for with_and in collected[1:]]
+    fewer = sum(test.difference < 0 and test.p_value < LEVEL for test in finds)
+    more = sum(test.difference > 0 and test.p_value < LEVEL for test in collects)
     return (
-        f'{reading}: the finding "OR alone finds most" is {"confirmed" if finds else "not confirmed"}, '
-        f'"AND collects more" is {"confirmed" if collects else "not confirmed"}.'
+        f"{reading}: OR alone finds significantly more than {fewer} of the {MOST_OPERATORS} numbers of AND "
+        f"operators; {more} of them collect significantly more documents than OR (p < {LEVEL})."
     )
 
 
@@ -133,59 +194,54 @@ def _joined(query: Query, operators: int, reading: Reading) -> Query:
     return And((Or(first) if len(first) > 1 else first[0], *last))
 
 
-def _share(topics: Sequence[Mapping[str, Any]], reading: Reading, operators: int) -> float:
+def _share(topics: Counts, reading: Reading, operators: int) -> float:
+    """Return the share of all relevant documents of the topics that were found."""
     found: int = sum(topic[reading]["found"][operators] for topic in topics)
     relevant: int = sum(topic["relevant"] for topic in topics)
     return found / relevant
 
 
-def _collected_by(topics: Sequence[Mapping[str, Any]], reading: Reading, operators: int) -> int:
+def _collected_by(topics: Counts, reading: Reading, operators: int) -> int:
+    """Return the number of documents collected for the topics."""
     return sum(topic[reading]["collected"][operators] for topic in topics)
 
 
-def _table(
-    reading: Reading, topics: Sequence[Mapping[str, Any]], drawn: Sequence[Sequence[Mapping[str, Any]]]
-) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    shares = [
-        [topic[reading]["found"][m] / topic["relevant"] for topic in topics]
+def _of_topics(value: Value, counts: Sequence[Counts], reading: Reading) -> list[list[float]]:
+    """Return a value of each topic, the mean of its repetitions, by number of operators."""
+    return [
+        [fmean(value([topic], reading, m) for topic in repeated) for repeated in zip(*counts, strict=True)]
         for m in range(MOST_OPERATORS + 1)
     ]
-    for operators, of_topics in enumerate(shares):
-        test = compare(shares[0], of_topics) if operators else None
-        rows.append(
-            (
-                operators,
-                statistics.fmean(_share(each, reading, operators) for each in drawn),
-                statistics.fmean(_collected_by(each, reading, operators) for each in drawn),
-                statistics.fmean(of_topics),
-                *(test.as_cells() if test else (None,) * 4),
-            )
-        )
+
+
+def _table(reading: Reading, counts: Sequence[Counts], drawn: Sequence[Counts]) -> Table:
+    shares, collected = _of_topics(_share, counts, reading), _of_topics(_collected_by, counts, reading)
+    rows: list[tuple[Cell, ...]] = []
+    for operators in range(MOST_OPERATORS + 1):
+        row: list[Cell] = [operators]
+        for value, of_topics in ((_share, shares), (_collected_by, collected)):
+            test = compare(of_topics[0], of_topics[operators]) if operators else None
+            row += [
+                fmean(value(each, reading, operators) for each in drawn),
+                *(test.as_cells()[:3] if test else (None,) * 3),
+            ]
+        rows.append(tuple(row))
+    test_columns = ("difference for a topic", "95 %", "p")
     return Table(
         f"Share of relevant documents found, and documents collected: {reading}",
-        (
-            "AND operators",
-            "share found",
-            "collected",
-            "mean share of a topic",
-            "difference to OR",
-            "95 %",
-            "p",
-            "better / same / worse",
-        ),
+        ("AND operators", "share found", *test_columns, "documents collected", *test_columns),
         tuple(rows),
     )
 
 
-def _figure(drawn: Sequence[Sequence[Mapping[str, Any]]]) -> Figure:
+def _figure(drawn: Sequence[Counts]) -> Figure:
     places = tuple(float(m) for m in range(MOST_OPERATORS + 1))
 
-    def line(reading: Reading, value: Any) -> Line:
+    def line(reading: Reading, value: Value) -> Line:
         repeated = [[value(each, reading, m) for each in drawn] for m in range(MOST_OPERATORS + 1)]
         return Line(
             reading,
-            tuple(map(statistics.fmean, repeated)),
+            tuple(map(fmean, repeated)),
             tuple(map(min, repeated)),
             tuple(map(max, repeated)),
         )
@@ -212,4 +268,4 @@ def _figure(drawn: Sequence[Sequence[Mapping[str, Any]]]) -> Figure:
     )
 
 
-EXPERIMENT = Experiment("AND ablation", "SHRAG, figure 3", AndAblation, run)
+EXPERIMENT = Experiment("AND ablation", "SHRAG, figure 3", AndAblation, repetitions_of_topic, summary, opened)

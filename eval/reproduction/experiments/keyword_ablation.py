@@ -1,28 +1,44 @@
 """Keywords and queries: how many keywords, of which language, in which order, and ten queries against one.
 
 Section 3 of SHRAG names these choices without a table: at most ten keywords in the order of importance, of
-both languages, in ten queries whose results are joined. Each row changes one choice. Without a language model
-the keywords come from statistics; importance is TF-IDF, or the entropy of equation 2.
+both languages, compounds split into words, in ten queries whose results are joined. Each row changes one
+choice. Without a language model the keywords come from statistics; importance is TF-IDF, or the entropy of
+equation 2. With a model the keywords of the first row are in the model's order.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, ExperimentCall, Materials, Outcome, Table
-from eval.reproduction.retrieving import ChangeKeywords, ChangePlan, open_topic, retrieve
-from eval.runs import Run
-from eval.significance import compare
+from eval.reproduction.experiment import Experiment, JudgedCall, Outcome, Record, TopicResult
+from eval.reproduction.materials import Materials
+from eval.reproduction.retrieving import (
+    ChangeKeywords,
+    ChangePlan,
+    keywords_of_model,
+    open_topic,
+    retrieve,
+    whole_compounds,
+)
+from eval.reproduction.variants import (
+    NOTE,
+    VARIANTS,
+    main_shares,
+    run_name,
+    variant_record,
+    variants_table,
+)
+from eval.runs import Ranking
 from retriever.query_plan import QueryPlan
 from retriever.settings import KeywordRanking
 
 MOST = 100  # documents of a single query
 
 
-class KeywordAblation(ExperimentCall):
+class KeywordAblation(JudgedCall):
     """How many documents."""
 
     k: Annotated[
@@ -53,69 +69,56 @@ def _only_longest(hits: int) -> Callable[[QueryPlan], QueryPlan]:
     return lambda plan: QueryPlan(tuple(replace(named, k=hits) for named in plan.queries[:1]))
 
 
-WHOLE = Variant("ten keywords, ten queries")
-VARIANTS = (
-    WHOLE,
+ROWS = (
+    Variant("ten keywords, ten queries"),
     *(
         Variant(f"{count} keywords" if count > 1 else "1 keyword", _first(count))
         for count in (8, 6, 5, 4, 3, 2, 1)
     ),
     Variant("Korean keywords only", _of_language("ko")),
     Variant("English keywords only", _of_language("en")),
+    Variant("compounds whole", plan=whole_compounds),
     Variant("importance by entropy", importance="entropy"),
     Variant("importance by TF-IDF", importance="tf-idf"),
     Variant("one query of all keywords, ten documents", plan=_only_longest(10)),
     Variant(f"one query of all keywords, {MOST} documents", plan=_only_longest(MOST)),
 )
+NAMES = tuple(variant.name for variant in ROWS)
 
 
-async def run(call: KeywordAblation, materials: Materials) -> Outcome:
-    """Retrieve the documents of each topic in each variant."""
-    topics: list[dict[str, Any]] = []
-    runs: dict[str, Run] = {variant.name: {} for variant in VARIANTS}
-    for query_id, question in materials.each_topic():
-        relevant, variants = materials.relevant(query_id), {}
-        usual = await open_topic(question, call.k, materials)
-        for variant in VARIANTS:
-            topic = usual
-            if variant.importance:
-                topic = await open_topic(question, call.k, materials, variant.importance)
-            found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
-            runs[variant.name][query_id] = found.ranking
-            variants[variant.name] = {
-                "found": len(relevant.intersection(each for each, _ in found.ranking)),
-                "found_by_union": len(relevant & found.union),
-                "union": len(found.union),
-            }
-        topics.append({"query_id": query_id, "relevant": len(relevant), "variants": variants})
-    table = Table(
-        f"Variants of keywords and queries, {call.k} documents for each topic",
-        (
-            *("variant", "QSR", "share of relevant documents", "share found by the union", "mean union"),
-            *("difference of the share", "95 %", "p", "better / same / worse"),
-        ),
-        tuple(_row(variant.name, topics) for variant in VARIANTS),
-    )
-    notes = ("Differences are to the first row; p: paired randomisation test.", *materials.notes())
-    named = {name.replace(",", "").replace(" ", "-"): run for name, run in runs.items()}
-    return Outcome((table,), notes=notes, topics=tuple(topics), runs=named)
+async def variants_of_topic(
+    call: KeywordAblation, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Retrieve the documents of a topic in each variant."""
+    relevant, options = materials.relevant(query_id), materials.settings.retriever
+    given = None
+    if materials.model:
+        given = await keywords_of_model(question, materials.model, materials, options)
+    usual = await open_topic(question, call.k, materials, keywords=given)
+    records: dict[str, Any] = {}
+    rankings: dict[str, Ranking] = {}
+    for variant in ROWS:
+        topic = usual
+        if variant.importance:
+            changes = {"ranking": variant.importance, "keywords_ranked": True}
+            settings = options.model_copy(update=changes)
+            topic = await open_topic(question, call.k, materials, settings=settings, keywords=given)
+        found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
+        rankings[run_name(variant.name)] = found.ranking
+        records[variant.name] = variant_record(found, relevant)
+    return TopicResult({"relevant": len(relevant), VARIANTS: records}, rankings)
 
 
-def _row(name: str, topics: Sequence[Mapping[str, Any]]) -> tuple[Cell, ...]:
-    shares = _shares(name, topics, "found")
-    test = None if name == WHOLE.name else compare(_shares(WHOLE.name, topics, "found"), shares)
-    return (
-        name,
-        100 * sum(share > 0 for share in shares) / len(topics),
-        sum(shares) / len(topics),
-        sum(_shares(name, topics, "found_by_union")) / len(topics),
-        sum(topic["variants"][name]["union"] for topic in topics) / len(topics),
-        *(test.as_cells() if test else (None,) * 4),
+def summary(call: KeywordAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Compare the variants with the first one."""
+    title = f"Variants of keywords and queries, {call.k} documents for each topic"
+    return Outcome(
+        (variants_table(title, NAMES, topics),),
+        notes=(NOTE, *materials.notes()),
+        main=main_shares(NAMES, topics),
     )
 
 
-def _shares(name: str, topics: Sequence[Mapping[str, Any]], part: str) -> list[float]:
-    return [topic["variants"][name][part] / topic["relevant"] for topic in topics]
-
-
-EXPERIMENT = Experiment("Keyword ablation", "choices of SHRAG, sections 3.1 and 3.2", KeywordAblation, run)
+EXPERIMENT = Experiment(
+    "Keyword ablation", "SHRAG, sections 3.1 and 3.2", KeywordAblation, variants_of_topic, summary
+)

@@ -10,24 +10,25 @@ compares titles.
 import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, ExperimentCall, Materials, Outcome, Table
+from eval.reproduction.experiment import Cell, Experiment, JudgedCall, Outcome, Record, Table, TopicResult
+from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, retrieve
-from eval.runs import Run
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 
 # Percent, by language of the topics.
-PUBLISHED: Mapping[str, float] = {"Korean": 88, "English": 100, "both": 94}
-LANGUAGES = {"Korean": ("ko",), "English": ("en",), "both": ("ko", "en", "other")}
+PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
+BOTH = "both"
+LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "other")}
 Z = 1.959964  # quantile of the normal distribution for a two-sided interval of 95 %
 
 
-class QuerySuccess(ExperimentCall):
+class QuerySuccess(JudgedCall):
     """The number of documents for each topic, and of topics in the sample."""
 
     k: Annotated[
@@ -40,31 +41,34 @@ class QuerySuccess(ExperimentCall):
     ] = 25
 
 
-async def run(call: QuerySuccess, materials: Materials) -> Outcome:
-    """Retrieve the documents of each topic, and count the topics with a relevant one."""
-    found: dict[str, Mapping[str, Any]] = {}
-    ranked: Run = {}
-    for query_id, question in materials.each_topic():
-        topic = await open_topic(question, call.k, materials)
-        retrieved, relevant = await retrieve(topic, materials), materials.relevant(query_id)
-        ranked[query_id] = retrieved.ranking
-        found[query_id] = {
-            "query_id": query_id,
+async def success_of_topic(
+    call: QuerySuccess, materials: Materials, query_id: str, question: str
+) -> TopicResult:
+    """Retrieve the documents of a topic, and compare them with the relevant ones."""
+    topic = await open_topic(question, call.k, materials)
+    retrieved, relevant = await retrieve(topic, materials), materials.relevant(query_id)
+    found = [each for each, _ in retrieved.ranking]
+    return TopicResult(
+        {
             "language": language_of(question),
             "relevant": len(relevant),
-            "success": bool(relevant.intersection(each for each, _ in ranked[query_id])),
-            "success_by_article": bool(
-                articles(relevant).intersection(articles(each for each, _ in ranked[query_id]))
-            ),
-            "success_of_union": bool(relevant & retrieved.union),
+            "success": not relevant.isdisjoint(found),
+            "success_by_article": not articles(relevant).isdisjoint(articles(found)),
+            "success_of_union": not relevant.isdisjoint(retrieved.union),
             "union": len(retrieved.union),
-        }
-    sampled = _sample(found, call.sample, call.seed)
+        },
+        {"progressive": retrieved.ranking},
+    )
+
+
+def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) -> Outcome:
+    """Count the topics with a relevant document, by language."""
     by_language = {
-        name: [topic for topic in found.values() if topic["language"] in languages]
+        name: [topic for topic in topics if topic["language"] in languages]
         for name, languages in LANGUAGES.items()
     }
-    rows = [_row(name, topics, sampled) for name, topics in by_language.items() if topics]
+    sampled = {name: _sample(of, call.sample, call.seed) for name, of in by_language.items() if name != BOTH}
+    sampled[BOTH] = [topic for of in sampled.values() for topic in of]
     return Outcome(
         (
             Table(
@@ -82,7 +86,7 @@ async def run(call: QuerySuccess, materials: Materials) -> Outcome:
                     "QSR of the sample",
                     "published",
                 ),
-                tuple(rows),
+                tuple(_row(name, of, sampled[name]) for name, of in by_language.items() if of),
             ),
         ),
         notes=(
@@ -90,23 +94,17 @@ async def run(call: QuerySuccess, materials: Materials) -> Outcome:
             "Published: 25 + 25 topics of MIRACL, searched for in Wikipedia with a model's keywords.",
             *materials.notes(),
         ),
-        topics=tuple(found.values()),
-        runs={"progressive": ranked},
+        main={f"QSR, {name}": _rate(of, "success") for name, of in by_language.items() if of},
     )
 
 
-def _sample(found: Mapping[str, Mapping[str, Any]], size: int, seed: int) -> frozenset[str]:
-    """Draw at most `size` topics of each language."""
-    draw, drawn = random.Random(seed), set[str]()  # noqa: S311 - not for secrets
-    for language in ("ko", "en"):
-        names = sorted(name for name, topic in found.items() if topic["language"] == language)
-        drawn.update(draw.sample(names, min(size, len(names))))
-    return frozenset(drawn)
+def _sample(topics: Sequence[Record], size: int, seed: int) -> list[Record]:
+    """Draw at most `size` topics."""
+    return random.Random(seed).sample(topics, min(size, len(topics)))  # noqa: S311 - not for secrets
 
 
-def _row(name: str, topics: Sequence[Mapping[str, Any]], sampled: frozenset[str]) -> tuple[Cell, ...]:
+def _row(name: str, topics: Sequence[Record], sample: Sequence[Record]) -> tuple[Cell, ...]:
     low, high = wilson(sum(topic["success"] for topic in topics), len(topics))
-    of_sample = [topic for topic in topics if topic["query_id"] in sampled]
     return (
         name,
         len(topics),
@@ -116,9 +114,9 @@ def _row(name: str, topics: Sequence[Mapping[str, Any]], sampled: frozenset[str]
         _rate(topics, "success_by_article"),
         _rate(topics, "success_of_union"),
         sum(topic["union"] for topic in topics) / len(topics),
-        len(of_sample),
-        _rate(of_sample, "success_by_article") if of_sample else None,
-        PUBLISHED[name],
+        len(sample),
+        _rate(sample, "success_by_article") if sample else None,
+        PUBLISHED[f"QSR, {name}"],
     )
 
 
@@ -127,7 +125,7 @@ def articles(ids: Iterable[str]) -> frozenset[str]:
     return frozenset(map(paper_of, ids))
 
 
-def _rate(topics: Sequence[Mapping[str, Any]], part: str) -> float:
+def _rate(topics: Sequence[Record], part: str) -> float:
     """Return the percentage of topics in which a part of the record is true."""
     successes: int = sum(topic[part] for topic in topics)
     return 100 * successes / len(topics)
@@ -141,4 +139,11 @@ def wilson(successes: int, total: int) -> tuple[float, float]:
     return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
-EXPERIMENT = Experiment("Query success rate", "SHRAG, table 1 and equation 6", QuerySuccess, run)
+EXPERIMENT = Experiment(
+    "Query success rate",
+    "SHRAG, table 1 and equation 6",
+    QuerySuccess,
+    success_of_topic,
+    summary,
+    published=PUBLISHED,
+)

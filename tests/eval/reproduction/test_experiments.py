@@ -5,6 +5,7 @@ import json
 import os
 import re
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,17 +14,20 @@ from click.testing import CliRunner
 from base.errors import InvalidCall, OutputNotWritten
 from eval.errors import BadQrels, BadTopics
 from eval.reproduction.commands import experiment
-from eval.reproduction.experiment import experiments
+from eval.reproduction.experiment import JudgedCall, experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.reproduction.experiments.query_success import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
+from tests.fixture_model import fixture_model
 
 pytest_plugins = ["tests.generator.sample_index"]
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
 CLOSER, LEFT_TO_RIGHT = READINGS
+
+JUDGED = [name for name, each in experiments().items() if issubclass(each.call, JudgedCall)]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
@@ -48,17 +52,29 @@ def failed(call):
     return failure
 
 
+@pytest.fixture
+def model(monkeypatch):
+    with fixture_model() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+def needed(name):
+    return ["--model"] if "language model" in experiments()[name].requires else []
+
+
 def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("name", experiments())
-def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp_path, name):
-    assert call(name, TOPICS, QRELS, "--out", tmp_path / "made").exit_code == 0
+@pytest.mark.parametrize("name", JUDGED)
+def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, model, tmp_path, name):
+    assert call(name, TOPICS, QRELS, *needed(name), "--out", tmp_path / "made").exit_code == 0
     folder = tmp_path / "made"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
     results = manifest_of(folder)["results"]
-    assert files == {*results, "manifest.json", "times.json"}
+    assert files == {*results, "inputs/topics.jsonl", "inputs/qrels.txt", "manifest.json", "times.json"}
     for file, digest in results.items():
         assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
     page = (folder / "report.html").read_text()
@@ -66,7 +82,16 @@ def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, tmp
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)  # it needs no other file
 
 
-@pytest.mark.parametrize("name", experiments())
+@pytest.mark.parametrize("name", JUDGED)
+def test_a_repetition_with_a_model_has_the_same_results(call, model, tmp_path, name):
+    few = tmp_path / "topics.jsonl"
+    few.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[::4]), "utf-8")
+    call(name, few, QRELS, "--model", "--out", tmp_path / "made")
+    repeated = call("repeat", tmp_path / "made")
+    assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
+
+
+@pytest.mark.parametrize("name", [name for name in JUDGED if not experiments()[name].requires])
 def test_a_repetition_has_the_same_results(call, tmp_path, name):
     call(name, TOPICS, QRELS, "--out", tmp_path)
     repeated = call("repeat", tmp_path)
@@ -85,9 +110,28 @@ def test_all_questions_of_the_sample_succeed(call, tmp_path):
 def test_or_alone_finds_most_of_the_sample(call, tmp_path):
     call("and-ablation", TOPICS, QRELS, "--out", tmp_path)
     topics = [json.loads(line) for line in (tmp_path / "topics.jsonl").read_text().splitlines()]
-    found = [sum(topic[CLOSER]["found"][operators] for topic in topics) for operators in range(10)]
+    counts = [topic["repetitions"][0] for topic in topics]
+    found = [sum(topic[CLOSER]["found"][operators] for topic in counts) for operators in range(10)]
     assert found[0] == max(found) > found[9]
-    assert all(topic[CLOSER]["found"][0] == topic[LEFT_TO_RIGHT]["found"][0] for topic in topics)
+    assert all(topic[CLOSER]["found"][0] == topic[LEFT_TO_RIGHT]["found"][0] for topic in counts)
+
+
+def test_keywords_of_a_model_differ_between_repetitions(call, model, tmp_path):
+    few = tmp_path / "topics.jsonl"
+    few.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[:6]), "utf-8")
+    call("and-ablation", few, QRELS, "--model", "--sample", 4, "--repetitions", 3, "--out", tmp_path / "made")
+    lines = (tmp_path / "made" / "topics.jsonl").read_text("utf-8").splitlines()
+    repetitions = [json.loads(line)["repetitions"] for line in lines]
+    assert [len(each) for each in repetitions] == [3] * 4
+    assert any(first != second for first, second, _ in repetitions)
+    language_model = manifest_of(tmp_path / "made")["language model"]
+    assert language_model["model"] == "fixture"
+    assert language_model["prompts"]["keywords.ko"] >= 1
+
+
+def test_an_experiment_about_a_model_requires_one(failed, tmp_path):
+    assert "--model" in str(failed(InvalidCall, "model-keywords", TOPICS, QRELS, "--out", tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_difference_names_its_cause(call, tmp_path):
@@ -97,7 +141,7 @@ def test_a_difference_names_its_cause(call, tmp_path):
     assert compared.exit_code == 1
     first, *others = compared.output.splitlines()
     assert first == "call.seed: 0 ≠ 1"
-    assert {line.partition(".")[0] for line in others} == {"results"}
+    assert {line.partition(".")[0] for line in others} == {"main", "results"}
     assert not any(line.startswith("results.topics") for line in others)
 
 
@@ -182,7 +226,8 @@ def test_inputs_may_be_pipes_and_their_content_is_in_the_manifest(call, tmp_path
     assert call("query-success", pipe, QRELS, "--out", tmp_path / "made").exit_code == 0
     writer.join()
     topics = manifest_of(tmp_path / "made")["inputs"]["topics"]
-    assert topics == {"path": str(pipe), "sha256": hashlib.sha256(content).hexdigest()}
+    digest = hashlib.sha256(content).hexdigest()
+    assert topics == {"path": str(pipe), "sha256": digest, "copied_to": "inputs/topics"}
 
 
 def test_a_file_in_place_of_a_folder_of_results_is_an_error(failed, call, tmp_path):
@@ -225,6 +270,65 @@ def test_invalid_topics_are_named_by_file_and_line(failed, tmp_path):
     )
 
 
+def test_the_copies_of_the_inputs_are_repeated_from_any_folder(call, failed, tmp_path, monkeypatch):
+    topics, qrels = tmp_path / "topics.jsonl", tmp_path / "qrels.txt"
+    topics.write_bytes(Path(TOPICS).read_bytes())
+    qrels.write_bytes(Path(QRELS).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    assert call("query-success", "topics.jsonl", "qrels.txt", "--out", "made").exit_code == 0
+    topics.unlink()
+    qrels.unlink()
+    (tmp_path / "moved").mkdir()
+    made = (tmp_path / "made").rename(tmp_path / "moved" / "made")
+    monkeypatch.chdir(tmp_path / "moved")
+    assert call("repeat", "made").output == "no differences\n"
+    (made / "inputs" / "qrels.txt").write_text("S01 0 SAMPLE-AGR-001 1\n")
+    assert "inputs/qrels.txt was changed" in failed(InvalidCall, "repeat", made).what
+
+
+def test_results_that_were_changed_after_the_run_are_named(call, tmp_path):
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    (tmp_path / "topics.jsonl").write_text("")
+    (tmp_path / "report.md").unlink()
+    for compared in (call("repeat", tmp_path), call("diff", tmp_path, tmp_path)):
+        assert compared.exit_code == 1
+        assert "topics.jsonl was changed after the run" in compared.output
+        assert "report.md cannot be read" in compared.output
+
+
+def test_an_interrupted_experiment_resumes_with_the_same_results(call, failed, tmp_path, monkeypatch):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    call("query-success", TOPICS, QRELS, "--out", whole)
+    found, asked = experiments()["query-success"], []
+
+    async def fails_at_the_tenth(given, materials, query_id, question):
+        asked.append(query_id)
+        if len(asked) == 10:
+            raise RuntimeError
+        return await found.topic(given, materials, query_id, question)
+
+    interrupted = {"query-success": replace(found, topic=fails_at_the_tenth)}
+    monkeypatch.setattr("eval.reproduction.running.experiments", lambda: interrupted)
+    failed(RuntimeError, "query-success", TOPICS, QRELS, "--out", parts)
+    assert len((parts / "kept.jsonl").read_text().splitlines()) == 1 + 9
+    assert call("query-success", TOPICS, QRELS, "--out", parts).exit_code == 0
+    assert all(asked.count(query_id) == 1 for query_id in asked[:9])
+    assert not (parts / "kept.jsonl").exists()
+    for file in ("topics.jsonl", "runs/progressive.trec"):
+        assert (parts / file).read_bytes() == (whole / file).read_bytes()
+
+
+def test_topics_kept_with_other_options_are_not_mixed(call, failed, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("eval.reproduction.folder.as_page", lambda *_: 1 / 0)
+        failed(ZeroDivisionError, "query-success", TOPICS, QRELS, "--out", tmp_path)
+    assert (
+        "call.k was 15 and is 3"
+        in failed(InvalidCall, "query-success", TOPICS, QRELS, "--out", tmp_path, "-k", 3).what
+    )
+    assert call("query-success", TOPICS, QRELS, "--out", tmp_path, "-k", 3, "--restart").exit_code == 0
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"{}", b'{"format": 1}', b"\xff", b"[" * 100_000])
 def test_a_damaged_manifest_is_an_error(failed, tmp_path, content):
     (tmp_path / "manifest.json").write_bytes(content)
@@ -234,10 +338,10 @@ def test_a_damaged_manifest_is_an_error(failed, tmp_path, content):
 def test_a_folder_of_another_version_is_an_error(call, failed, tmp_path):
     call("query-success", TOPICS, QRELS, "--out", tmp_path)
     record = manifest_of(tmp_path)
-    (tmp_path / "manifest.json").write_text(json.dumps(record | {"format": 2}))
-    assert "format 2" in failed(InvalidCall, "repeat", tmp_path).what
+    (tmp_path / "manifest.json").write_text(json.dumps(record | {"format": 3}))
+    assert "format 3" in failed(InvalidCall, "repeat", tmp_path).what
     (tmp_path / "manifest.json").write_text(json.dumps(record | {"experiment": "none"}))
     assert call("repeat", tmp_path).exit_code == 2
-    for values in ({"k": 0}, {"cls": 1}, {"topics": ["x"]}):
+    for values in ({"k": 0}, {"cls": 1}):
         (tmp_path / "manifest.json").write_text(json.dumps(record | {"call": values}))
         failed(InvalidCall, "repeat", tmp_path)

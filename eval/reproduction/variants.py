@@ -1,0 +1,68 @@
+"""Variants of the retrieval of a topic, compared by the relevant documents that they find."""
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import TypedDict
+
+from eval.reproduction.experiment import Cell, Record, Table
+from eval.reproduction.retrieving import Retrieved
+from eval.significance import compare
+
+NOTE = "Differences are to the first row; p: paired randomisation test."
+VARIANTS = "variants"  # key of a topic's record with the record of each variant by name
+
+
+class VariantRecord(TypedDict):
+    """Numbers of documents: relevant ones that were found, or are in the union of all queries; the union."""
+
+    found: int
+    found_by_union: int
+    union: int
+
+
+def variant_record(retrieved: Retrieved, relevant: frozenset[str]) -> VariantRecord:
+    """Count the documents of a topic."""
+    return {
+        "found": len(relevant.intersection(each for each, _ in retrieved.ranking)),
+        "found_by_union": len(relevant & retrieved.union),
+        "union": len(retrieved.union),
+    }
+
+
+def run_name(variant: str) -> str:
+    """Return the name of the run of a variant, for a file."""
+    return "".join(sign if sign.isalnum() else "-" for sign in variant).strip("-").replace("--", "-")
+
+
+def variants_table(title: str, names: Sequence[str], topics: Sequence[Record]) -> Table:
+    """Compare variants with the first one: query success rate, shares of relevant documents, and a test."""
+    return Table(
+        title,
+        (
+            *("variant", "QSR", "share of relevant documents", "share found by the union", "mean union"),
+            *("difference of the share", "95 %", "p", "better / same / worse"),
+        ),
+        tuple(_row(name, names[0], topics) for name in names),
+    )
+
+
+def main_shares(names: Sequence[str], topics: Sequence[Record]) -> dict[str, float]:
+    """Return the share of relevant documents of each variant, for `Outcome.main`."""
+    return {f"share, {name}": fmean(_shares(name, topics, "found")) for name in names}
+
+
+def _row(name: str, first: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
+    shares = _shares(name, topics, "found")
+    test = None if name == first else compare(_shares(first, topics, "found"), shares)
+    return (
+        name,
+        100 * fmean(share > 0 for share in shares),
+        fmean(shares),
+        fmean(_shares(name, topics, "found_by_union")),
+        fmean(topic[VARIANTS][name]["union"] for topic in topics),
+        *(test.as_cells() if test else (None,) * 4),
+    )
+
+
+def _shares(name: str, topics: Sequence[Record], part: str) -> list[float]:
+    return [topic[VARIANTS][name][part] / topic["relevant"] for topic in topics]

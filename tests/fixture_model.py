@@ -1,0 +1,298 @@
+"""A language model of rules: it answers every agent of SHRAG in the form that its call demands.
+
+    python -m tests.fixture_model --port 8123
+    export SHRAG_LLM__BASE_URL=http://127.0.0.1:8123/v1 SHRAG_LLM__MODEL=fixture
+
+The answers are made from the words of the prompt, the same for the same prompt, seed and temperature. They
+let every experiment run without a real model; their quality says nothing.
+"""
+
+import argparse
+import json
+import random
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tests.http_server import Handler, server_of, serving
+
+MODEL = "fixture"
+WORDS = re.compile(r"[가-힣]{2,}|[A-Za-z][A-Za-z-]{3,}")
+QUESTION_WORDS = frozenset(
+    "what which does how when where who why about from with between into that than this there have there "
+    "무엇 무엇인가 어떻게 어떤 얼마나 언제 누가 어디 있는가 하는가 되는가 대한 관한".split()
+)
+PARTICLES = re.compile(r"(?:에서|으로|에게|까지|부터|이나|보다|은|는|이|가|을|를|의|에|와|과|로|도)$")
+RELATED = 0.34  # share of the question's words in a paper that the model calls relevant
+
+Draw = random.Random | None  # None at temperature 0
+Answer = Callable[[str, Draw], Any]
+
+
+def value_of(name: str, prompt: str) -> str:
+    """Return the last text between tags of a name."""
+    found = re.findall(rf"<{name}>\n(.*?)\n</{name}>", prompt, re.DOTALL)
+    return found[-1] if found else ""
+
+
+def items_of(name: str, prompt: str) -> dict[int, str]:
+    """Return the numbered texts of a name."""
+    found = re.findall(rf'<{name} number="(\d+)">\n(.*?)\n</{name}>', prompt, re.DOTALL)
+    return {int(number): text for number, text in found}
+
+
+def words_of(text: str) -> list[str]:
+    """Return the content words of a text in their order, Korean ones without their last particle."""
+    found = (PARTICLES.sub("", word) if word[0] >= "가" else word.lower() for word in WORDS.findall(text))
+    return list(dict.fromkeys(word for word in found if len(word) > 1 and word not in QUESTION_WORDS))
+
+
+def overlap(question: str, text: str) -> float:
+    """Return the share of the question's words that a text contains."""
+    words = words_of(question)
+    return sum(word in text.lower() for word in words) / len(words) if words else 0.0
+
+
+def keywords(prompt: str, draw: Draw) -> dict[str, Any]:
+    """Choose words of the question, in a random order if the temperature is above 0."""
+    words = words_of(value_of("question", prompt)) or ["연구", "research"]
+    if draw:
+        draw.shuffle(words)
+    korean = [word for word in words if word[0] >= "가"][:5]
+    english = [word for word in words if word[0] < "가"][:5]
+    return {"korean": _padded(korean, "연구"), "english": _padded(english, "research")}
+
+
+def _padded(words: Sequence[str], filler: str) -> list[str]:
+    return [*words, *(f"{filler} {number}" for number in range(1, 3 - len(words)))]
+
+
+def answer(prompt: str, _: Draw) -> dict[str, Any]:
+    """Quote the first sentence of each passage."""
+    quoted = list(_quoted(prompt))
+    return {
+        "title": value_of("question", prompt)[:80],
+        "introduction": quoted[:1],
+        "body": quoted[:10],
+        "conclusion": quoted[-1:],
+        "answered": bool(quoted),
+    }
+
+
+def brief_answer(prompt: str, _: Draw) -> dict[str, Any]:
+    """Quote the sentence that shares most words with the question."""
+    question = value_of("question", prompt)
+    best = max(_quoted(prompt), key=lambda each: overlap(question, each["text"]), default=None)
+    return {
+        "reasoning": "The passage shares most words with the question.",
+        "title": question[:80],
+        "body": [best] if best else [],
+        "answered": best is not None,
+    }
+
+
+def _quoted(prompt: str) -> Iterator[dict[str, Any]]:
+    for number, passage in items_of("passage", prompt).items():
+        sentence = re.split(r"(?<=[.!?다])\s", passage.partition("\n")[2].strip(), maxsplit=1)[0]
+        if sentence:
+            yield {"text": sentence[:400], "citations": [number]}
+
+
+def judgement(prompt: str, _: Draw) -> dict[str, Any]:
+    """Judge by the share of the question's words; the reply has the fields of both prompts."""
+    share = overlap(value_of("question", prompt), value_of("title", prompt) + value_of("abstract", prompt))
+    related = share >= RELATED
+    return {
+        "reason": "Judged by shared words.",
+        "score": round(min(1.0, share + 0.2 * related), 3),
+        "shares_subject": related,
+        "shares_domain": related,
+        "shares_intent": related,
+        "topic": round(0.6 * share, 3),
+        "context": round(0.3 * share, 3),
+        "depth": 0.05 if related else 0.0,
+        "stuffed_with_keywords": False,
+        "misleading": False,
+    }
+
+
+def understanding(prompt: str, _: Draw) -> dict[str, Any]:
+    """Make queries of halves of the question."""
+    words = words_of(value_of("question", prompt)) or ["research"]
+    half = len(words) // 2
+    return {
+        "intent": "survey",
+        "domain": words[0],
+        "first_year": None,
+        "last_year": None,
+        "recent": False,
+        "sources": [],
+        "sources_reason": "",
+        "needs_expansion": len(words) > 1,
+        "expansion_reason": "It has several words.",
+        "queries": [" ".join(part) for part in (words, words[: half + 1], words[half:]) if part],
+    }
+
+
+def query_writing(prompt: str, draw: Draw) -> dict[str, Any]:
+    """Give all kinds of sources the words of the question."""
+    words = words_of(value_of("question", prompt))[:8]
+    del draw
+    kinds = re.findall(r'^"?([a-z_-]+)"?', value_of("sources", prompt), re.MULTILINE) or ["index"]
+    return {"sources": [{"source": kind, "terms": _padded(words, "research")} for kind in kinds]}
+
+
+def evolver(prompt: str, _: Draw) -> dict[str, Any]:
+    """Make queries of the words of the paper's title."""
+    words = " ".join(words_of(value_of("title", prompt))[:4]) or "research"
+    return {
+        "method": f"{words} methods",
+        "application": f"{words} applications",
+        "limitation": f"{words} limits",
+    }
+
+
+def reranking(prompt: str, _: Draw) -> dict[str, Any]:
+    """Order papers by shared words."""
+    question = value_of("question", prompt)
+    papers = {number: overlap(question, text) for number, text in items_of("paper", prompt).items()}
+    ordered = sorted(papers, key=lambda number: (-papers[number], number))
+    return {
+        "papers": [
+            {"paper": number, "score": round(papers[number], 3), "why": "Shared words."} for number in ordered
+        ]
+    }
+
+
+def two_texts(prompt: str, _: Draw) -> dict[str, Any]:
+    """Return two texts of the question's words: further queries, or hypothetical answers."""
+    words = words_of(value_of("question", prompt)) or ["research"]
+    return {"texts": [" ".join(words), " ".join(reversed(words)) + " results"]}
+
+
+def sub_questions(prompt: str, _: Draw) -> dict[str, Any]:
+    """Ask for the first and the second half of the question's words."""
+    words = words_of(value_of("question", prompt)) or ["research"]
+    half = len(words) // 2 or 1
+    steps = [f"{' '.join(part)}?" for part in (words[:half], words[half:]) if part]
+    return {"questions": steps, "ordered": True, "steps": steps}
+
+
+def same_question(prompt: str, _: Draw) -> dict[str, Any]:
+    """Leave a question unchanged."""
+    return {"question": value_of("question", prompt), "depends": False}
+
+
+def sub_answer(prompt: str, draw: Draw) -> dict[str, Any]:
+    """Answer with the quoted sentence."""
+    quoted = brief_answer(prompt, draw)["body"]
+    return {
+        "answer": quoted[0]["text"][:100] if quoted else "",
+        "passages": quoted[0]["citations"] if quoted else [],
+        "answered": bool(quoted),
+    }
+
+
+def check(prompt: str, _: Draw) -> dict[str, Any]:
+    """Call each sentence supported whose words are in the passages."""
+    passages = value_of("passages", prompt)
+    return {
+        "judgements": [
+            {
+                "sentence": number,
+                "verdict": "supported" if overlap(text, passages) >= RELATED else "unsupported",
+                "why": "",
+            }
+            for number, text in list(items_of("sentence", prompt).items())[:20]
+        ]
+    }
+
+
+ANSWERS: Mapping[str, Answer] = {
+    "answer": answer,
+    "brief_answer": brief_answer,
+    "chain": sub_questions,
+    "check": check,
+    "decompose": sub_questions,
+    "evolver": evolver,
+    "further_queries": two_texts,
+    "hypotheses": two_texts,
+    "judgement": judgement,
+    "keywords": keywords,
+    "query-writing": query_writing,
+    "question": same_question,
+    "reranking": reranking,
+    "rewrite": same_question,
+    "sub_answer": sub_answer,
+    "understanding": understanding,
+}
+
+
+def reply_to(body: Mapping[str, Any]) -> Any:
+    """Return the reply to a chat call, as JSON; an agent without a rule gets the smallest valid reply."""
+    form = body["response_format"]["json_schema"]
+    prompt = "\n".join(message["content"] for message in body["messages"])
+    draw = random.Random(f"{body.get('seed')} {prompt}" if body.get("temperature") else "")
+    schema = form["schema"]
+    if form["name"] not in ANSWERS:
+        return smallest(schema, schema.get("$defs", {}))
+    made = ANSWERS[form["name"]](prompt, draw)
+    known = schema.get("properties", {})
+    return {name: value for name, value in made.items() if name in known}
+
+
+def smallest(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Any:
+    """Return a small value that a JSON schema permits."""
+    if "$ref" in schema:
+        return smallest(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    for choice in ("anyOf", "oneOf", "allOf"):
+        if choice in schema:
+            return smallest(schema[choice][0], definitions)
+    if "const" in schema or "enum" in schema:
+        return schema.get("const", schema.get("enum", [None])[0])
+    of_type: Mapping[str, Callable[[], Any]] = {
+        "object": lambda: {
+            name: smallest(schema["properties"][name], definitions) for name in schema.get("required", [])
+        },
+        "array": lambda: [smallest(schema["items"], definitions)] * schema.get("minItems", 1),
+        "string": lambda: "text".ljust(schema.get("minLength", 0), "."),
+        "integer": lambda: schema.get("minimum", 0),
+        "number": lambda: schema.get("minimum", 0),
+        "boolean": lambda: True,
+    }
+    return of_type.get(schema.get("type", ""), lambda: None)()
+
+
+class FixtureModel(Handler):
+    """The endpoint /v1/chat/completions."""
+
+    def post(self) -> None:
+        """Answer a call."""
+        body = self.asked()
+        if not self.path.endswith("/chat/completions"):
+            self.answer(404, {})
+            return
+        message = {"role": "assistant", "content": json.dumps(reply_to(body), ensure_ascii=False)}
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        self.answer(200, {"model": MODEL, "choices": [choice], "usage": usage})
+
+
+@contextmanager
+def fixture_model() -> Iterator[dict[str, str]]:
+    """Run the model on a free port; yield the variables that configure it."""
+    with serving(FixtureModel) as url:
+        yield {"SHRAG_LLM__BASE_URL": f"{url}/v1", "SHRAG_LLM__MODEL": MODEL}
+
+
+def main() -> None:
+    """Run the model until an interrupt."""
+    parser = argparse.ArgumentParser(description="A language model of rules, for experiments and tests.")
+    parser.add_argument("--port", type=int, default=8123)
+    with server_of(FixtureModel, parser.parse_args().port) as server:
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
