@@ -54,6 +54,7 @@ def score_command(qrels: Path, run: Path, measures: str, per_query: bool, as_jso
     failed = manifest.failed if manifest else {}
     scores = evaluate_run(judgements, ranked, measures, left_out=failed)
     _report_gaps(run, scores, failed)
+    _report_strangers(run, ranked, judgements, scores)
     if as_json:
         record: dict[str, Any] = dict(scores.means)
         if failed:
@@ -101,6 +102,8 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
     scores_b = evaluate_run(judgements, second, measures, left_out=failed)
     _report_gaps(run_a, scores_a, failed_a)
     _report_gaps(run_b, scores_b, failed_b)
+    _report_strangers(run_a, first, judgements, scores_a)
+    _report_strangers(run_b, second, judgements, scores_b)
     if made_a and made_b and made_a.topics.sha256 != made_b.topics.sha256:
         asked = [counted(made.topics.questions, "question") for made in (made_a, made_b)]
         echo(f"the runs are of different topics: {run_a} of {asked[0]}, {run_b} of {asked[1]}", err=True)
@@ -131,13 +134,20 @@ def compare_command(qrels: Path, run_a: Path, run_b: Path, measures: str, as_jso
 
 
 def _read_run(path: Path) -> "tuple[ReadRun, ReadManifest | None]":
-    """Read a run, and its manifest; None if there is none, or a question listed as failed is ranked."""
+    """Read a run, and its manifest; None if there is none, or a question listed as failed is ranked.
+
+    Raises:
+        BadRun: as `read_run`; also if the file is empty and no manifest says that nothing was found.
+    """
+    from eval.errors import BadRun
     from eval.manifest_reader import read_manifest
     from eval.run_reader import read_run
 
     digest = hashlib.sha256()
     run = read_run(path, digest)
     manifest = read_manifest(path, digest.hexdigest())
+    if not run and not manifest:
+        raise BadRun(f"{path}: it contains no hits")
     return run, None if manifest and manifest.failed.keys() & run.keys() else manifest
 
 
@@ -168,6 +178,22 @@ def _report_gaps(run: Path, scores: "Scores", failed: Mapping[str, str]) -> None
     if any(ids for _, _, ids in gaps):
         scored = next(iter(scores.per_query.values()))
         echo(f"{run}: scored over {counted(len(scored), 'question')}", err=True)
+
+
+def _report_strangers(
+    path: Path, run: "Mapping[str, Ranking]", judgements: "Qrels", scores: "Scores"
+) -> None:
+    """Print a note if all scores are 0 and no judged id is ranked, so that the ids are of different kinds."""
+    if any(any(values.values()) for values in scores.per_query.values()):
+        return
+    hits = [(query_id, found) for query_id, ranking in run.items() for found, _ in ranking]
+    if hits and not any(found in judgements.get(query_id, ()) for query_id, found in hits):
+        judged = next(iter(next(iter(judgements.values()))))
+        echo(
+            f"{path}: no judged id is ranked for any question. The run ranks {hits[0][1]}, …, the qrels "
+            f"judge {judged}, …; make the run from the judged corpus, in the judged unit (eval run --unit)",
+            err=True,
+        )
 
 
 def first_ids(ids: Sequence[str]) -> str:

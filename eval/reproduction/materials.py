@@ -1,5 +1,6 @@
 """Inputs of an experiment: an open index, topics, judgements, settings and models."""
 
+import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
@@ -7,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from base.amounts import counted
 from base.errors import InvalidCall
 from eval.manifest import index_record
 from eval.qrels import Qrels, read_qrels
 from eval.reproduction.experiment import ExperimentCall, JudgedCall
+from eval.reproduction.judged_ids import check_judged_ids
 from eval.topics import read_topics
 from eval.units import MadeRun, in_one_unit
 from generator.llm import LanguageModel
@@ -93,6 +96,7 @@ class Materials:
         qrels: in the unit of the index.
         inputs: the files that were read, by the name of the option.
         unjudged: number of topics without a relevant judgement, which are left out.
+        gaps: notes about judgements without a topic, and judged ids that the index lacks.
         settings: settings of all stages; without a language model unless the call uses it.
         model: the language model, if the call uses it.
         models: the same model with other seeds.
@@ -104,13 +108,15 @@ class Materials:
     qrels: Qrels = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     unjudged: int = 0
+    gaps: tuple[str, ...] = ()
     model: LanguageModel | None = None
     models: Models | None = None
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note about topics without a relevant judgement."""
+        """Return notes about topics without a relevant judgement, and about judgements without a topic."""
         missing = self.unjudged
-        return (f"{missing} topics without a relevant judgement are left out.",) if missing else ()
+        left_out = f"{missing} topics without a relevant judgement are left out."
+        return (left_out, *self.gaps) if missing else self.gaps
 
     def id_of(self, hit: EngineHit) -> str:
         """Return the id of a hit in the unit of the index."""
@@ -154,6 +160,7 @@ def opened_materials(call: JudgedCall) -> Iterator[Materials]:
     Raises:
         BadTopics, BadQrels: with file and line.
         InvalidCall: no topic has a relevant judgement.
+        NothingJudged: no relevant id is in the index.
         ResourceError: as `open_index`.
     """
     inputs = {"topics": Input(call.topics), "qrels": Input(call.qrels)}
@@ -164,9 +171,24 @@ def opened_materials(call: JudgedCall) -> Iterator[Materials]:
         if any(grade > 0 for grade in qrels.get(query_id, {}).values())
     }
     if not judged:
-        raise InvalidCall(f"no topic of {call.topics} has a relevant judgement in {call.qrels}")
+        raise InvalidCall(
+            f"no topic of {call.topics} ({next(iter(topics))}, …) has a relevant judgement in {call.qrels} "
+            f"({next(iter(qrels))}, …)"
+        )
     settings = settings_for(call)
     with opened_index(call.index, settings) as index:
         if index.manifest.unit == "paper":
             qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        yield Materials(index, judged, settings, qrels, inputs, len(topics) - len(judged))
+        missing = asyncio.run(check_judged_ids(index, qrels, judged, call.qrels))
+        gaps = tuple(note for note in (_without_topic(qrels, topics), missing) if note)
+        yield Materials(index, judged, settings, qrels, inputs, len(topics) - len(judged), gaps)
+
+
+def _without_topic(qrels: Qrels, topics: Mapping[str, str]) -> str:
+    """Return a note about judged questions that are not among the topics, or ""."""
+    unasked = [query_id for query_id in qrels if query_id not in topics]
+    return (
+        f"{counted(len(unasked), 'judged question')} not among the topics ({unasked[0]}, …)."
+        if unasked
+        else ""
+    )
