@@ -141,6 +141,17 @@ class Outcome:
     runs: Mapping[str, Run] = field(default_factory=dict)  # in addition to the rankings of the topics
 
 
+@dataclass(frozen=True, slots=True)
+class SampleRun:
+    """The inputs of a run on the sample: the corpus of an index, and options; files are in `sample/`."""
+
+    corpus: str = "papers.jsonl"
+    index: str = "sample"
+    options: Mapping[str, Any] = field(
+        default_factory=lambda: {"topics": "topics.jsonl", "qrels": "qrels.txt"}
+    )
+
+
 def _opened_materials(call: Any) -> "AbstractContextManager[Materials]":
     from eval.reproduction.materials import opened_materials  # after this module
 
@@ -159,7 +170,9 @@ class Experiment:
         summary: computes the outcome from call, materials, and the records in the order of the topics.
         opened: opens the inputs; by default `opened_materials`, which reads topics, qrels and an index.
         published: published values, by the names of `Outcome.main`.
+        shown: names of `Outcome.main` for the overview of results; by default all.
         requires: requirements besides the inputs, such as a language model.
+        sample: inputs of a run on the sample; None if there are none.
     """
 
     title: str
@@ -169,7 +182,9 @@ class Experiment:
     summary: Callable[[Any, Any, Sequence[Record]], Outcome]
     opened: "Callable[[Any], AbstractContextManager[Materials]]" = _opened_materials
     published: Mapping[str, float] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
     requires: str = ""
+    sample: SampleRun | None = SampleRun()
 
     @property
     def description(self) -> str:

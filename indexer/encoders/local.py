@@ -79,6 +79,10 @@ class LocalEncoder:
         """
         return self._blocks(texts, self.fingerprint.passage_prefix, "document", progress)
 
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a whole passage with its prefix, also beyond the model's limit."""
+        return self.runner.count_tokens(self.fingerprint.passage_prefix + text)
+
     def close(self) -> None:
         """Release the model."""
         del self.runner, self.model

@@ -173,9 +173,10 @@ class Runner:
         tokenizer = getattr(self._model, "tokenizer", None)
         if not self._max_tokens or getattr(tokenizer, "truncation_side", "") != "right":
             return text
-        return beginning(text, self._max_tokens, self._count)
+        return beginning(text, self._max_tokens, self.count_tokens)
 
-    def _count(self, text: str) -> int:
+    def count_tokens(self, text: str) -> int:
+        """Return the number of tokens of a whole text."""
         with self._lock:
             return len(self._model.tokenizer(text, truncation=False, verbose=False)["input_ids"])
 

@@ -268,4 +268,12 @@ def _figure(drawn: Sequence[Counts]) -> Figure:
     )
 
 
-EXPERIMENT = Experiment("AND ablation", "SHRAG, figure 3", AndAblation, repetitions_of_topic, summary, opened)
+EXPERIMENT = Experiment(
+    "AND ablation",
+    "SHRAG, figure 3",
+    AndAblation,
+    repetitions_of_topic,
+    summary,
+    opened,
+    shown=tuple(f"share found, {m} AND, {READINGS[0]}" for m in (0, 1, 3, 9)),
+)

@@ -120,5 +120,12 @@ def summary(call: KeywordAblation, materials: Materials, topics: Sequence[Record
 
 
 EXPERIMENT = Experiment(
-    "Keyword ablation", "SHRAG, sections 3.1 and 3.2", KeywordAblation, variants_of_topic, summary
+    "Keyword ablation",
+    "SHRAG, sections 3.1 and 3.2",
+    KeywordAblation,
+    variants_of_topic,
+    summary,
+    shown=tuple(
+        f"share, {name}" for name in (NAMES[0], "5 keywords", "Korean keywords only", "compounds whole")
+    ),
 )

@@ -12,22 +12,32 @@ import pytest
 from click.testing import CliRunner
 
 from base.errors import InvalidCall, OutputNotWritten
+from base.terminal.call_options import flag_of
 from eval.errors import BadQrels, BadTopics
 from eval.reproduction.commands import experiment
-from eval.reproduction.experiment import JudgedCall, experiments
+from eval.reproduction.experiment import experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
 from eval.reproduction.experiments.query_success import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
 from tests.fixture_model import fixture_model
+from tests.indexer.made_corpora import build
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-SAMPLE = Path(__file__).resolve().parents[3] / "sample"
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = ROOT / "sample"
 TOPICS, QRELS = str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt")
 CLOSER, LEFT_TO_RIGHT = READINGS
 
-JUDGED = [name for name, each in experiments().items() if issubclass(each.call, JudgedCall)]
+RECORDED = json.loads((ROOT / "docs" / "experiments.json").read_text("utf-8"))
+# Experiments with a run on the sample; those that need an encoder have tests of their own.
+ON_SAMPLE = {
+    name: each.sample
+    for name, each in experiments().items()
+    if each.sample and "encoder" not in each.requires
+}
+WITHOUT_MODEL = [name for name in ON_SAMPLE if not experiments()[name].requires]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
 
@@ -60,41 +70,64 @@ def model(monkeypatch):
         yield
 
 
-def needed(name):
-    return ["--model"] if "language model" in experiments()[name].requires else []
+@pytest.fixture
+def on_sample(model, sample_home, tmp_path):
+    """Return the arguments of an experiment on the sample, with each `every`-th line of its first input."""
+
+    def arguments(name, every=1):
+        run, found = ON_SAMPLE[name], experiments()[name]
+        if not (sample_home / run.index).exists():
+            build(sample_home, SAMPLE / run.corpus, name=run.index)
+        given = [name]
+        for option, value in run.options.items():
+            read = SAMPLE / value if option in found.call.files else value
+            if every > 1 and option == found.call.files[0]:
+                lines = read.read_text("utf-8").splitlines(keepends=True)
+                read = tmp_path / f"few{read.suffix}"
+                read.write_text("".join(lines[::every]), "utf-8")
+            is_argument = flag_of(found.call.model_fields[option]).argument
+            given += [read] if is_argument else [f"--{option.replace('_', '-')}", read]
+        return [*given, "--name", run.index]
+
+    return arguments
 
 
 def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("name", JUDGED)
-def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, model, tmp_path, name):
-    assert call(name, TOPICS, QRELS, *needed(name), "--out", tmp_path / "made").exit_code == 0
+@pytest.mark.parametrize("name", ON_SAMPLE)
+def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_sample, tmp_path, name):
+    if experiments()[name].requires:
+        made = call(*on_sample(name), "--model", "--out", tmp_path / "made")
+    else:
+        made = call(*on_sample(name), "--out", tmp_path / "made")
+    assert made.exit_code == 0
     folder = tmp_path / "made"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    results = manifest_of(folder)["results"]
-    assert files == {*results, "inputs/topics.jsonl", "inputs/qrels.txt", "manifest.json", "times.json"}
-    for file, digest in results.items():
+    manifest = manifest_of(folder)
+    inputs = {given["copied_to"] for given in manifest["inputs"].values()}
+    assert files == {*manifest["results"], *inputs, "manifest.json", "times.json"}
+    for file, digest in manifest["results"].items():
         assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == digest
     page = (folder / "report.html").read_text()
     assert "<table>" in page
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)  # it needs no other file
+    if name in WITHOUT_MODEL:  # the numbers of docs/results.md
+        assert manifest["main"] == pytest.approx(RECORDED[name][ON_SAMPLE[name].index])
 
 
-@pytest.mark.parametrize("name", JUDGED)
-def test_a_repetition_with_a_model_has_the_same_results(call, model, tmp_path, name):
-    few = tmp_path / "topics.jsonl"
-    few.write_text("".join(Path(TOPICS).read_text("utf-8").splitlines(keepends=True)[::4]), "utf-8")
-    call(name, few, QRELS, "--model", "--out", tmp_path / "made")
+@pytest.mark.parametrize("name", ON_SAMPLE)
+def test_a_repetition_with_a_model_has_the_same_results(call, on_sample, tmp_path, name):
+    assert call(*on_sample(name, every=4), "--model", "--out", tmp_path / "made").exit_code == 0
     repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
 
-@pytest.mark.parametrize("name", [name for name in JUDGED if not experiments()[name].requires])
-def test_a_repetition_has_the_same_results(call, tmp_path, name):
-    call(name, TOPICS, QRELS, "--out", tmp_path)
-    repeated = call("repeat", tmp_path)
+@pytest.mark.parametrize("name", WITHOUT_MODEL)
+def test_a_repetition_has_the_same_results(call, on_sample, tmp_path, name):
+    call(*on_sample(name, every=2), "--out", tmp_path / "made")
+    repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
 

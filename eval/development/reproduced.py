@@ -1,0 +1,120 @@
+"""Results of all experiments of the papers, for the first table of docs/results.md.
+
+    python -m eval.development.reproduced --home DIR [--only NAME]… [--check]
+
+Builds the indexes in DIR if they are missing, runs each experiment on the sample and on the shared evaluation
+data, if present, without a language model, and writes the main numbers to docs/experiments.json. `make
+reference` makes the table from them. `--check` compares them with the file instead, and exits with 1 if they
+differ. Experiments that require a model or an encoder are left out.
+"""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from base.terminal.output import echo
+from eval.experiments.collections import COLLECTIONS
+from eval.experiments.options import DATA
+from eval.reproduction.experiment import experiments
+from eval.reproduction.running import run_experiment
+from indexer.errors import UnknownIndex
+from indexer.ingest import IngestRequest, build_index
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+
+ROOT = Path(__file__).parents[2]
+SAMPLE, RESULTS = ROOT / "sample", ROOT / "docs" / "experiments.json"
+TOLERANCE = 1e-9
+
+# Experiments on the shared evaluation data, besides the sample, by collection.
+SHARED: Mapping[str, tuple[str, ...]] = {
+    "query-success": ("tydi-ko", "tydi-en"),
+    "and-ablation": ("tydi-ko",),
+    "keyword-ablation": ("tydi-ko",),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run: the experiment, the name of the data, the corpus of the index, and the options."""
+
+    experiment: str
+    data: str
+    corpus: Path
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def all_runs(data: Path) -> Iterator[Measured]:
+    """Yield the runs on the sample, and on the collections of the folder `data` if it exists."""
+    collections = {collection.name: collection for collection in COLLECTIONS}
+    for name, experiment in experiments().items():
+        if experiment.requires:
+            continue
+        if sample := experiment.sample:
+            files = {file: str(SAMPLE / sample.options[file]) for file in experiment.call.files}
+            options = {**sample.options, **files, "index": sample.index}
+            yield Measured(name, sample.index, SAMPLE / sample.corpus, options)
+        for each in SHARED.get(name, ()) if data.is_dir() else ():
+            collection = collections[each]
+            topics, qrels = (str(data / file) for file in collection.splits["dev"])
+            options = {"topics": topics, "qrels": qrels, "index": each}
+            yield Measured(name, each, data / collection.corpus, options)
+
+
+def main_numbers(run: Measured) -> dict[str, float]:
+    """Run an experiment and return its main numbers; build the index if it is missing."""
+    settings = IndexerSettings()
+    try:
+        open_index(settings, run.options["index"]).close()
+    except UnknownIndex:
+        build_index(IngestRequest(name=run.options["index"], paths=[str(run.corpus)]), settings)
+    call = experiments()[run.experiment].call.of(**run.options)
+    with tempfile.TemporaryDirectory() as folder:
+        return dict(run_experiment(run.experiment, call, Path(folder)).outcome.main)
+
+
+def differences(recorded: Mapping[str, float], now: Mapping[str, float]) -> Iterator[str]:
+    """Yield a line for each number that differs."""
+    for name in dict.fromkeys([*recorded, *now]):
+        before, after = recorded.get(name), now.get(name)
+        if before is None or after is None or abs(before - after) > TOLERANCE:
+            yield f"{name}: {before} recorded, {after} now"
+
+
+@click.command()
+@click.option("--home", required=True, type=click.Path(path_type=Path), help="The folder for the indexes.")
+@click.option("--data", type=click.Path(path_type=Path), default=DATA, help="The shared evaluation data.")
+@click.option("--only", multiple=True, type=click.Choice(list(experiments())), help="Only this experiment.")
+@click.option("--check", is_flag=True, help="Compare with the recorded numbers.")
+def main(home: Path, data: Path, only: tuple[str, ...], check: bool) -> None:
+    """Measure the main numbers of all experiments."""
+    os.environ["SHRAG_HOME"] = str(home)
+    results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    differing = 0
+    for run in all_runs(data):
+        if only and run.experiment not in only:
+            continue
+        echo(f"{run.experiment} on {run.data}", err=True)
+        now = main_numbers(run)
+        of_experiment = results.setdefault(run.experiment, {})
+        if check:
+            lines = list(differences(of_experiment.get(run.data, {}), now))
+            differing += len(lines)
+            for line in lines:
+                echo(f"{run.experiment}, {run.data}: {line}")
+        of_experiment[run.data] = now
+    if check:
+        sys.exit(bool(differing))
+    ordered = {name: results[name] for name in experiments() if name in results}
+    RESULTS.write_text(json.dumps(ordered, ensure_ascii=False, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
