@@ -209,17 +209,25 @@ def check(prompt: str, _: Draw) -> dict[str, Any]:
     }
 
 
+def accuracy(prompt: str, _: random.Random | None) -> dict[str, Any]:
+    """Call an answer correct that contains enough words of a reference."""
+    answered, references = value_of("answer", prompt), items_of("reference", prompt).values()
+    best = max((overlap(reference, answered) for reference in references), default=0.0)
+    return {"reason": "Judged by shared words.", "verdict": "correct" if best >= RELATED else "incorrect"}
+
+
 ANSWERS: Mapping[str, Answer] = {
+    "accuracy": accuracy,
     "answer": answer,
     "brief_answer": brief_answer,
     "chain": sub_questions,
     "check": check,
     "decompose": sub_questions,
     "evolver": evolver,
-    "further_queries": two_texts,
     "hypotheses": two_texts,
     "judgement": judgement,
     "keywords": keywords,
+    "queries": two_texts,
     "query-writing": query_writing,
     "question": same_question,
     "reranking": reranking,

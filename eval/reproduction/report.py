@@ -10,10 +10,11 @@ STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, "Noto Sans KR", sans-serif; max-width: 72rem; margin: 2rem auto; }
 body { padding: 0 1rem; }
+.wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: 1rem 0; }
 caption { text-align: left; font-weight: 600; padding-bottom: .4rem; }
 th, td { padding: .3rem .8rem; border-bottom: 1px solid #8886; text-align: right; }
-td { font-variant-numeric: tabular-nums; }
+td { font-variant-numeric: tabular-nums; white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; }
 figure { margin: 1.5rem 0; }
 figure svg { max-width: 100%; height: auto; background: #fff; }
@@ -58,9 +59,9 @@ def as_page(
     body = html(
         element("h1", None, experiment.title),
         element("p", None, f"Reproduces {experiment.source}."),
-        [element("p", None, paragraph) for paragraph in experiment.description.split("\n\n")],
-        [_table(table) for table in _lasting(outcome)],
+        [element("p", None, _with_code(part)) for part in experiment.description.split("\n\n")],
         figures,
+        [_table(table) for table in _lasting(outcome)],
         element("h2", None, "Notes"),
         element("ul", None, [element("li", None, note) for note in outcome.notes]),
         element("h2", None, "Made from"),
@@ -74,6 +75,12 @@ def as_page(
     )
     page = element("html", {"lang": "en"}, element("head", None, head), element("body", None, body))
     return f"<!doctype html>\n{page}\n"
+
+
+def _with_code(text: str) -> Markup:
+    """Return a paragraph with its words between backticks as code."""
+    parts = text.split("`")
+    return html(element("code", None, part) if place % 2 else part for place, part in enumerate(parts))
 
 
 def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -113,10 +120,11 @@ def _table(table: Table) -> Markup:
     def row(tag: str, cells: Sequence[str]) -> Markup:
         return element("tr", None, [element(tag, None, cell) for cell in cells])
 
-    return element(
+    rows = element(
         "table",
         None,
         element("caption", None, f"{table.title} (judged by {table.judge})" if table.judge else table.title),
         row("th", table.columns),
         [row("td", list(map(formatted, cells))) for cells in table.rows],
     )
+    return element("div", {"class": "wide"}, rows)

@@ -6,6 +6,7 @@ letters are unchanged. Snowball's "porter" lacks these rules, and importing a to
 second at start-up.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 VOWELS = frozenset("aeiou")
@@ -58,49 +59,52 @@ def porter_stem(word: str) -> str:
         return word
     word = _step_1(word)
     if len(word) > 2:
-        word = _replace_longest(word, STEP_2)
-        word = _replace_longest(word, STEP_3)
-        word = _step_4(word)
-        word = _step_5(word)
+        word = replace_longest(word, STEP_2)
+        word = replace_longest(word, STEP_3)
+        word = step_4(word)
+        word = step_5(word)
     return word
 
 
-def _is_consonant(word: str, index: int) -> bool:
+def is_consonant(word: str, index: int) -> bool:
+    """Check whether a letter of `word` is a consonant; y is one at the start and after a vowel."""
     letter = word[index]
     if letter in VOWELS:
         return False
     if letter == "y":
-        return index == 0 or not _is_consonant(word, index - 1)
+        return index == 0 or not is_consonant(word, index - 1)
     return True
 
 
-def _measure(stem: str) -> int:
+def measure(stem: str) -> int:
     """Count the vowel–consonant sequences of `stem`: the article's m."""
     count = 0
     previous = True  # a leading run of consonants does not count
     for index in range(len(stem)):
-        consonant = _is_consonant(stem, index)
+        consonant = is_consonant(stem, index)
         count += consonant and not previous
         previous = consonant
     return count
 
 
-def _has_vowel(stem: str) -> bool:
-    return any(not _is_consonant(stem, index) for index in range(len(stem)))
+def has_vowel(stem: str) -> bool:
+    """Check whether any letter of `stem` is a vowel."""
+    return any(not is_consonant(stem, index) for index in range(len(stem)))
 
 
-def _ends_double_consonant(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and _is_consonant(word, len(word) - 1)
+def ends_double_consonant(word: str) -> bool:
+    """Check whether `word` ends with the same consonant twice."""
+    return len(word) > 1 and word[-1] == word[-2] and is_consonant(word, len(word) - 1)
 
 
-def _ends_cvc(word: str) -> bool:
+def ends_cvc(word: str) -> bool:
     """Check whether `word` ends with consonant, vowel, consonant, the last not w, x or y."""
     last = len(word) - 1
     return (
         last >= 2
-        and _is_consonant(word, last)
-        and not _is_consonant(word, last - 1)
-        and _is_consonant(word, last - 2)
+        and is_consonant(word, last)
+        and not is_consonant(word, last - 1)
+        and is_consonant(word, last - 2)
         and word[-1] not in "wxy"
     )
 
@@ -112,53 +116,57 @@ def _step_1(word: str) -> str:
         word = word[:-1]
 
     if word.endswith("eed"):
-        if _measure(word[:-3]) > 0:
+        if measure(word[:-3]) > 0:
             word = word[:-1]
     else:
         for suffix in ("ed", "ing"):
             if word.endswith(suffix):
-                if _has_vowel(stem := word[: -len(suffix)]):
-                    word = _after_ed_or_ing(stem)
+                if has_vowel(stem := word[: -len(suffix)]):
+                    word = after_ed_or_ing(stem)
                 break
 
-    if word.endswith("y") and _has_vowel(word[:-1]):
+    if word.endswith("y") and has_vowel(word[:-1]):
         word = word[:-1] + "i"
     return word
 
 
-def _after_ed_or_ing(stem: str) -> str:
+def after_ed_or_ing(stem: str, is_short: Callable[[str], bool] = ends_cvc) -> str:
+    """Restore the end of a stem whose `ed` or `ing` was removed; a short stem gets an e."""
     if stem.endswith(("at", "bl", "iz")):
         return stem + "e"
-    if _ends_double_consonant(stem):
+    if ends_double_consonant(stem):
         return stem if stem[-1] in "lsz" else stem[:-1]
-    if _measure(stem) == 1 and _ends_cvc(stem):
+    if measure(stem) == 1 and is_short(stem):
         return stem + "e"
     return stem
 
 
-def _replace_longest(word: str, rules: tuple[tuple[str, str], ...]) -> str:
+def replace_longest(word: str, rules: tuple[tuple[str, str], ...]) -> str:
+    """Replace the first suffix of `rules` that `word` ends with, if the rest has a measure above 0."""
     for suffix, replacement in rules:
         if word.endswith(suffix):
             stem = word[: -len(suffix)]
-            return stem + replacement if _measure(stem) > 0 else word
+            return stem + replacement if measure(stem) > 0 else word
     return word
 
 
-def _step_4(word: str) -> str:
+def step_4(word: str) -> str:
+    """Remove a suffix of `STEP_4` if the rest has a measure above 1."""
     for suffix in STEP_4:
         if word.endswith(suffix):
             stem = word[: -len(suffix)]
             allowed = suffix != "ion" or stem.endswith(("s", "t"))
-            return stem if allowed and _measure(stem) > 1 else word
+            return stem if allowed and measure(stem) > 1 else word
     return word
 
 
-def _step_5(word: str) -> str:
+def step_5(word: str, is_short: Callable[[str], bool] = ends_cvc) -> str:
+    """Remove a final e, except from short stems, and one of two final l."""
     if word.endswith("e"):
         stem = word[:-1]
-        size = _measure(stem)
-        if size > 1 or (size == 1 and not _ends_cvc(stem)):
+        size = measure(stem)
+        if size > 1 or (size == 1 and not is_short(stem)):
             word = stem
-    if word.endswith("ll") and _measure(word) > 1:
+    if word.endswith("ll") and measure(word) > 1:
         word = word[:-1]
     return word

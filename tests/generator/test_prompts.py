@@ -21,6 +21,7 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     assert loaded.version >= 1
     assert "version:" not in loaded.text
     places = {
+        "accuracy": ["$references", "$question", "$answer"],
         "answer": ["$passages", "$question"],
         "brief_answer": ["$passages", "$topic", "$question"],
         "chain": ["$question"],
@@ -57,7 +58,7 @@ def test_the_beginning_is_the_same_for_every_question(language):
 
 
 def test_an_unknown_prompt_names_those_there_are():
-    with pytest.raises(InvalidPrompt, match=r"no prompt poem\.ko; there are answer\.en, answer\.ko"):
+    with pytest.raises(InvalidPrompt, match=r"no prompt poem\.ko; there are accuracy\.en, accuracy\.ko"):
         load_prompt("poem", "ko")
 
 

@@ -1,0 +1,1 @@
+"""Quality of answers: overlap with reference texts, accepted strings, and judgements by a language model."""

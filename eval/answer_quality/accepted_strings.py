@@ -1,0 +1,47 @@
+"""Accuracy by strings: an answer is correct if it contains one of the accepted strings of its question.
+
+Both are compared in one form: NFKC, lowercase, numbers without thousands separators, and no punctuation
+except the decimal point and the percent sign of a number. A string that starts or ends with a digit or a
+letter other than Hangul matches only where the number or word does: `8.5` is not in 18.5 or 8.57. Korean
+words take particles and are spaced in several ways, so a word in Hangul may continue, and spaces between its
+syllables do not count.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+BEFORE_PERCENT = re.compile(r"(?<=\d)\s+(?=%)")
+PUNCTUATION = re.compile(r"(?<!\d)[.%]|\.(?!\d)|[^\w\s.%]|_")
+BETWEEN_SYLLABLES = re.compile("(?<=[가-힣]) ?(?=[가-힣])")
+LETTER = "[^\\W\\d_가-힣]"
+
+
+def contains_accepted(answer: str, accepted: Iterable[str]) -> bool:
+    """Check whether an answer contains one of the accepted strings."""
+    text = compared_form(answer)
+    return any(_pattern(string).search(text) is not None for string in accepted)
+
+
+def compared_form(text: str) -> str:
+    """Return the form in which answers and accepted strings are compared."""
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = BEFORE_PERCENT.sub("", THOUSANDS.sub("", text))
+    return " ".join(PUNCTUATION.sub(" ", text).split())
+
+
+@lru_cache(maxsize=4096)
+def _pattern(string: str) -> re.Pattern[str]:
+    form = compared_form(string)
+    if not form:
+        return re.compile(r"(?!)")  # matches nothing
+    written = r"\s?".join(re.escape(part) for part in BETWEEN_SYLLABLES.split(form))
+    before = r"(?<!\d)(?<!\d\.)" if form[0].isdecimal() else _unless_letter("(?<!", form[0])
+    behind = r"(?!\.?\d)" if form[-1].isdecimal() else _unless_letter("(?!", form[-1])
+    return re.compile(f"{before}{written}{behind}")
+
+
+def _unless_letter(assertion: str, end: str) -> str:
+    return f"{assertion}{LETTER})" if re.fullmatch(LETTER, end) else ""

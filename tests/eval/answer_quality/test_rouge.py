@@ -1,0 +1,74 @@
+"""ROUGE-L of English and Korean texts.
+
+`rouge_scores.jsonl` contains scores of rouge-score 0.1.2 with nltk 3.10.4. These are no dependencies, as
+rouge-score has no wheel of this release. The scores are the F-measures of
+
+    RougeScorer(["rougeL"], use_stemmer=stemmed).score_multi(references, answer)["rougeL"]
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.answer_quality.nltk_stems import nltk_stem
+from eval.answer_quality.rouge import korean_tokens, rouge_l
+
+SCORES = Path(__file__).with_name("rouge_scores.jsonl")
+
+
+@pytest.mark.parametrize("stemmed", [False, True])
+def test_scores_equal_those_of_rouge_score(stemmed):
+    records = [json.loads(line) for line in SCORES.read_text(encoding="utf-8").splitlines()]
+    assert len(records) == 60
+    for record in records:
+        expected = record["stemmed" if stemmed else "plain"]
+        assert rouge_l(record["answer"], record["references"], stem=stemmed) == pytest.approx(
+            expected, abs=1e-9
+        )
+
+
+def test_words_out_of_order_are_not_common():
+    # common: "the cat sat" of 3 and 5 tokens, "cat the" in the reverse order
+    assert rouge_l("The cat sat.", ["the cat sat down there"]) == 2 * 3 / 8
+    assert rouge_l("Sat cat the!", ["the cat sat down there"]) == 2 * 1 / 8
+
+
+def test_the_best_reference_counts():
+    assert rouge_l("forty plots", ["thirty fields", "forty plots"]) == 1
+    assert rouge_l("forty plots", []) == 0
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("dying", "die"),
+        ("flies", "fli"),
+        ("dies", "die"),
+        ("tried", "tri"),
+        ("used", "use"),
+        ("enjoys", "enjoy"),
+        ("hopefully", "hope"),
+        ("principally", "princip"),
+        ("geology", "geolog"),
+        ("theology", "theolog"),
+    ],
+)
+def test_stems_are_those_of_nltk(word, stem):
+    assert nltk_stem(word) == stem
+
+
+def test_a_korean_text_consists_of_morphemes_without_particles_and_endings():
+    assert korean_tokens("논물을 빼면 메탄이 줄어든다.") == ["논", "물", "빼", "메탄", "줄어들"]
+
+
+def test_particles_and_spaces_do_not_change_a_korean_score():
+    # 고체 · 전해 · 질 · 이온 · 전도 · 도 · 높 in both
+    assert rouge_l("고체전해질은 이온전도도가 높다", ["고체 전해질의 이온 전도도는 높았다."]) == 1
+    # 메탄 · 줄어들 of 2 and 5 morphemes
+    assert rouge_l("메탄이 줄어든다", ["논물을 빼서 메탄이 줄어든다."]) == pytest.approx(4 / 7)
+
+
+def test_an_answer_in_the_other_language_shares_its_numbers_and_names_only():
+    # 21 and 4 of "methane fell by 21 4" and of 메탄 · 21 · 4 · 줄어들
+    assert rouge_l("methane fell by 21.4 %", ["메탄이 21.4% 줄어들었다"]) == pytest.approx(4 / 9)
