@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from base.terminal.output import echo
-from eval.experiments.collections import COLLECTIONS
+from eval.experiments.collections import COLLECTIONS, supporting
 from eval.experiments.options import DATA
 from eval.reproduction.experiment import experiments
 from eval.reproduction.running import run_experiment
@@ -38,6 +38,8 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "query-success": ("tydi-ko", "tydi-en"),
     "and-ablation": ("tydi-ko",),
     "keyword-ablation": ("tydi-ko",),
+    "lexical-gap": ("tydi-ko", "tydi-en"),
+    "hops": ("tydi-en", "hotpotqa-100"),
 }
 
 
@@ -51,7 +53,7 @@ class Measured:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
-def all_runs(data: Path) -> Iterator[Measured]:
+def all_runs(data: Path, home: Path) -> Iterator[Measured]:
     """Yield the runs on the sample, and on the collections of the folder `data` if it exists."""
     collections = {collection.name: collection for collection in COLLECTIONS}
     for name, experiment in experiments().items():
@@ -63,9 +65,23 @@ def all_runs(data: Path) -> Iterator[Measured]:
             yield Measured(name, sample.index, SAMPLE / sample.corpus, options)
         for each in SHARED.get(name, ()) if data.is_dir() else ():
             collection = collections[each]
-            topics, qrels = (str(data / file) for file in collection.splits["dev"])
-            options = {"topics": topics, "qrels": qrels, "index": each}
+            topics, qrels = (data / file for file in collection.splits["dev"])
+            if qrels == topics:
+                qrels = write_supporting(topics, home / f"{each}.qrels")
+            options = {"topics": str(topics), "qrels": str(qrels), "index": each}
             yield Measured(name, each, data / collection.corpus, options)
+
+
+def write_supporting(questions: Path, qrels: Path) -> Path:
+    """Write the supporting papers of each question as TREC's qrels; return the path."""
+    lines = [
+        f"{query_id} 0 {judged} {grade}\n"
+        for query_id, grades in supporting(questions).items()
+        for judged, grade in grades.items()
+    ]
+    qrels.parent.mkdir(parents=True, exist_ok=True)
+    qrels.write_text("".join(lines), "utf-8")
+    return qrels
 
 
 def main_numbers(run: Measured) -> dict[str, float]:
@@ -98,7 +114,7 @@ def main(home: Path, data: Path, only: tuple[str, ...], check: bool) -> None:
     os.environ["SHRAG_HOME"] = str(home)
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     differing = 0
-    for run in all_runs(data):
+    for run in all_runs(data, home):
         if only and run.experiment not in only:
             continue
         echo(f"{run.experiment} on {run.data}", err=True)

@@ -19,7 +19,16 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, JudgedCall, Outcome, Record, Table, TopicResult
+from eval.reproduction.experiment import (
+    Cell,
+    Experiment,
+    JudgedCall,
+    Outcome,
+    Record,
+    SampleRun,
+    Table,
+    TopicResult,
+)
 from eval.reproduction.experiments.query_success import wilson
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, retrieve
@@ -257,5 +266,10 @@ EXPERIMENT = Experiment(
     shown=(
         *("topics in the gap", "share in the gap"),
         *(f"recovered, {name}" for name in (WORDS.name, WAYS[1].name, "feedback", WAYS[-1].name, STATISTICS)),
+    ),
+    sample=SampleRun(
+        "held-out/papers.jsonl",
+        "held-out",
+        {"topics": "held-out/topics.jsonl", "qrels": "held-out/qrels.txt"},
     ),
 )
