@@ -22,8 +22,8 @@ import numpy as np
 
 from base.logistic import likelihood
 from base.terminal.output import echo_json, echo_lines
+from eval.development.asked_twice import answerability_of, ask_all
 from eval.development.logistic import fit
-from eval.experiments.answers import answerability_of, ask_all
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS
 from eval.experiments.measures import area_under_curve

@@ -31,9 +31,9 @@ from base.files.output_files import write_output
 from base.progress import Progress
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
+from eval.development.asked_twice import ask_all, report
 from eval.development.components import component_rows
 from eval.development.engines import MEASURES
-from eval.experiments.answers import ask_all, report
 from eval.experiments.bench import METHODS, Bench, benches
 from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
 from eval.experiments.held_out import held_out_rows

@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeAlias
 import click
 
 from base.terminal.output import echo, echo_lines
+from eval.accepted import read_accepted
 from eval.experiments.bench import Bench
 from eval.experiments.collections import Collection
 from eval.experiments.held_out import HELD_OUT
@@ -34,7 +35,6 @@ from eval.experiments.sample import (
     Question,
     ask_questions,
     finding_figures,
-    read_answers,
     read_lines,
 )
 from eval.progress import question_bar
@@ -105,7 +105,7 @@ def plain_rows(asked: Asked, half: Half, groups: Iterable[str] = GROUPS) -> list
 
 def finding_rows(asked: Asked, half: Half) -> list[Row]:
     """Return the row of findings in answers; none for the half whose findings are not marked."""
-    strings = read_answers(FOLDER / "answers.jsonl")
+    strings = read_accepted(FOLDER / "answers.jsonl")
     marked = [question for _, question in asked if question.query_id in strings]
     return [Row({"table": "findings", "half": half}, finding_figures(marked, strings))] if marked else []
 

@@ -24,6 +24,7 @@ from typing import Any
 import click
 
 from base.terminal.output import echo, echo_json, echo_lines
+from eval.accepted import read_accepted
 from eval.experiments.collections import Collection
 from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
@@ -218,11 +219,6 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def read_answers(path: Path) -> dict[str, list[str]]:
-    """Read the strings of `{"query_id", "answers"}` lines."""
-    return {record["query_id"]: record["answers"] for record in read_lines(path)}
-
-
 def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
     return table_of([Row({first: name}, found) for name, found in figures.items()])
 
@@ -257,7 +253,7 @@ def main(home: Path | None, part: str | None, as_json: bool, listing: bool) -> N
         claim_figures(checked, apart=part not in FURTHER),
         kind_figures(checked),
     )
-    findings = finding_figures(asked, read_answers(SAMPLE / "answers.jsonl"))
+    findings = finding_figures(asked, read_accepted(SAMPLE / "answers.jsonl"))
     if as_json:
         tables = {"questions": questions, "findings": findings, "claims": claims, "kinds": kinds}
         echo_json({**tables, "ms a claim": milliseconds})

@@ -17,9 +17,10 @@ from typing import Any
 
 import click
 
+from eval.accepted import read_accepted
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import ANSWERS, NAME, SAMPLE, read_answers, read_lines
+from eval.experiments.sample import ANSWERS, NAME, SAMPLE, read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from generator.pipeline import AskResult, Settings, answer_question
@@ -80,7 +81,7 @@ def run_experiment(
 ) -> Iterator[Row]:
     """Yield the row of each way."""
     topics, qrels = read_lines(SAMPLE / "topics.jsonl"), read_qrels(SAMPLE / "qrels.txt")
-    strings = read_answers(SAMPLE / "answers.jsonl")
+    strings = read_accepted(SAMPLE / "answers.jsonl")
     for way in ways:
 
         async def ask_all(way: str = way) -> list[Outcome]:

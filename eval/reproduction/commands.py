@@ -52,6 +52,7 @@ def _command(name: str, found: Experiment) -> click.Command:
         echo(f"{out}: {', '.join(finished.results)}", err=True)
 
     requires = f" Requires {found.requires}." if found.requires else ""
+    command.short_help = f"{found.title} ({found.source})"
     command.help = f"{found.title} ({found.source}).{requires}\n\n{found.description}"
     return command
 

@@ -50,7 +50,7 @@ class IndexCall(ExperimentCall):
 class JudgedCall(IndexCall):
     """The options of an experiment on an index, topics and judgements of the user."""
 
-    files = ("topics", "qrels")
+    files: ClassVar[tuple[str, ...]] = ("topics", "qrels")
 
     topics: Annotated[
         str,

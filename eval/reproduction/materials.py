@@ -54,12 +54,15 @@ class Input:
 
 
 class Models:
-    """The configured language model, and the same model with other seeds; each is opened on first use."""
+    """The configured language model, the same with other seeds, and others of its endpoint.
+
+    Each is opened on first use.
+    """
 
     def __init__(self, settings: Settings) -> None:
         """Store the settings; nothing is opened yet."""
         self._settings = settings
-        self._open: dict[tuple[int | None, float], LanguageModel] = {}
+        self._open: dict[tuple[str | None, int | None, float], LanguageModel] = {}
         self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -72,17 +75,21 @@ class Models:
 
     async def usual(self) -> LanguageModel:
         """Return the model with its configured seed and temperature."""
-        llm = self._settings.generator.llm
-        return await self.sampled(llm.seed, llm.temperature)
+        return await self._opened(self._settings)
 
     async def sampled(self, seed: int | None, temperature: float) -> LanguageModel:
         """Return the model with another seed and temperature."""
-        key = (seed, temperature)
+        return await self._opened(with_llm(self._settings, seed=seed, temperature=temperature))
+
+    async def named(self, model: str) -> LanguageModel:
+        """Return another model of the same endpoint."""
+        return await self._opened(settings_of_model(self._settings, model))
+
+    async def _opened(self, settings: Settings) -> LanguageModel:
+        llm = settings.generator.llm
+        key = (llm.model, llm.seed, llm.temperature)
         if key not in self._open:
-            generator = self._settings.generator
-            llm = generator.llm.model_copy(update={"seed": seed, "temperature": temperature})
-            with_seed = replace(self._settings, generator=generator.model_copy(update={"llm": llm}))
-            self._open[key] = await self._closing.enter_async_context(with_seed.language_model())
+            self._open[key] = await self._closing.enter_async_context(settings.language_model())
         return self._open[key]
 
 
@@ -139,10 +146,19 @@ class Materials:
 def settings_for(call: ExperimentCall) -> Settings:
     """Read the settings; without a language model unless the call uses it."""
     settings = Settings.from_environment()
-    if call.model:
-        return settings
-    llm = settings.generator.llm.model_copy(update={"base_url": None})
+    return settings if call.model else with_llm(settings, base_url=None)
+
+
+def with_llm(settings: Settings, **changes: Any) -> Settings:
+    """Return settings with changed settings of the language model; without `base_url` there is none."""
+    llm = settings.generator.llm.model_copy(update=changes)
     return replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))
+
+
+def settings_of_model(settings: Settings, model: str) -> Settings:
+    """Return settings with another model of the same endpoint; a revision is that of the configured one."""
+    llm = settings.generator.llm
+    return with_llm(settings, model=model, revision=llm.revision if model == llm.model else None)
 
 
 @contextmanager

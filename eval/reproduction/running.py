@@ -56,7 +56,7 @@ def run_experiment(
     """
     found = experiments()[name]
     check_plots()
-    check_folder(out, name, [getattr(call, file) for file in call.files])
+    check_folder(out, name, filter(None, (getattr(call, file) for file in call.files)))
     with found.opened(call) as materials, question_bar() as progress:
         record = manifest_record(name, call, materials)
         with keeping(out / KEPT, record, KEPT_TOPICS, restart=restart) as kept:

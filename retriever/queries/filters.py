@@ -31,6 +31,7 @@ class Filters:
     lang: str | None = None
     journal: str | None = None
     without: tuple[str, ...] = ()  # passage_ids that must not be found
+    without_papers: tuple[str, ...] = ()  # doc_ids whose passages must not be found
     complete: bool | None = None  # True: only papers with an abstract or text; False: only others
     doc_ids: tuple[str, ...] = ()  # only passages of these papers, if any are given
     parts: tuple[str, ...] = ()  # only these parts of a paper (abstract, abstract2, body, passage)
@@ -55,6 +56,8 @@ class Filters:
             found.append(Exact("part", self.parts))
         if self.without:
             found.append(Not(Exact("passage_id", self.without)))
+        if self.without_papers:
+            found.append(Not(Exact("doc_id", self.without_papers)))
         return tuple(found)
 
 
@@ -119,6 +122,6 @@ def satisfies(paper: Paper, filters: Filters) -> bool:
     return (
         filters.lang in {None, "", paper.lang}
         and filters.journal in {None, "", paper.journal}
-        and paper.id not in filters.without
+        and paper.id not in {*filters.without, *filters.without_papers}
         and filters.complete in {None, complete}
     )

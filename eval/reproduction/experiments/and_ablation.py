@@ -30,7 +30,7 @@ from eval.reproduction.experiment import (
 )
 from eval.reproduction.materials import Materials, opened_materials
 from eval.reproduction.retrieving import OpenTopic, open_topic, union_of
-from eval.significance import compare
+from eval.significance import Comparison, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
 from retriever.search import run_stages
@@ -127,16 +127,26 @@ def summary(call: AndAblation, materials: Materials, topics: Sequence[Record]) -
     else:
         draw = _draw(call)
         drawn = [draw.choices(counts[0], k=min(call.sample, len(topics))) for _ in range(call.repetitions)]
+    tests = {reading: _tests(reading, counts) for reading in READINGS}
     return Outcome(
-        tuple(_table(reading, counts, drawn) for reading in READINGS),
+        tuple(_table(reading, of, drawn) for reading, of in tests.items()),
         (_figure(drawn),),
-        (*_notes(call, counts), *materials.notes()),
+        (
+            *_notes(call, counts),
+            *(_finding(reading, of) for reading, of in tests.items()),
+            *materials.notes(),
+        ),
         {
-            f"share found, {m} AND, {reading}": fmean(_share(each, reading, m) for each in drawn)
+            _share_name(reading, m): fmean(_share(each, reading, m) for each in drawn)
             for reading in READINGS
             for m in range(MOST_OPERATORS + 1)
         },
     )
+
+
+def _share_name(reading: Reading, operators: int) -> str:
+    suffix = "" if reading == READINGS[0] else f", {reading}"
+    return f"share found with {operators} AND{suffix}"
 
 
 def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
@@ -157,17 +167,22 @@ def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
         origin,
         f"{short} of {len(topics)} questions have fewer than ten keywords, all of which are then joined.",
         "Differences are to OR alone, of one topic; p: paired randomisation test.",
-        *(_finding(reading, counts) for reading in READINGS),
     ]
 
 
-def _finding(reading: Reading, counts: Sequence[Counts]) -> str:
-    """Return a note on the two findings of the paper: OR finds most, and AND collects more."""
+def _tests(reading: Reading, counts: Sequence[Counts]) -> list[tuple[Comparison, Comparison]]:
+    """Compare each number of operators from 1 on with OR alone, by share and by documents collected."""
     shares, collected = _of_topics(_share, counts, reading), _of_topics(_collected_by, counts, reading)
-    finds = [compare(shares[0], with_and) for with_and in shares[1:]]
-    collects = [compare(collected[0], with_and) for with_and in collected[1:]]
-    fewer = sum(test.difference < 0 and test.p_value < LEVEL for test in finds)
-    more = sum(test.difference > 0 and test.p_value < LEVEL for test in collects)
+    return [
+        (compare(shares[0], shares[m]), compare(collected[0], collected[m]))
+        for m in range(1, MOST_OPERATORS + 1)
+    ]
+
+
+def _finding(reading: Reading, tests: Sequence[tuple[Comparison, Comparison]]) -> str:
+    """Return a note on the two findings of the paper: OR finds most, and AND collects more."""
+    fewer = sum(share.difference < 0 and share.p_value < LEVEL for share, _ in tests)
+    more = sum(collected.difference > 0 and collected.p_value < LEVEL for _, collected in tests)
     return (
         f"{reading}: OR alone finds significantly more than {fewer} of the {MOST_OPERATORS} numbers of AND "
         f"operators; {more} of them collect significantly more documents than OR (p < {LEVEL})."
@@ -214,13 +229,13 @@ def _of_topics(value: Value, counts: Sequence[Counts], reading: Reading) -> list
     ]
 
 
-def _table(reading: Reading, counts: Sequence[Counts], drawn: Sequence[Counts]) -> Table:
-    shares, collected = _of_topics(_share, counts, reading), _of_topics(_collected_by, counts, reading)
+def _table(
+    reading: Reading, tests: Sequence[tuple[Comparison, Comparison]], drawn: Sequence[Counts]
+) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for operators in range(MOST_OPERATORS + 1):
+    for operators, of_both in enumerate([(None, None), *tests]):
         row: list[Cell] = [operators]
-        for value, of_topics in ((_share, shares), (_collected_by, collected)):
-            test = compare(of_topics[0], of_topics[operators]) if operators else None
+        for value, test in zip((_share, _collected_by), of_both, strict=True):
             row += [
                 fmean(value(each, reading, operators) for each in drawn),
                 *(test.as_cells()[:3] if test else (None,) * 3),
@@ -275,5 +290,5 @@ EXPERIMENT = Experiment(
     repetitions_of_topic,
     summary,
     opened,
-    shown=tuple(f"share found, {m} AND, {READINGS[0]}" for m in (0, 1, 3, 9)),
+    shown=tuple(_share_name(READINGS[0], m) for m in (0, 1, 3, 9)),
 )

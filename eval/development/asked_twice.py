@@ -1,12 +1,8 @@
-"""Abstention and quoted answers, with and without the relevant passage.
+"""Questions asked with and without their relevant passage, for the likelihood of an answer and golden scores.
 
-    python -m eval.experiments.answers --home DIR [--step N] [--json]
-
-Asks every question of tydi dev twice, with its relevant passage in the index and without it. Reported: how
-well the likelihood separates the two (AUROC), how many questions are declined, and how many extractive
-answers contain the answer string, of those whose five passages contain it. `eval.development.confidence` fits
-the likelihood.
-likelihood.
+`report` has the AUROC of the likelihood, the declined questions, and the extractive answers that contain the
+answer string, of those whose five passages contain it. `shrag experiment answers --removed` measures whole
+answers on any collection.
 """
 
 import asyncio
@@ -14,20 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import click
-
-from base.terminal.output import echo
+from eval.accepted import read_accepted
 from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS, Collection, questions
+from eval.experiments.collections import Collection, questions
 from eval.experiments.measures import area_under_curve
-from eval.experiments.options import data_option, home_option
-from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import read_answers
-from eval.progress import question_bar
-from generator.answers.extractive import MOST_SENTENCES, extractive_answer
+from generator.answers.extractive import extractive_answer
 from generator.settings import EVIDENCE
 from indexer.ingest import Progress
-from indexer.options import json_option
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, open_ranking, run_stages, search
@@ -95,7 +84,7 @@ def ask_all(
     """Ask every `step`-th question of a split."""
     topics, judged = questions(data, collection, split, step)
     folder = Path(collection.splits["dev"][0]).parents[1]
-    answers = read_answers(data / folder / f"answers-{split}.jsonl")
+    answers = read_accepted(data / folder / f"answers-{split}.jsonl")
 
     async def all_of(index: SearchIndex) -> list[Asked]:
         asked = []
@@ -131,28 +120,3 @@ def report(asked: Sequence[Asked]) -> dict[str, float]:
             "most sentences": max(question.sentences for question in asked),
         }
     return {name: round(value, 4) for name, value in figures.items()}
-
-
-@click.command()
-@home_option
-@data_option
-@click.option("--step", default=1, show_default=True, help="Take every STEP-th question.")
-@json_option
-def main(home: Path, data: Path, step: int, as_json: bool) -> None:
-    """Measure abstention and extractive answers on the tydi questions."""
-    with question_bar() as progress:
-        bench = Bench(home, data, progress)
-        by_name = {
-            collection.name: ask_all(bench, data, collection, "dev", progress, answer=True, step=step)
-            for collection in COLLECTIONS
-            if "train" in collection.splits
-        }
-    by_name["all"] = [question for asked in by_name.values() for question in asked]
-    rows = [Row({"questions of": name}, report(asked)) for name, asked in by_name.items()]
-    echo_rows(rows, as_json=as_json)
-    if not as_json:
-        echo(f"threshold {THRESHOLD}, at most {MOST_SENTENCES} sentences")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Results of all experiments of the papers, for the first table of docs/results.md.
 
-    python -m eval.development.reproduced --home DIR [--only NAME]… [--check]
+    python -m eval.reproduction.recorded_results --home DIR [--only NAME]… [--check]
 
 Builds the indexes in DIR if they are missing, runs each experiment on the sample and on the shared evaluation
 data, if present, without a language model, and writes the main numbers to docs/experiments.json. `make
@@ -60,7 +60,11 @@ def all_runs(data: Path, home: Path) -> Iterator[Measured]:
         if experiment.requires:
             continue
         if sample := experiment.sample:
-            files = {file: str(SAMPLE / sample.options[file]) for file in experiment.call.files}
+            files = {
+                file: str(SAMPLE / sample.options[file])
+                for file in experiment.call.files
+                if file in sample.options
+            }
             options = {**sample.options, **files, "index": sample.index}
             yield Measured(name, sample.index, SAMPLE / sample.corpus, options)
         for each in SHARED.get(name, ()) if data.is_dir() else ():

@@ -1,0 +1,114 @@
+"""Records of answers to judged topics: decision, evidence, and sentences with their judgements."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import TypedDict
+
+from eval.answer_quality.accepted_strings import contains_accepted
+from eval.answer_quality.citations import Judged
+from eval.answer_quality.support import judge_by_model, judge_by_rules
+from eval.reproduction.materials import Materials
+from generator.answers.answer import Sentence
+from generator.pipeline import AskResult
+from generator.tracing.steps import error_text
+from retriever.stages.hits import Hit
+
+
+class SentenceRecord(TypedDict):
+    """A sentence, its cited papers or passages, and its judgements by the name of the judge."""
+
+    text: str
+    citations: list[str]
+    judges: dict[str, Judged]
+
+
+class AnswerRecord(TypedDict):
+    """An answer, as JSON.
+
+    `error` is that of a question that cannot be searched for. `fallbacks` are the steps in which the model
+    failed. `right` is null without accepted strings; a declined answer is not right.
+    """
+
+    answered: bool
+    error: str
+    fallbacks: list[str]
+    likelihood: float | None
+    evidence: int
+    relevant_evidence: int
+    cited: int
+    relevant_cited: int
+    right: bool | None
+    sentences: list[SentenceRecord]
+
+
+async def answer_record(
+    asked: AskResult, materials: Materials, relevant: frozenset[str], accepted: Sequence[str] | None
+) -> AnswerRecord:
+    """Judge the sentences of an answer by the rules, and by the language model of the materials if any."""
+    answer, hits = asked.answer, asked.result.hits
+    sentences = () if answer.abstained else answer.sentences
+    evidence = {hit.passage_id: id_of(hit, materials) for hit in hits}
+    cited = {evidence[passage_id] for sentence in sentences for passage_id in sentence.citations}
+    judged = await _judged(asked, sentences, materials)
+    return {
+        "answered": not answer.abstained,
+        "error": "",
+        "fallbacks": [step["name"] for step in asked.trace.steps() if step.get("fallback")],
+        "likelihood": likelihood_of(asked),
+        "evidence": len(set(evidence.values())),
+        "relevant_evidence": len(relevant.intersection(evidence.values())),
+        "cited": len(cited),
+        "relevant_cited": len(relevant & cited),
+        "right": _is_right(sentences, accepted),
+        "sentences": [
+            {
+                "text": sentence.text,
+                "citations": list(sentence.citations),
+                "judges": {judge: of_judge[place] for judge, of_judge in judged.items()},
+            }
+            for place, sentence in enumerate(sentences)
+        ],
+    }
+
+
+def without_answer(error: Exception, accepted: Sequence[str] | None) -> AnswerRecord:
+    """Return the record of a question that cannot be searched for."""
+    return {
+        "answered": False,
+        "error": error_text(error),
+        "fallbacks": [],
+        "likelihood": None,
+        "evidence": 0,
+        "relevant_evidence": 0,
+        "cited": 0,
+        "relevant_cited": 0,
+        "right": _is_right((), accepted),
+        "sentences": [],
+    }
+
+
+async def _judged(
+    asked: AskResult, sentences: Sequence[Sentence], materials: Materials
+) -> dict[str, list[Judged]]:
+    passages = [hit.passage for hit in asked.result.hits]
+    judged = {"rules": await asyncio.to_thread(judge_by_rules, sentences, passages, materials.index)}
+    if materials.model:
+        language = asked.answer.language
+        judged["model"] = await judge_by_model(sentences, passages, language, materials.model)
+    return judged
+
+
+def _is_right(sentences: Sequence[Sentence], accepted: Sequence[str] | None) -> bool | None:
+    text = " ".join(sentence.text for sentence in sentences)
+    return None if accepted is None else contains_accepted(text, accepted)
+
+
+def likelihood_of(asked: AskResult) -> float | None:
+    """Return the likelihood that the evidence answers, to four places, as in the JSON of an answer."""
+    likelihood = asked.result.likelihood
+    return None if likelihood is None else round(likelihood, 4)
+
+
+def id_of(hit: Hit, materials: Materials) -> str:
+    """Return the id of a hit in the unit of the index."""
+    return hit.doc_id if materials.collapses else hit.passage_id
