@@ -13,18 +13,14 @@ Papers that a question excludes are judged below 0, or are listed under `exclude
 Topics without an exclusion are counted and left out.
 """
 
-import gzip
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from statistics import fmean
 from typing import Any
 
 from base.errors import InvalidCall
-from eval.files import GZIP_MAGIC
 from eval.reproduction.experiment import (
     Cell,
     Experiment,
@@ -36,33 +32,30 @@ from eval.reproduction.experiment import (
     TopicResult,
 )
 from eval.reproduction.materials import Materials, opened_materials
-from eval.reproduction.retrieving import ChangePlan, open_topic, retrieve
+from eval.reproduction.question_exclusions import (
+    WITHOUT,
+    WRITTEN,
+    exclusions_of,
+    listed_exclusions,
+    without_names,
+)
+from eval.reproduction.retrieving import open_topic, retrieve
 from eval.reproduction.variants import run_name
 from eval.runs import Ranking
 from eval.significance import compare
-from retriever.constraints.exclusions import ROOM, Exclusion
-from retriever.constraints.parsing import Constraints, find_constraints
-from retriever.queries.boolean import And, Not, Or, pattern_clause
-from retriever.query_plan import QueryPlan
+from retriever.constraints.exclusions import ROOM
+from retriever.constraints.parsing import Constraints
 from retriever.question.analysis import analyse_question
 from retriever.search import SearchRequest, open_search, run_stages
 from retriever.stages.stages import computed
 
 CUTOFFS = (5, 10)
 DEFAULT_METHOD = "shrag"
-WRITTEN, WITHOUT = "written exclusions", "without X"
 
 OR, OR_REST = "OR", "OR of the other words"
 NOT, NOT_TITLE = "OR + NOT", "OR + NOT in the title"
 IGNORED, LAST = "default order, exclusions ignored", "default order, excluded papers last"
 ROWS = (OR, OR_REST, NOT, NOT_TITLE, IGNORED, LAST)
-
-WITHOUT_X = re.compile(
-    r"\bwithout\s+(?:(?:any|an?|the|using)\s+)*(?P<english>[\w-]+(?:\s+(?!(?:in|on|for|with|by|from|to|at|and|or"
-    r"|is|are|was|were|after|before|during)\b)[\w-]+){0,2})"
-    r"|(?<!\S)(?P<korean>(?!(?:수|끊임|틀림|상관|관계|변함)\s)\S+)\s없이",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,31 +98,6 @@ def opened(call: JudgedCall) -> Iterator[ExclusionMaterials]:
         )
 
 
-def exclusions_of(question: str, year: int) -> tuple[str, Constraints] | None:
-    """Return the exclusions of a question and their kind; None without any."""
-    written = find_constraints(question, year).exclusions
-    if written:
-        return WRITTEN, Constraints(written)
-    without = tuple(
-        Exclusion(found["english"] or found["korean"], "without", found.start(), found.end())
-        for found in WITHOUT_X.finditer(question)
-    )
-    return (WITHOUT, Constraints(without)) if without else None
-
-
-def listed_exclusions(topics: bytes) -> Mapping[str, frozenset[str]]:
-    """Return the lists `excluded` of topics in JSON lines, by query_id; a topic may have none."""
-    content = gzip.decompress(topics) if topics.startswith(GZIP_MAGIC) else topics
-    lines = content.decode("utf-8-sig").split("\n")
-    records = [json.loads(line) for line in lines if line.lstrip().startswith("{")]
-    return {
-        str(record.get("query_id") or record.get("_id") or record.get("id")): frozenset(
-            map(str, record.get("excluded") or ())
-        )
-        for record in records
-    }
-
-
 async def rows_of_topic(
     call: JudgedCall, materials: ExclusionMaterials, query_id: str, question: str
 ) -> TopicResult:
@@ -139,11 +107,16 @@ async def rows_of_topic(
     relevant, excluded = materials.relevant(query_id), materials.excluded[query_id]
     analysed = analyse_question(materials.index, question, constraints).constraints
     names = [name.replace(ROOM, " ") for each in analysed.exclusions for name in each.names]
+    whole = await open_topic(question, CUTOFFS[-1], materials)
+    rest = await open_topic(constraints.remaining(question), CUTOFFS[-1], materials)
+    retrieved = {
+        OR: await retrieve(whole, materials),
+        OR_REST: await retrieve(rest, materials),
+        NOT: await retrieve(rest, materials, plan=without_names(names)),
+        NOT_TITLE: await retrieve(rest, materials, plan=without_names(names, title=True)),
+    }
     rankings = {
-        OR: await _by_or(materials, question),
-        OR_REST: await _by_or(materials, constraints.remaining(question)),
-        NOT: await _by_or(materials, constraints.remaining(question), without_names(names)),
-        NOT_TITLE: await _by_or(materials, constraints.remaining(question), without_names(names, title=True)),
+        **{name: found.ranking for name, found in retrieved.items()},
         IGNORED: await _by_default_order(materials, question, Constraints()),
         LAST: await _by_default_order(materials, question, constraints),
     }
@@ -157,29 +130,6 @@ async def rows_of_topic(
         },
         {run_name(name): ranking for name, ranking in rankings.items()},
     )
-
-
-def without_names(names: Sequence[str], *, title: bool = False) -> ChangePlan:
-    """Return a change of a plan: each query leaves out documents with a name, or with a name in the title."""
-    anywhere = [pattern_clause(name, tuple(enumerate(name.split()))) for name in names]
-    clauses = tuple(replace(clause, field="title") if title else clause for clause in anywhere)
-
-    def change(plan: QueryPlan) -> QueryPlan:
-        if not clauses:
-            return plan
-        return replace(
-            plan,
-            queries=tuple(
-                replace(named, query=And((named.query, Not(Or(clauses))))) for named in plan.queries
-            ),
-        )
-
-    return change
-
-
-async def _by_or(materials: Materials, question: str, change: ChangePlan | None = None) -> Ranking:
-    topic = await open_topic(question, CUTOFFS[-1], materials)
-    return (await retrieve(topic, materials, plan=change)).ranking
 
 
 async def _by_default_order(materials: Materials, question: str, constraints: Constraints) -> Ranking:

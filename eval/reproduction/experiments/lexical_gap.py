@@ -11,7 +11,7 @@ The table counts the topics with a relevant document among the first k. Topics o
 way costs there.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Annotated, Any
@@ -32,24 +32,20 @@ from eval.reproduction.experiment import (
 from eval.reproduction.experiments.query_success import wilson
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, retrieve
+from eval.reproduction.shared_words import compared_languages, documents_with_a_word
 from eval.reproduction.variants import run_name
 from eval.runs import Ranking
 from eval.significance import compare
-from indexer.analysis.word_roles import SUBJECT_ROLES
-from indexer.corpora.papers import language_of
 from retriever.keywords.choice import KeywordChoice
-from retriever.queries.boolean import And, Exact
-from retriever.queries.filters import Filters
-from retriever.queries.keywords import words_of
-from retriever.query_plan import NEAREST, keyword_query
-from retriever.question.analysis import AnalysedQuestion, common_tokens
+from retriever.query_plan import NEAREST
+from retriever.question.analysis import AnalysedQuestion
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import OrderPart
 from retriever.stages.stages import Ranking as Ranked
 from retriever.stages.stages import computed
 
 METHOD, BY_VECTORS = "shrag", "dense"
-# Parts of the default order that find, or score, documents by other words than those of the question.
+# Parts of the default order that find or score documents by words that are not in the question.
 EXPANSIONS: frozenset[OrderPart] = frozenset(
     {"counterparts", "word-forms", "feedback", "second-search", "other-language"}
 )
@@ -73,7 +69,7 @@ WAYS = (
     Way("second search", frozenset({"second-search"})),
     Way("all parts of the order", EXPANSIONS, pairs=True),
 )
-VECTORS = "vectors"
+VECTORS, WHOLE = "vectors", "all parts and vectors"
 STATISTICS, MODEL = "ten queries, keywords of statistics", "ten queries, keywords of the model"
 
 
@@ -92,7 +88,11 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
     analysed = computed((await run_stages(context, upto="question")).question)
     rankings = {way.name: await _ranking(call, materials, question, way) for way in WAYS}
     if materials.index.vectors.usable:
-        rankings[VECTORS] = await _by_vectors(call, materials, question)
+        settings = materials.settings.retriever
+        for name, method in ((VECTORS, BY_VECTORS), (WHOLE, METHOD)):
+            asked = SearchRequest(question, method=method, k=call.k, collapse=materials.collapses)
+            stages = await run_stages(open_ranking(materials.index, asked, settings))
+            rankings[name] = _hits(call, materials, computed(stages.ranking))
     without_model = replace(materials, model=None)
     topics = {STATISTICS: without_model} | ({MODEL: materials} if materials.model else {})
     for name, chosen_by in topics.items():
@@ -100,7 +100,7 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
     sharing = await documents_with_a_word(materials, analysed, relevant)
     return TopicResult(
         {
-            "languages": await _languages(materials, question, relevant),
+            "languages": await compared_languages(materials, question, relevant),
             "relevant": len(relevant),
             "sharing": len(sharing),
             "found": {
@@ -110,34 +110,6 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
         },
         {run_name(name): ranking for name, ranking in rankings.items()},
     )
-
-
-async def documents_with_a_word(
-    materials: Materials, question: AnalysedQuestion, documents: Collection[str]
-) -> frozenset[str]:
-    """Return the documents whose title or text contains a word of the question's subject."""
-    common = common_tokens(question.text, question.tagged)
-    tokens = [
-        token
-        for token in question.tokens
-        if question.roles[token[0]] in SUBJECT_ROLES and token[0] not in common
-    ]
-    if not tokens or not documents:
-        return frozenset()
-    words = keyword_query(replace(question, synonyms=()), words_of(question.text, tokens))
-    wanted = Exact("doc_id" if materials.collapses else "passage_id", tuple(sorted(documents)))
-    [hits] = await materials.index.engine.search(
-        [(And((words, wanted)), len(documents))], filters=Filters(), collapse=materials.collapses
-    )
-    return frozenset(map(materials.id_of, hits))
-
-
-async def _languages(materials: Materials, question: str, relevant: Collection[str]) -> str:
-    """Compare the language of a question with the languages of its relevant documents."""
-    passages, papers = await materials.index.engine.records(relevant, relevant)
-    found = papers if materials.collapses else passages
-    own = language_of(question)
-    return "same" if any(passage.lang == own for passage in found.values()) else "other"
 
 
 def _request(call: LexicalGap, materials: Materials, question: str) -> SearchRequest:
@@ -171,18 +143,12 @@ def own_keywords(chosen: KeywordChoice, question: AnalysedQuestion) -> tuple[Any
     return tuple(keyword for keyword in chosen.keywords if own.issuperset(keyword.tokens))
 
 
-async def _by_vectors(call: LexicalGap, materials: Materials, question: str) -> Ranking:
-    request = SearchRequest(question, method=BY_VECTORS, k=call.k, collapse=materials.collapses)
-    context = open_ranking(materials.index, request, materials.settings.retriever)
-    return _hits(call, materials, computed((await run_stages(context)).ranking))
-
-
 def _hits(call: LexicalGap, materials: Materials, ranking: Ranked) -> Ranking:
     return [(materials.id_of(hit), score) for hit, score in ranking.cut(call.k).hits]
 
 
 def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) -> Outcome:
-    """Count the topics in the gap, and those with a relevant document by each way."""
+    """Count the topics in the gap, and the topics for which each way finds a relevant document."""
     in_gap = [topic for topic in topics if not topic["sharing"]]
     outside = [topic for topic in topics if topic["sharing"]]
     names = list(topics[0]["found"])

@@ -17,13 +17,15 @@ from eval.reproduction.experiments.exclusions import (
     OR,
     OR_REST,
     ROWS,
+    opened,
+    rows_of_topic,
+    summary,
+)
+from eval.reproduction.question_exclusions import (
     WITHOUT,
     WRITTEN,
     exclusions_of,
     listed_exclusions,
-    opened,
-    rows_of_topic,
-    summary,
     without_names,
 )
 from retriever.queries.boolean import Or, Term, describe

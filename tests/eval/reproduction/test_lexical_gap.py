@@ -5,14 +5,9 @@ import asyncio
 import click
 import pytest
 
-from eval.reproduction.experiments.lexical_gap import (
-    STATISTICS,
-    LexicalGap,
-    documents_with_a_word,
-    gap_of_topic,
-    summary,
-)
+from eval.reproduction.experiments.lexical_gap import STATISTICS, LexicalGap, gap_of_topic, summary
 from eval.reproduction.materials import opened_materials
+from eval.reproduction.shared_words import documents_with_a_word
 from retriever.question.analysis import analyse_question
 
 pytest_plugins = ["tests.generator.sample_index"]
