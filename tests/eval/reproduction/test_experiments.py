@@ -183,6 +183,42 @@ def test_a_difference_names_its_cause(call, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("patched", "value", "cause"),
+    [
+        (
+            "eval.manifest.prompt_versions",
+            lambda: {"keywords.ko": 99},
+            "language model.prompts.keywords.ko: ",
+        ),
+        ("eval.manifest.installed_version", lambda _: "0.0", "libraries.tantivy: "),
+        ("eval.reproduction.running.checkout_commit", lambda: "f" * 40, "commit: "),
+    ],
+)
+def test_a_changed_prompt_or_package_is_named(call, model, tmp_path, monkeypatch, patched, value, cause):
+    few = tmp_path / "topics.tsv"
+    few.write_text("S01\tmethane of rice paddies\n")
+    call("query-success", few, QRELS, "--model", "--out", tmp_path / "before")
+    monkeypatch.setattr(patched, value)
+    call("query-success", few, QRELS, "--model", "--out", tmp_path / "after")
+    lines = call("diff", tmp_path / "before", tmp_path / "after").output.splitlines()
+    assert any(line.startswith(cause) for line in lines)
+    assert not any(line.startswith("main.") for line in lines)
+
+
+def test_another_index_is_named_as_a_cause(call, tmp_path, monkeypatch):
+    few = tmp_path / "topics.tsv"
+    few.write_text("S01\tmethane of rice paddies\n")
+    call("query-success", few, QRELS, "--out", tmp_path / "made")
+    half = tmp_path / "papers.jsonl"
+    half.write_text("".join((SAMPLE / "papers.jsonl").read_text("utf-8").splitlines(keepends=True)[:60]))
+    build(tmp_path / "home", half, name="sample")
+    monkeypatch.setenv("SHRAG_HOME", str(tmp_path / "home"))
+    repeated = call("repeat", tmp_path / "made")
+    assert "index.papers: 120 ≠ 60" in repeated.output
+    assert repeated.exit_code == 1
+
+
+@pytest.mark.parametrize(
     ("operators", "reading", "words"),
     [
         (0, CLOSER, "a OR b OR c OR d"),
