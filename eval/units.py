@@ -53,7 +53,7 @@ def in_one_unit(
     papers = [made for made in ranked if not made.holds_passages]
     notes: list[str] = []
     if judges_passages and papers and not any(judged.intersection(made.ids) for made in papers):
-        qrels = {query_id: _grades_of_papers(grades) for query_id, grades in qrels.items()}
+        qrels = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
         notes.append(
             f"{papers[0].name} ranks papers, the qrels judge passages: scored by paper, best passage"
         )
@@ -93,7 +93,8 @@ def paper_of(passage_id: str) -> str:
     return found[1] if found else passage_id
 
 
-def _grades_of_papers(grades: Mapping[str, int]) -> dict[str, int]:
+def grades_of_papers(grades: Mapping[str, int]) -> dict[str, int]:
+    """Return the grades of papers or articles: the highest of their passages."""
     papers: dict[str, int] = {}
     for passage_id, grade in grades.items():
         paper = paper_of(passage_id)

@@ -131,7 +131,8 @@ class Figure:
 class Outcome:
     """The tables and figures of an experiment, made from the records of its topics.
 
-    `main` has the main numbers by name, for a comparison with published values.
+    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
+    the folder by name, such as a table of answers.
     """
 
     tables: tuple[Table, ...]
@@ -139,6 +140,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     main: Mapping[str, float] = field(default_factory=dict)
     runs: Mapping[str, Run] = field(default_factory=dict)  # in addition to the rankings of the topics
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

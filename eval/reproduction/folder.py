@@ -7,6 +7,7 @@
 | topics.jsonl | the values of each topic |
 | runs/NAME.trec | runs |
 | figures/NAME.svg, NAME.png | figures |
+| answers.csv and the like | further files of an experiment |
 | report.md, report.html | tables, figures and notes |
 | times.json | start, seconds of each topic, and tables of times; nothing else differs between two runs |
 
@@ -179,6 +180,8 @@ def _files(
         yield f"runs/{name}.trec", "".join(of_run).encode()
     for name, content in drawings.items():
         yield f"figures/{name}", content
+    for name, text in outcome.files.items():
+        yield name, text.encode()
     yield "report.md", as_markdown(experiment, outcome).encode()
     yield "report.html", as_page(experiment, outcome, drawings, made_with).encode()
 

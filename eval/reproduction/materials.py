@@ -169,18 +169,26 @@ def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
         yield index
 
 
-@contextmanager
-def opened_materials(call: JudgedCall) -> Iterator[Materials]:
-    """Open the index and read topics and qrels; close the index at the end.
+@dataclass(frozen=True, slots=True)
+class JudgedTopics:
+    """Topics with a relevant judgement, all qrels, the number of other topics, notes, and the files."""
+
+    topics: Mapping[str, str]
+    qrels: Qrels
+    unjudged: int
+    gaps: tuple[str, ...]  # notes about judgements without a topic
+    inputs: Mapping[str, Input]
+
+
+def read_judged(topics_path: str, qrels_path: str) -> JudgedTopics:
+    """Read topics and qrels.
 
     Raises:
         BadTopics, BadQrels: with file and line.
         InvalidCall: no topic has a relevant judgement.
-        NothingJudged: no relevant id is in the index.
-        ResourceError: as `open_index`.
     """
-    inputs = {"topics": Input(call.topics), "qrels": Input(call.qrels)}
-    topics, qrels = read_topics(call.topics, inputs["topics"]), read_qrels(call.qrels, inputs["qrels"])
+    inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
+    topics, qrels = read_topics(topics_path, inputs["topics"]), read_qrels(qrels_path, inputs["qrels"])
     judged = {
         query_id: question
         for query_id, question in topics.items()
@@ -188,23 +196,33 @@ def opened_materials(call: JudgedCall) -> Iterator[Materials]:
     }
     if not judged:
         raise InvalidCall(
-            f"no topic of {call.topics} ({next(iter(topics))}, …) has a relevant judgement in {call.qrels} "
+            f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
             f"({next(iter(qrels))}, …)"
         )
-    settings = settings_for(call)
+    return JudgedTopics(judged, qrels, len(topics) - len(judged), _without_topic(qrels, topics), inputs)
+
+
+def _without_topic(qrels: Qrels, topics: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a note about judged questions that are not among the topics."""
+    unasked = [query_id for query_id in qrels if query_id not in topics]
+    number = counted(len(unasked), "judged question")
+    return (f"{number} not among the topics ({unasked[0]}, …).",) if unasked else ()
+
+
+@contextmanager
+def opened_materials(call: JudgedCall) -> Iterator[Materials]:
+    """Open the index and read topics and qrels; close the index at the end.
+
+    Raises:
+        BadTopics, BadQrels, InvalidCall: as `read_judged`.
+        NothingJudged: no relevant id is in the index.
+        ResourceError: as `open_index`.
+    """
+    judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
+    qrels = judged.qrels
     with opened_index(call.index, settings) as index:
         if index.manifest.unit == "paper":
             qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        missing = asyncio.run(check_judged_ids(index, qrels, judged, call.qrels))
-        gaps = tuple(note for note in (_without_topic(qrels, topics), missing) if note)
-        yield Materials(index, judged, settings, qrels, inputs, len(topics) - len(judged), gaps)
-
-
-def _without_topic(qrels: Qrels, topics: Mapping[str, str]) -> str:
-    """Return a note about judged questions that are not among the topics, or ""."""
-    unasked = [query_id for query_id in qrels if query_id not in topics]
-    return (
-        f"{counted(len(unasked), 'judged question')} not among the topics ({unasked[0]}, …)."
-        if unasked
-        else ""
-    )
+        missing = asyncio.run(check_judged_ids(index, qrels, judged.topics, call.qrels))
+        gaps = (*judged.gaps, missing) if missing else judged.gaps
+        yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged, gaps)

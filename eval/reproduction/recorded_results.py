@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +41,20 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "lexical-gap": ("tydi-ko", "tydi-en"),
     "hops": ("tydi-en", "hotpotqa-100"),
 }
+MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One run: the experiment, the name of the data, the corpus of the index, and the options."""
+    """One run: the experiment, the name of the data, the options, and the corpus of the index.
+
+    Without a corpus the experiment builds its own index.
+    """
 
     experiment: str
     data: str
-    corpus: Path
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any]
+    corpus: Path | None = None
 
 
 def all_runs(data: Path, home: Path) -> Iterator[Measured]:
@@ -66,14 +70,18 @@ def all_runs(data: Path, home: Path) -> Iterator[Measured]:
                 if file in sample.options
             }
             options = {**sample.options, **files, "index": sample.index}
-            yield Measured(name, sample.index, SAMPLE / sample.corpus, options)
+            yield Measured(name, sample.index, options, SAMPLE / sample.corpus)
         for each in SHARED.get(name, ()) if data.is_dir() else ():
             collection = collections[each]
             topics, qrels = (data / file for file in collection.splits["dev"])
             if qrels == topics:
                 qrels = write_supporting(topics, home / f"{each}.qrels")
             options = {"topics": str(topics), "qrels": str(qrels), "index": each}
-            yield Measured(name, each, data / collection.corpus, options)
+            yield Measured(name, each, options, data / collection.corpus)
+        if name == MIRACL and data.is_dir():
+            for language in ("ko", "en"):
+                options = {"lang": language, "corpus": str(data / "tydi-goldp")}
+                yield Measured(name, f"tydi-{language}", options)
 
 
 def write_supporting(questions: Path, qrels: Path) -> Path:
@@ -91,10 +99,11 @@ def write_supporting(questions: Path, qrels: Path) -> Path:
 def main_numbers(run: Measured) -> dict[str, float]:
     """Run an experiment and return its main numbers; build the index if it is missing."""
     settings = IndexerSettings()
-    try:
-        open_index(settings, run.options["index"]).close()
-    except UnknownIndex:
-        build_index(IngestRequest(name=run.options["index"], paths=[str(run.corpus)]), settings)
+    if run.corpus:
+        try:
+            open_index(settings, run.options["index"]).close()
+        except UnknownIndex:
+            build_index(IngestRequest(name=run.options["index"], paths=[str(run.corpus)]), settings)
     call = experiments()[run.experiment].call.of(**run.options)
     with tempfile.TemporaryDirectory() as folder:
         return dict(run_experiment(run.experiment, call, Path(folder)).outcome.main)
