@@ -119,12 +119,36 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a panel, with its value and a note above it."""
+
+    label: str
+    value: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BarPanel:
+    """A panel of a figure with bars on a logarithmic scale; values below 1 have no bar.
+
+    Args:
+        title: above the panel.
+        up: label of the vertical axis.
+        bars: from left to right.
+    """
+
+    title: str
+    up: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
 
     name: str
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel | BarPanel, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def test_one_citation_is_precise_if_it_supports_the_sentence(verdict, precise):
     ],
 )
 def test_a_citation_that_neither_supports_nor_is_needed_is_not_precise(alone, precise):
-    assert precise_citations(AB, {AB: YES} | alone) == precise
+    assert precise_citations(AB, {**alone, AB: YES}) == precise
 
 
 def test_no_citation_of_an_unsupported_sentence_is_precise():

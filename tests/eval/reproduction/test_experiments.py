@@ -17,7 +17,7 @@ from eval.errors import BadQrels, BadTopics
 from eval.reproduction.commands import experiment
 from eval.reproduction.experiment import experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
-from eval.reproduction.experiments.query_success import wilson
+from eval.significance import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
 from tests.fixture_model import fixture_model
