@@ -29,13 +29,12 @@ from eval.reproduction.experiment import (
     Table,
     TopicResult,
 )
-from eval.reproduction.experiments.query_success import wilson
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, retrieve
 from eval.reproduction.shared_words import compared_languages, documents_with_a_word
 from eval.reproduction.variants import run_name
 from eval.runs import Ranking
-from eval.significance import compare
+from eval.significance import compare, wilson
 from retriever.keywords.choice import KeywordChoice
 from retriever.query_plan import NEAREST
 from retriever.question.analysis import AnalysedQuestion
