@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from eval.errors import UnitsDiffer
 from eval.qrels import Qrels
-from eval.runs import Ranking, Run
+from eval.run_reader import ReadRun
+from eval.runs import Ranking
 
 JUDGED_PASSAGE = re.compile(r"(.+?)#\d+", re.ASCII)
 RANKED_PASSAGE = re.compile(r"(.+?)(?:#\d+|@ko|@en)", re.ASCII)
@@ -21,7 +22,7 @@ class MadeRun:
     """A run, its name for messages, and the unit in its manifest; "" without a manifest."""
 
     name: str
-    run: Run
+    run: Mapping[str, Ranking]
     unit: str = ""
 
     @property
@@ -32,10 +33,14 @@ class MadeRun:
     @property
     def holds_passages(self) -> bool:
         """Whether passages of papers or articles are ranked; ids of papers may look the same."""
-        return self.unit != "paper" and any(map(RANKED_PASSAGE.fullmatch, self.ids))
+        if self.unit == "paper" or (isinstance(self.run, ReadRun) and not self.run.has_sign("#@")):
+            return False
+        return any(map(RANKED_PASSAGE.fullmatch, self.ids))
 
 
-def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run], list[str]]:
+def in_one_unit(
+    qrels: Qrels, runs: Sequence[MadeRun]
+) -> tuple[Qrels, list[Mapping[str, Ranking]], list[str]]:
     """Return judgements and runs in the same unit, and notes about conversions to papers.
 
     Raises:
@@ -55,7 +60,7 @@ def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run]
         judges_papers = True
     if not judges_papers:
         return qrels, [made.run for made in runs], notes
-    converted = [
+    converted: list[Mapping[str, Ranking]] = [
         {query_id: _ranked_papers(ranking) for query_id, ranking in made.run.items()}
         if made.holds_passages
         else made.run
@@ -69,7 +74,7 @@ def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run]
     return qrels, converted, notes
 
 
-def _check_common(made: MadeRun, run: Run, qrels: Qrels, judged: Iterable[str]) -> None:
+def _check_common(made: MadeRun, run: Mapping[str, Ranking], qrels: Qrels, judged: Iterable[str]) -> None:
     """Raise `UnitsDiffer` if no judged paper is ranked for any question."""
     if any(found in grades for query_id, grades in qrels.items() for found, _ in run.get(query_id, ())):
         return

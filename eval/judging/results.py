@@ -45,7 +45,7 @@ from eval.reproduction.experiment import Outcome
 from eval.reproduction.figures import drawn, drawn_with
 from eval.reproduction.folder import FORMAT, check_folder, write_files
 from eval.reproduction.report import markdown_of, page_of
-from eval.run_command import first_ids
+from eval.score_commands import first_ids
 from indexer.corpora.papers import language_of
 
 NAME = "benchmark"  # in the manifest

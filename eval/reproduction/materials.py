@@ -1,5 +1,6 @@
 """Inputs of an experiment: an open index, topics, judgements, settings and models."""
 
+import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
@@ -7,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from base.amounts import counted
 from base.errors import InvalidCall
 from eval.manifest import index_record
 from eval.qrels import Qrels, read_qrels
 from eval.reproduction.experiment import ExperimentCall, JudgedCall
+from eval.reproduction.judged_ids import check_judged_ids
 from eval.topics import read_topics
 from eval.units import MadeRun, in_one_unit
 from generator.llm import LanguageModel
@@ -100,6 +103,7 @@ class Materials:
         qrels: in the unit of the index.
         inputs: the files that were read, by the name of the option.
         unjudged: number of topics without a relevant judgement, which are left out.
+        gaps: notes about judgements without a topic, and judged ids that the index lacks.
         settings: settings of all stages; without a language model unless the call uses it.
         model: the language model, if the call uses it.
         models: the same model with other seeds.
@@ -111,13 +115,15 @@ class Materials:
     qrels: Qrels = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     unjudged: int = 0
+    gaps: tuple[str, ...] = ()
     model: LanguageModel | None = None
     models: Models | None = None
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note about topics without a relevant judgement."""
+        """Return notes about topics without a relevant judgement, and about judgements without a topic."""
         missing = self.unjudged
-        return (f"{missing} topics without a relevant judgement are left out.",) if missing else ()
+        left_out = f"{missing} topics without a relevant judgement are left out."
+        return (left_out, *self.gaps) if missing else self.gaps
 
     def id_of(self, hit: EngineHit) -> str:
         """Return the id of a hit in the unit of the index."""
@@ -165,11 +171,12 @@ def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTopics:
-    """Topics with a relevant judgement, all qrels, the number of other topics, and the files."""
+    """Topics with a relevant judgement, all qrels, the number of other topics, notes, and the files."""
 
     topics: Mapping[str, str]
     qrels: Qrels
     unjudged: int
+    gaps: tuple[str, ...]  # notes about judgements without a topic
     inputs: Mapping[str, Input]
 
 
@@ -188,8 +195,18 @@ def read_judged(topics_path: str, qrels_path: str) -> JudgedTopics:
         if any(grade > 0 for grade in qrels.get(query_id, {}).values())
     }
     if not judged:
-        raise InvalidCall(f"no topic of {topics_path} has a relevant judgement in {qrels_path}")
-    return JudgedTopics(judged, qrels, len(topics) - len(judged), inputs)
+        raise InvalidCall(
+            f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
+            f"({next(iter(qrels))}, …)"
+        )
+    return JudgedTopics(judged, qrels, len(topics) - len(judged), _without_topic(qrels, topics), inputs)
+
+
+def _without_topic(qrels: Qrels, topics: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a note about judged questions that are not among the topics."""
+    unasked = [query_id for query_id in qrels if query_id not in topics]
+    number = counted(len(unasked), "judged question")
+    return (f"{number} not among the topics ({unasked[0]}, …).",) if unasked else ()
 
 
 @contextmanager
@@ -198,6 +215,7 @@ def opened_materials(call: JudgedCall) -> Iterator[Materials]:
 
     Raises:
         BadTopics, BadQrels, InvalidCall: as `read_judged`.
+        NothingJudged: no relevant id is in the index.
         ResourceError: as `open_index`.
     """
     judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
@@ -205,4 +223,6 @@ def opened_materials(call: JudgedCall) -> Iterator[Materials]:
     with opened_index(call.index, settings) as index:
         if index.manifest.unit == "paper":
             qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged)
+        missing = asyncio.run(check_judged_ids(index, qrels, judged.topics, call.qrels))
+        gaps = (*judged.gaps, missing) if missing else judged.gaps
+        yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged, gaps)

@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from base.terminal.output import echo
-from eval.experiments.collections import COLLECTIONS
+from eval.experiments.collections import COLLECTIONS, supporting
 from eval.experiments.options import DATA
 from eval.reproduction.experiment import experiments
 from eval.reproduction.running import run_experiment
@@ -40,6 +40,8 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "keyword-ablation": ("tydi-ko",),
     "finding-papers": ("scifact",),
     "judging-papers": ("scifact",),
+    "lexical-gap": ("tydi-ko", "tydi-en"),
+    "hops": ("tydi-en", "hotpotqa-100"),
 }
 MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout
 
@@ -57,7 +59,7 @@ class Measured:
     corpus: Path | None = None
 
 
-def all_runs(data: Path) -> Iterator[Measured]:
+def all_runs(data: Path, home: Path) -> Iterator[Measured]:
     """Yield the runs on the sample, and on the collections of the folder `data` if it exists."""
     collections = {collection.name: collection for collection in COLLECTIONS}
     for name, experiment in experiments().items():
@@ -73,13 +75,27 @@ def all_runs(data: Path) -> Iterator[Measured]:
             yield Measured(name, sample.index, options, SAMPLE / sample.corpus)
         for each in SHARED.get(name, ()) if data.is_dir() else ():
             collection = collections[each]
-            topics, qrels = (str(data / file) for file in collection.splits["dev"])
-            options = {"topics": topics, "qrels": qrels, "index": each}
+            topics, qrels = (data / file for file in collection.splits["dev"])
+            if qrels == topics:
+                qrels = write_supporting(topics, home / f"{each}.qrels")
+            options = {"topics": str(topics), "qrels": str(qrels), "index": each}
             yield Measured(name, each, options, data / collection.corpus)
         if name == MIRACL and data.is_dir():
             for language in ("ko", "en"):
                 options = {"lang": language, "corpus": str(data / "tydi-goldp")}
                 yield Measured(name, f"tydi-{language}", options)
+
+
+def write_supporting(questions: Path, qrels: Path) -> Path:
+    """Write the supporting papers of each question as TREC's qrels; return the path."""
+    lines = [
+        f"{query_id} 0 {judged} {grade}\n"
+        for query_id, grades in supporting(questions).items()
+        for judged, grade in grades.items()
+    ]
+    qrels.parent.mkdir(parents=True, exist_ok=True)
+    qrels.write_text("".join(lines), "utf-8")
+    return qrels
 
 
 def main_numbers(run: Measured) -> dict[str, float]:
@@ -113,7 +129,7 @@ def main(home: Path, data: Path, only: tuple[str, ...], check: bool) -> None:
     os.environ["SHRAG_HOME"] = str(home)
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     differing = 0
-    for run in all_runs(data):
+    for run in all_runs(data, home):
         if only and run.experiment not in only:
             continue
         echo(f"{run.experiment} on {run.data}", err=True)

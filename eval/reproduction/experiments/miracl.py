@@ -106,7 +106,9 @@ def opened(call: Miracl) -> Iterator[Materials]:
     with progress_bar() as progress, interruptible():
         name = made_index(call.lang, files, settings.indexer, progress)
     with opened_index(name, settings) as index:
-        yield Materials(index, judged.topics, settings, judged.qrels, judged.inputs, judged.unjudged)
+        yield Materials(
+            index, judged.topics, settings, judged.qrels, judged.inputs, judged.unjudged, judged.gaps
+        )
 
 
 def methods_of(index: SearchIndex) -> tuple[str, ...]:

@@ -485,7 +485,8 @@ def test_no_title_steers_the_terminal(folder, tmp_path):
     record = {name: f"{name} {hostile}" for name in FIELDS} | {"authors": [hostile], "year": 2020}
     corpus = write_jsonl(tmp_path / "x.jsonl", [record | {"id": f"P\u202e{number}"} for number in range(2)])
     build(tmp_path / "home", corpus, name="x")
-    (tmp_path / "seeds").write_text(f"Q\u202e1\tmethane {STEERING.replace(chr(13), '')} rice\n")
+    readable = STEERING.replace("\r", "").replace("\0", "")
+    (tmp_path / "seeds").write_text(f"Q\u202e1\tmethane {readable} rice\n")
     said = []
     for arguments, keys in (
         (("questions", folder, tmp_path / "seeds"), ""),

@@ -210,7 +210,7 @@ def test_another_index_is_named_as_a_cause(call, tmp_path, monkeypatch):
     few.write_text("S01\tmethane of rice paddies\n")
     call("query-success", few, QRELS, "--out", tmp_path / "made")
     half = tmp_path / "papers.jsonl"
-    half.write_text("".join((SAMPLE / "papers.jsonl").read_text("utf-8").splitlines(keepends=True)[:60]))
+    half.write_text("".join((SAMPLE / "papers.jsonl").read_text("utf-8").splitlines(keepends=True)[60:]))
     build(tmp_path / "home", half, name="sample")
     monkeypatch.setenv("SHRAG_HOME", str(tmp_path / "home"))
     repeated = call("repeat", tmp_path / "made")
