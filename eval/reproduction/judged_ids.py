@@ -1,17 +1,43 @@
-"""Judged ids that the index lacks: none of them there is an error, some are a note."""
+"""Judged ids in the unit of the index; ids that the index lacks are noted, and refused if it has none."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from base.amounts import counted
 from eval.errors import NothingJudged
 from eval.qrels import Qrels
+from eval.units import grades_of_papers
 from retriever.index import SearchIndex
 from retriever.queries.boolean import EVERYTHING
 from retriever.queries.filters import Filters
 
 MOST_LOOKED_UP = 10_000
 UNITS = {"paper": "papers", "passage": "passages"}
+
+
+BY_PAPER = "The qrels judge passages, and the index has papers: the grade of a paper is its highest."
+
+
+async def in_unit_of(
+    index: SearchIndex, qrels: Qrels, topics: Sequence[str], where: str
+) -> tuple[Qrels, tuple[str, ...]]:
+    """Return qrels in the unit of the index, and notes about a conversion and about ids that it lacks.
+
+    Judgements of passages are converted to judgements of papers if the index has papers and none of the ids.
+
+    Raises:
+        NothingJudged: as `check_judged_ids`.
+    """
+    notes: tuple[str, ...] = ()
+    try:
+        missing = await check_judged_ids(index, qrels, topics, where)
+    except NothingJudged:
+        by_paper = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
+        if index.manifest.unit != "paper" or by_paper == qrels:
+            raise
+        qrels, notes = by_paper, (BY_PAPER,)
+        missing = await check_judged_ids(index, qrels, topics, where)
+    return qrels, (*notes, missing) if missing else notes
 
 
 async def check_judged_ids(index: SearchIndex, qrels: Qrels, topics: Iterable[str], where: str) -> str:

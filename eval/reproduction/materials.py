@@ -13,9 +13,8 @@ from base.errors import InvalidCall
 from eval.manifest import index_record
 from eval.qrels import Qrels, read_qrels
 from eval.reproduction.experiment import ExperimentCall, JudgedCall
-from eval.reproduction.judged_ids import check_judged_ids
+from eval.reproduction.judged_ids import in_unit_of
 from eval.topics import read_topics
-from eval.units import MadeRun, in_one_unit
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from indexer.options import chosen_index
@@ -219,10 +218,7 @@ def opened_materials(call: JudgedCall) -> Iterator[Materials]:
         ResourceError: as `open_index`.
     """
     judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
-    qrels = judged.qrels
     with opened_index(call.index, settings) as index:
-        if index.manifest.unit == "paper":
-            qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        missing = asyncio.run(check_judged_ids(index, qrels, judged.topics, call.qrels))
-        gaps = (*judged.gaps, missing) if missing else judged.gaps
+        qrels, notes = asyncio.run(in_unit_of(index, judged.qrels, list(judged.topics), call.qrels))
+        gaps = (*judged.gaps, *notes)
         yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged, gaps)

@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.errors import BadBenchmark
 from eval.reproduction.benchmarks.benchmark import Benchmark, BenchmarkPaper, BenchmarkQuestion
-from eval.reproduction.paper_identity import arxiv_id
+from eval.reproduction.finding.paper_identity import arxiv_id
 from indexer.corpora.normal_forms import normal_title, whole_doi
 
 HASH_CHARACTERS = 16  # of a title, in an id

@@ -16,7 +16,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 from eval.reproduction.benchmarks.answers import Answer, benchmark_of, question_of
 from eval.reproduction.benchmarks.benchmark import Benchmark, Day, Words, file_in
 from eval.reproduction.benchmarks.rows import rows_of
-from eval.reproduction.paper_identity import arxiv_id
+from eval.reproduction.finding.paper_identity import arxiv_id
 from indexer.corpora.normal_forms import DOI, normal_doi
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 

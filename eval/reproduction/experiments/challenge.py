@@ -24,9 +24,10 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from base.calls import Flag, Section, described
-from eval.reproduction.challenge_form import ChallengeAnswer, form_problems, laid_out, parsed, repaired
-from eval.reproduction.challenge_mapping import ChallengeMapping, read_mapping
-from eval.reproduction.challenge_table import (
+from eval.reproduction.challenge.form import ChallengeAnswer, form_problems, laid_out, parsed, repaired
+from eval.reproduction.challenge.gpu_memory import peak_gpu_memory
+from eval.reproduction.challenge.mapping import ChallengeMapping, read_mapping
+from eval.reproduction.challenge.table import (
     AnsweredQuestion,
     ChallengeQuestion,
     read_questions,
@@ -43,7 +44,6 @@ from eval.reproduction.experiment import (
     Table,
     TopicResult,
 )
-from eval.reproduction.gpu_memory import peak_gpu_memory
 from eval.reproduction.materials import Input, Materials, opened_index, settings_for
 from eval.reproduction.retrieving import keywords_of_model
 from generator.pipeline import answer_question

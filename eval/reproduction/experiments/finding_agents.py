@@ -19,6 +19,7 @@ from eval.reproduction.finding.reporting import (
     main_numbers,
     published,
 )
+from eval.reproduction.finding.set_measures import COLUMNS, recall_at
 from eval.reproduction.finding.topic import (
     FindingTopic,
     failures_of,
@@ -28,7 +29,6 @@ from eval.reproduction.finding.topic import (
     ranking_of,
     resources_of,
 )
-from eval.reproduction.set_measures import COLUMNS, recall_at
 from eval.significance import compare
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import FindingState

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import THRESHOLD, FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.reporting import MEASURES, counts_of, finding_notes, published
+from eval.reproduction.finding.set_measures import SetScores, set_scores
 from eval.reproduction.finding.topic import failures_of, find, open_topic, ranking_of
-from eval.reproduction.set_measures import SetScores, set_scores
 
 LAYERS = (0, 1, 2, 3)
 COLUMNS = ("layers", "recall", "precision", "raw papers", "valid papers", "raw recall", "F1")

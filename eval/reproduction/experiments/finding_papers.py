@@ -17,6 +17,7 @@ from eval.reproduction.experiment import Experiment, Outcome, Record, TopicResul
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.query_lists import FORMS, query_forms, query_list
 from eval.reproduction.finding.reporting import MEASURES, finding_notes, main_numbers, published, score_table
+from eval.reproduction.finding.set_measures import COLUMNS
 from eval.reproduction.finding.topic import (
     FindingTopic,
     failures_of,
@@ -27,7 +28,6 @@ from eval.reproduction.finding.topic import (
     ranking_of,
     resources_of,
 )
-from eval.reproduction.set_measures import COLUMNS
 from generator.finding.finding import OpenedSources
 from generator.tracing.steps import Step
 from retriever.calls import SourceNames

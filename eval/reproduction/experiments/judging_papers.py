@@ -19,8 +19,8 @@ from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Tabl
 from eval.reproduction.finding.inputs import THRESHOLD, FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.judges import JUDGES, RULES, judges_of
 from eval.reproduction.finding.reporting import counts_of, finding_notes, published
+from eval.reproduction.finding.set_measures import SetCounts, set_scores
 from eval.reproduction.finding.topic import FindingTopic, failures_of, find_request, open_topic, resources_of
-from eval.reproduction.set_measures import SetCounts, set_scores
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery

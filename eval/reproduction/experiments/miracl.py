@@ -28,8 +28,8 @@ from eval.reproduction.experiment import (
     TopicResult,
 )
 from eval.reproduction.materials import Materials, opened_index, read_judged, settings_for
-from eval.reproduction.miracl_files import PASSAGES, find_files
-from eval.reproduction.miracl_index import made_index
+from eval.reproduction.miracl.files import PASSAGES, find_files
+from eval.reproduction.miracl.index import made_index
 from eval.reproduction.retrieving import keywords_of_model
 from eval.runs import Ranking, as_written
 from eval.significance import compare

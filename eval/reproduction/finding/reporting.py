@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from eval.reproduction.experiment import Cell, Record, Table
 from eval.reproduction.finding.inputs import FindingMaterials
-from eval.reproduction.set_measures import COLUMNS, SetCounts, SetScores, set_scores
+from eval.reproduction.finding.set_measures import COLUMNS, SetCounts, SetScores, set_scores
 from eval.significance import compare
 
 MEASURES = (

@@ -8,8 +8,8 @@ from http import HTTPStatus
 from typing import Any
 
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials
-from eval.reproduction.paper_identity import JudgedPapers, is_after
-from eval.reproduction.set_measures import SetCounts
+from eval.reproduction.finding.paper_identity import JudgedPapers, is_after
+from eval.reproduction.finding.set_measures import SetCounts
 from eval.runs import Ranking, as_written
 from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
 from generator.finding.agents import PURE

@@ -10,10 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from eval.errors import BadTopics
-from eval.reproduction.challenge_form import form_problems
+from eval.reproduction.challenge.form import form_problems
+from eval.reproduction.challenge.gpu_memory import peak_gpu_memory
 from eval.reproduction.commands import experiment
 from eval.reproduction.experiments.challenge import is_named, measures
-from eval.reproduction.gpu_memory import peak_gpu_memory
 from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
 from retriever.stages.hits import Hit

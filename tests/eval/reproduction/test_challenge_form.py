@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from eval.reproduction.challenge_form import (
+from eval.reproduction.challenge.form import (
     ChallengeAnswer,
     form_problems,
     laid_out,

@@ -7,9 +7,9 @@ import pytest
 
 from base.errors import InvalidCall
 from eval.errors import BadTopics
-from eval.reproduction.challenge_form import ChallengeAnswer
-from eval.reproduction.challenge_mapping import ChallengeMapping, QuestionColumns, read_mapping
-from eval.reproduction.challenge_table import (
+from eval.reproduction.challenge.form import ChallengeAnswer
+from eval.reproduction.challenge.mapping import ChallengeMapping, QuestionColumns, read_mapping
+from eval.reproduction.challenge.table import (
     AnsweredQuestion,
     ChallengeQuestion,
     read_questions,

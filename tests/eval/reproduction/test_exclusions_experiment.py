@@ -28,10 +28,12 @@ from eval.reproduction.question_exclusions import (
     listed_exclusions,
     without_names,
 )
+from retriever.constraints.parsing import Constraints
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery, QueryPlan
 from tests.indexer.made_corpora import build
 
+UNUSED = JudgedCall(topics="", qrels="")
 HELD_OUT = Path(__file__).resolve().parents[3] / "sample" / "held-out"
 
 
@@ -46,7 +48,7 @@ HELD_OUT = Path(__file__).resolve().parents[3] / "sample" / "held-out"
     ],
 )
 def test_an_exclusion_is_written_or_a_property(question, kind, excluded):
-    found, constraints = exclusions_of(question, 2026)
+    found, constraints = exclusions_of(question, 2026) or (None, Constraints())
     assert (found, [each.text for each in constraints.exclusions]) == (kind, excluded)
 
 
@@ -58,7 +60,9 @@ def test_other_questions_have_no_exclusion(question):
 
 
 def test_the_words_of_an_exclusion_are_left_out_of_the_question():
-    _, constraints = exclusions_of("How long can a camel go without water?", 2026)
+    found = exclusions_of("How long can a camel go without water?", 2026)
+    assert found
+    _, constraints = found
     assert constraints.remaining("How long can a camel go without water?") == "How long can a camel go ?"
 
 
@@ -103,7 +107,7 @@ def test_not_and_the_default_order_keep_excluded_papers_out_of_the_first(materia
     context, opening = materials(BELLS, "F21 0 HELD-BEL-05 2\nF21 0 HELD-BEL-06 -1\n")
     with context, opening as inputs:
         [(query_id, question)] = inputs.topics.items()
-        record = asyncio.run(rows_of_topic(None, inputs, query_id, question)).record
+        record = asyncio.run(rows_of_topic(UNUSED, inputs, query_id, question)).record
 
     assert (record["kind"], record["exclusions"]) == (WRITTEN, ["초음파"])
     assert (record["relevant"], record["excluded"]) == (1, 1)
@@ -132,7 +136,7 @@ def test_the_kinds_of_exclusions_have_tables_of_their_own(materials):
 
     context, opening = materials(BELLS, "F21 0 HELD-BEL-05 2\n")
     with context, opening as inputs:
-        outcome = summary(None, inputs, [topic(WRITTEN, 1, 3), topic(WRITTEN, 2, 0), topic(WITHOUT, 2, 0)])
+        outcome = summary(UNUSED, inputs, [topic(WRITTEN, 1, 3), topic(WRITTEN, 2, 0), topic(WITHOUT, 2, 0)])
 
     assert outcome.main["topics, written exclusions"] == 2
     assert outcome.main[f"relevant@10, {WRITTEN}, {OR}"] == 0.75

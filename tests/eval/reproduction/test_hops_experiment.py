@@ -23,6 +23,8 @@ from eval.reproduction.experiments.hops import (
 from eval.reproduction.materials import opened_materials
 from tests.fixture_model import fixture_model
 
+UNUSED = JudgedCall(topics="", qrels="")
+
 pytest_plugins = ["tests.generator.sample_index"]
 
 ONE = "q1\t논의 메탄 배출\n"
@@ -45,7 +47,7 @@ def materials(sample_home, monkeypatch, tmp_path):
 
 @pytest.mark.parametrize(("query_id", "several", "as_auto"), [("q1", False, NEVER), ("q2", True, ALWAYS)])
 def test_the_gate_chooses_the_second_round(materials, query_id, several, as_auto):
-    found = asyncio.run(treatments_of_topic(None, materials, query_id, materials.topics[query_id]))
+    found = asyncio.run(treatments_of_topic(UNUSED, materials, query_id, materials.topics[query_id]))
 
     assert found.record["several steps"] is several
     assert found.rankings[AUTO] == found.rankings[as_auto]
@@ -55,7 +57,7 @@ def test_the_gate_chooses_the_second_round(materials, query_id, several, as_auto
 
 
 def test_all_relevant_documents_are_asked_for(materials):
-    found = asyncio.run(treatments_of_topic(None, materials, "q2", "가뭄 지수"))
+    found = asyncio.run(treatments_of_topic(UNUSED, materials, "q2", "가뭄 지수"))
     ids = {found for found, _ in found.rankings[NEVER]}
     assert found.record["values"][NEVER][ALL] == float({"SAMPLE-HIS-001", "SAMPLE-HIS-005"} <= ids)
 
@@ -68,7 +70,7 @@ def test_treatments_are_compared_by_group(materials):
 
     topics = [topic(True, 0.0, 1.0), topic(True, 1.0, 1.0), topic(False, 1.0, 0.0)]
 
-    outcome = summary(None, materials, topics)
+    outcome = summary(UNUSED, materials, topics)
 
     assert outcome.main["nDCG@10, never"] == pytest.approx(2 / 3)
     assert outcome.main["nDCG@10, auto"] == 1.0

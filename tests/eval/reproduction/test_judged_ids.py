@@ -47,9 +47,9 @@ def test_judgements_of_another_corpus_are_refused_with_an_id_of_both(notes):
         notes(["q1"], "q1 0 1234 1")
 
 
-def test_judgements_of_passages_of_an_index_of_papers_are_refused_with_both_units(notes):
-    with pytest.raises(NothingJudged, match=r"qrels judges passages .*'sample' ranks papers"):
-        notes(["q1"], "q1 0 SAMPLE-BAT-001@en 1")
+def test_judgements_of_passages_become_judgements_of_their_papers(notes):
+    [note] = notes(["q1"], "q1 0 SAMPLE-BAT-001@en 1", "q1 0 SAMPLE-BAT-001#2 2")
+    assert "passages" in note
 
 
 def test_topics_and_judgements_without_a_common_question_are_refused_with_an_id_of_both(notes):

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from eval.reproduction.paper_identity import JudgedPapers, arxiv_id, identifiers_of, is_after
+from eval.reproduction.finding.paper_identity import JudgedPapers, arxiv_id, identifiers_of, is_after
 from indexer.corpora.papers import Paper
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from eval.reproduction.set_measures import SetCounts, harmonic_mean, recall_at, set_scores
+from eval.reproduction.finding.set_measures import SetCounts, harmonic_mean, recall_at, set_scores
 
 HALF = SetCounts(retrieved=4, relevant=2, found=1)  # precision 1/4, recall 1/2, F1 2/6
 WHOLE = SetCounts(retrieved=1, relevant=1, found=1)

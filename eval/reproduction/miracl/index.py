@@ -5,7 +5,7 @@ build is resumed by the same command.
 """
 
 from base.progress import Progress
-from eval.reproduction.miracl_files import MiraclFiles
+from eval.reproduction.miracl.files import MiraclFiles
 from indexer.ingest import IngestRequest, build_index, encode_passages
 from indexer.settings import IndexerSettings
 from indexer.versions.store.engines import index_names

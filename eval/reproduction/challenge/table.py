@@ -12,8 +12,8 @@ from typing import Any
 
 from eval.errors import BadTopics
 from eval.files import Digest
-from eval.reproduction.challenge_form import ChallengeAnswer
-from eval.reproduction.challenge_mapping import NUMBERED, ChallengeMapping, QuestionColumns, text_of
+from eval.reproduction.challenge.form import ChallengeAnswer
+from eval.reproduction.challenge.mapping import NUMBERED, ChallengeMapping, QuestionColumns, text_of
 
 MOST_BYTES = 64_000_000  # of a file of questions
 
