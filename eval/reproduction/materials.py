@@ -209,8 +209,10 @@ def _without_topic(qrels: Qrels, topics: Mapping[str, str]) -> tuple[str, ...]:
 
 
 @contextmanager
-def opened_materials(call: JudgedCall) -> Iterator[Materials]:
+def opened_materials(call: JudgedCall, *, by_id: bool = True) -> Iterator[Materials]:
     """Open the index and read topics and qrels; close the index at the end.
+
+    Without `by_id`, documents are identified by other means, and the ids of the qrels may be unknown.
 
     Raises:
         BadTopics, BadQrels, InvalidCall: as `read_judged`.
@@ -219,6 +221,9 @@ def opened_materials(call: JudgedCall) -> Iterator[Materials]:
     """
     judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
     with opened_index(call.index, settings) as index:
-        qrels, notes = asyncio.run(in_unit_of(index, judged.qrels, list(judged.topics), call.qrels))
+        qrels = judged.qrels
+        notes: tuple[str, ...] = ()
+        if by_id:
+            qrels, notes = asyncio.run(in_unit_of(index, qrels, list(judged.topics), call.qrels))
         gaps = (*judged.gaps, *notes)
         yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged, gaps)

@@ -69,7 +69,7 @@ def opened_finding(call: FindingCall) -> Iterator[FindingMaterials]:
         InvalidCall: no topic has a relevant judgement, or the index holds passages.
         ResourceError: as `open_index`.
     """
-    with opened_materials(call) as materials:
+    with opened_materials(call, by_id=call.papers is None) as materials:
         if not materials.collapses:
             raise InvalidCall(
                 f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from eval.errors import BadBenchmark, BadTopics
+from eval.errors import BadBenchmark, BadTopics, NothingJudged
 from eval.reproduction.commands import experiment
 from generator.errors import ModelRefusedCall
 from indexer.commands import index
@@ -139,8 +139,7 @@ def test_papers_newer_than_the_question_are_left_out(records, tmp_path):
     assert systems["method shrag"] == {"retrieved": 2, "relevant": 3, "found": 2}
 
 
-@pytest.mark.parametrize(("options", "found"), [(["--papers"], 1), ([], 0)])
-def test_papers_of_other_ids_are_identified_by_their_titles(records, tmp_path, options, found):
+def test_papers_of_other_ids_are_identified_by_their_titles(records, tmp_path):
     listed = write_lines(
         tmp_path / "test.jsonl",
         [
@@ -155,9 +154,11 @@ def test_papers_of_other_ids_are_identified_by_their_titles(records, tmp_path, o
     )
     out = tmp_path / "imported"
     called(experiment, "import", "autoscholar", listed, "--out", out)
-    given = [option for name in options for option in (name, out / "papers.jsonl")]
-    record = records("finding-papers", *given, topics=out / "topics.jsonl", qrels=out / "qrels.txt")
-    assert record["q"]["systems"]["method shrag"]["found"] == found
+    given = {"topics": out / "topics.jsonl", "qrels": out / "qrels.txt"}
+    record = records("finding-papers", "--papers", out / "papers.jsonl", **given)
+    assert record["q"]["systems"]["method shrag"]["found"] == 1
+    with pytest.raises(NothingJudged, match="1801"):
+        records("finding-papers", **given)
 
 
 def test_references_of_relevant_papers_raise_the_raw_recall(records):

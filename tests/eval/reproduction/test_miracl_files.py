@@ -91,7 +91,7 @@ def test_a_folder_with_other_files_is_no_corpus(folder):
     [
         (passages({"_id": "1", "title": "가", "text": "나"}), "docid"),
         (passages({"docid": "1#0", "title": "가"}), "text"),
-        (gzip.compress(b"docid\ttitle\ttext\n"), "not JSON"),
+        (gzip.compress(b"docid\ttitle\ttext\n", mtime=0), "not JSON"),
         (b"no gzip", "damaged"),
         (b"", "not JSON"),
     ],
