@@ -75,7 +75,8 @@ def _by_paper() -> Iterator[tuple[str, Experiment]]:
 
 def _row(name: str, experiment: Experiment, results: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
     shown = experiment.shown or tuple(dict.fromkeys(each for of in results.values() for each in of))
-    published = experiment.published
+    published = experiment.published.keys()
+    known = published & set(shown) or published
     ours = [
         f"{data}: {_values({key: values[key] for key in shown if key in values})}"
         for data, values in results.items()
@@ -85,7 +86,7 @@ def _row(name: str, experiment: Experiment, results: Mapping[str, Mapping[str, f
         f"`shrag experiment {name}{arguments(experiment.call)}`",
         experiment.requires or "–",
         "<br>".join(ours) or NOT_MEASURED,
-        _values({key: value for key, value in published.items() if not shown or key in shown}) or "–",
+        _values({key: value for key, value in experiment.published.items() if key in known}) or "–",
     )
 
 
