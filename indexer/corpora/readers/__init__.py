@@ -25,7 +25,7 @@ from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
 from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
 from indexer.corpora.readers.dublin_core import read_dublin_core
 from indexer.corpora.readers.endnote import read_endnote
-from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT
+from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT, PARQUET_ENDINGS, ending_of
 from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, name_in_letters
 from indexer.corpora.readers.jats import read_jats
 from indexer.corpora.readers.jsonl import Renaming, read_jsonl
@@ -33,6 +33,7 @@ from indexer.corpora.readers.marcxml import read_marcxml
 from indexer.corpora.readers.markdown import read_markdown
 from indexer.corpora.readers.miracl import read_miracl
 from indexer.corpora.readers.openalex import read_openalex
+from indexer.corpora.readers.parquet import check_parquet_library
 from indexer.corpora.readers.pdf import check_pdf_library, read_pdfs
 from indexer.corpora.readers.pubmed import read_pubmed
 from indexer.corpora.readers.ris import read_ris
@@ -189,13 +190,15 @@ def read_corpus(
         UnknownPath: a path does not exist, or is empty.
         UnknownFormat: unknown format, format not recognised, a mix of passages and papers, or `columns`
             that do not fit.
-        LibraryMissing: the corpus has PDFs, and the PDF library is not installed.
+        LibraryMissing: the corpus has PDFs or Parquet files, whose library is not installed.
     """
     if format is not None and format not in FORMATS:
         raise UnknownFormat(f"unknown format {format!r}. The formats are {', '.join(FORMATS)}.")
     endings = ENDINGS if format is None else ENDINGS_OF_FORMAT[format]
     at_paths = [files_at(str(path), endings, follow_links=follow_links) for path in paths]
     found = [file for files_found, _ in at_paths for file in files_found]
+    if any(ending_of(file.name) in PARQUET_ENDINGS for file in found):
+        check_parquet_library()
     files = (
         recognise(found)
         if format is None

@@ -6,7 +6,9 @@ from pathlib import PurePosixPath
 
 from indexer.corpora.readers.walking import is_hidden
 
-JSON_ENDINGS = frozenset({".jsonl", ".ndjson", ".json"})
+PARQUET_ENDINGS = frozenset({".parquet"})
+LINES_ENDINGS = PARQUET_ENDINGS | {".jsonl", ".ndjson"}  # JSON lines, also those made of rows
+JSON_ENDINGS = LINES_ENDINGS | {".json"}
 XML_ENDINGS = frozenset({".xml", ".nxml"})
 TABLE_ENDINGS = frozenset({".csv", ".tsv"})
 RIS_ENDINGS = frozenset({".ris"})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NoReturn, TypeAlias
 
+from indexer.corpora.readers.folders import LINES_ENDINGS
 from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.json_arrays import HEAD_BYTES, array_in, elements
 from indexer.corpora.readers.lines import BLANK_LINES, LINE_BYTES, numbered_lines
@@ -14,7 +15,6 @@ from indexer.corpora.readers.streams import Damaged, Stream
 # Renames the keys of a corpus to Paper's.
 Renaming: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
-LINES_ENDINGS = frozenset({".jsonl", ".ndjson"})  # never an array of records
 LONGEST_NUMBER = 4_000  # digits, slightly below Python's limit
 KIND_OF_VALUE = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a truth value"}
 
@@ -64,7 +64,7 @@ def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
 
     In a `.json` file that starts with a single `{`, the lines up to a single `}` count as one: indented
     objects. A file that starts with `[`, or a response of an API with an array of records, has its elements
-    as records, unless its name ends in `.jsonl` or `.ndjson`.
+    as records, unless its ending means lines.
     """
     if stream.ending not in LINES_ENDINGS:
         try:

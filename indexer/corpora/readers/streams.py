@@ -14,8 +14,9 @@ from typing import IO, Any, Protocol, cast
 
 from base.files.regular_files import open_descriptor
 from indexer.corpora.readers.encodings import Transcoder, encoding_of
-from indexer.corpora.readers.folders import corpus_names, ending_of, is_archive
+from indexer.corpora.readers.folders import PARQUET_ENDINGS, corpus_names, ending_of, is_archive
 from indexer.corpora.readers.items import DeadLetter, dead_letter
+from indexer.corpora.readers.parquet import ParquetLines
 
 BLOCK_BYTES = 1 << 18
 HEAD_BYTES = 1 << 16  # examined for the encoding
@@ -189,9 +190,14 @@ def open_streams(
             yield from _members(buffered, name, endings, root)
         elif magic.startswith(GZIP_MAGIC) or name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=buffered, mode="rb") as unpacked:
-                yield Stream(name, unpacked, os.fstat(file.fileno()).st_size, root=root)
+                yield Stream(name, _lines_of(unpacked, name), os.fstat(file.fileno()).st_size, root=root)
         else:
-            yield Stream(name, buffered, root=root)
+            yield Stream(name, _lines_of(buffered, name), root=root)
+
+
+def _lines_of(file: Any, name: str) -> Readable:
+    """Return the rows of a Parquet file as JSON lines, any other file unchanged."""
+    return ParquetLines(file) if ending_of(name) in PARQUET_ENDINGS else cast(Readable, file)
 
 
 def _members(
@@ -228,7 +234,8 @@ def _members(
                 yield dead_letter(member_name, 0, f"the member cannot be opened: {_reason(error)}")
                 continue
             with opened:
-                yield Stream(member_name, opened, root=root, copies=wanted[member.filename])
+                lines, copies = _lines_of(opened, member_name), wanted[member.filename]
+                yield Stream(member_name, lines, root=root, copies=copies)
 
 
 def _why_refused(member: zipfile.ZipInfo) -> str:
