@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -128,20 +129,26 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         ]
         if report.dead_letter_file:
             record["dead_letter_file"] = str(report.dead_letter_file)
+        record["is_published"] = report.is_published
+        record["files"] = asdict(report.files)
         record["formats"] = report.formats
         record["left_out"] = report.left_out.as_record()
         echo_json(record)
         return
-    rate = manifest.counts["records"] / report.seconds if report.seconds else 0
-    read = counted(manifest.counts["records"], "record")
+    read = manifest.counts["records"] + manifest.counts.get("unchanged", 0)
+    rate = read / report.seconds if report.seconds else 0
+    state = "" if report.is_published else " (nothing changed)"
     echo(
-        f"index {name!r}, version {manifest.version}: {size_of(manifest)}, {read} read in "
-        f"{report.seconds:.1f} s ({rate:,.0f} per second)"
+        f"index {name!r}, version {manifest.version}{state}: {size_of(manifest)}, "
+        f"{counted(read, 'record')} read in {report.seconds:.1f} s ({rate:,.0f} per second)"
     )
-    for line in [*describe_counts(manifest.counts)[1:], describe_glossary(manifest)]:
+    counts = {key: count for key, count in manifest.counts.items() if key != "records"}
+    for line in [*describe_counts(counts), describe_glossary(manifest)]:
         echo(f"  {line}")
+    if changes := report.files.described():
+        echo(f"  files: {changes}")
     if sum(report.formats.values()) > 1:
-        echo(f"  files: {counts_by_name(report.formats)}")
+        echo(f"  formats: {counts_by_name(report.formats)}")
     echo_lines((f"  {line}" for line in report.left_out.described()), err=True)
     if letters := report.dead_letters:
         written = report.dead_letters_written

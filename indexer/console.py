@@ -77,6 +77,7 @@ DROPPED_AS = {
 GIVEN_AS = {"user": "of a file", "general": "general ones"}
 COUNTED_AS = {
     "records": "read",
+    "unchanged": "unchanged, not indexed again",
     "removed": "removed",
     "replaced": "replaced by newer records with the same id",
     "duplicates": "skipped, as a later record has the same id",

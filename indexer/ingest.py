@@ -7,12 +7,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from base.errors import InvalidCall
 from base.progress import Progress, no_progress
+from base.versions import installed_version
 from indexer.analysis import UserDictionary
-from indexer.building import build_version
-from indexer.building.plan import own_entries, plan_build
+from indexer.building import Built, build_version
+from indexer.building.plan import BuildPlan, own_entries, plan_build
+from indexer.building.source_files import (
+    FileChanges,
+    SourceFiles,
+    absolute,
+    choose_skipped,
+    keep_sources,
+    states_of,
+    version_key,
+)
 from indexer.building.summary import complete_manifest, publishing_time
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.full_text.parser_pool import Complete
@@ -52,6 +63,8 @@ class IngestReport:
     dead_letter_file: Path | None = None
     dead_letters_written: int = 0
     formats: Mapping[str, int] = field(default_factory=dict)  # files by format
+    files: FileChanges = field(default_factory=FileChanges)
+    is_published: bool = True  # not if no record changed: then the manifest is that of the current version
     left_out: LeftOut = field(default_factory=LeftOut)
 
 
@@ -75,18 +88,27 @@ def build_index(
     with _writable(settings, request.name) as store:
         # Invalid requests are refused before a model is loaded.
         plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)
+        options, states = _reading_options(request, settings), states_of(corpus)
+        base = version_key(plan.base) if plan.base else ""
+        known = SourceFiles.read(store.local.sources, base, options)
+        plan = replace(plan, skipped=choose_skipped(known, states, request.paths))
+        corpus.skip({name for name in corpus.sources if absolute(name) in plan.skipped.names})
         encoder = open_encoder(settings.encoder)
         with closing(encoder) if encoder else nullcontext():
             vectors = VectorStage(store, encoder, plan.base, progress)
             vectors.check()
+            plan = replace(plan, publishes_anyway=_publishes_anyway(plan, settings, vectors))
             try:
                 built = build_version(store, plan, settings, vectors, progress)
             except (EmptyCorpus, StrictRefusal):
                 store.discard_building()
                 raise
-            manifest = store.publish(built.manifest, keep=settings.keep_versions)
+            manifest = _published(store, built, settings.keep_versions)
             if encoder:
                 store.local.forget_encoded()
+            read = built.files.sources(states)
+            updated = SourceFiles(version_key(manifest), options, known.updated(read))
+            updated.write(store.local.sources)
         letters = built.first_dead_letters
         letter_file = store.local.dead_letter_path(manifest.version) if letters else None
     return IngestReport(
@@ -96,8 +118,36 @@ def build_index(
         letter_file,
         built.dead_letters_written,
         corpus.formats,
+        plan.skipped.changes,
+        built.is_changed,
         corpus.left_out,
     )
+
+
+def _reading_options(request: IngestRequest, settings: IndexerSettings) -> dict[str, Any]:
+    """Return the values with which a file gives the same records."""
+    return {
+        "release": installed_version("shrag"),
+        "format": request.format,
+        "columns": dict(request.columns or {}),
+        "grobid": settings.grobid_url,
+    }
+
+
+def _publishes_anyway(plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage) -> bool:
+    """Check whether glossary or vectors of the current version change, even if no record does."""
+    if plan.base is None or plan.request.glossary is not None or vectors.has_missing:
+        return True
+    return bool(plan.base.glossary.get("general")) != settings.general_glossary
+
+
+def _published(store: IndexStore, built: Built, keep_versions: int) -> Manifest:
+    """Publish a build that changed anything; otherwise keep the current version and the dead letters."""
+    if built.is_changed:
+        return store.publish(built.manifest, keep=keep_versions)
+    store.local.move_dead_letters(built.manifest.version)
+    store.discard_building()
+    return built.manifest
 
 
 def _grobid(settings: IndexerSettings) -> Complete | None:
@@ -144,6 +194,7 @@ def encode_passages(
             shutil.copyfile(store.companion_path(base, companion), store.local.building / companion)
         draft = replace(draft, counts={"encoded": added}, published=publishing_time())
         manifest = store.publish(draft, keep=settings.keep_versions)
+        keep_sources(store.local.sources, base, manifest)
         store.local.forget_encoded()
     return manifest, added
 

@@ -10,7 +10,7 @@ later ones replace. An update of a published version does delete, commits once a
 it is killed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from errno import EIO
@@ -20,11 +20,14 @@ from base.logs import get_logger
 from base.progress import Progress
 from indexer.analysis.pool import WorkerEnded
 from indexer.building.contested_ids import contested, without_claimed
+from indexer.building.file_records import FileRecords
 from indexer.building.passages import analyse_passages, write_passages
 from indexer.building.plan import BuildPlan
 from indexer.building.records import (
     DeadLetterFile,
+    Record,
     Tally,
+    changed_records,
     counted_records,
     prepare_passages,
     read_records,
@@ -33,6 +36,7 @@ from indexer.building.records import (
 from indexer.building.resuming import ResumePoint, begin, resume_point, skip_written, stored_plan
 from indexer.building.summary import CorpusSummary, complete_manifest
 from indexer.building.vector_stage import VectorStage
+from indexer.corpora.papers import Paper
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.folders import ENDINGS
 from indexer.errors import EmptyCorpus, IndexDamaged, IndexNotWritten, StrictRefusal
@@ -48,11 +52,16 @@ log = get_logger("build")
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A publishable build, its first dead letters, and the number of dead letters written to disk."""
+    """A publishable build, its first dead letters, and the number of dead letters written to disk.
+
+    If nothing changed, the manifest is that of the current version with the counts of this build.
+    """
 
     manifest: Manifest
     first_dead_letters: list[DeadLetter]
     dead_letters_written: int
+    files: FileRecords
+    is_changed: bool = True
 
 
 def build_version(
@@ -115,7 +124,7 @@ def _build(
     resumed: bool = False,
 ) -> Built | BuildPlan:
     """Build the version; return a plan to start over with if the written data cannot be kept."""
-    tally, building, unit = Tally(), store.local.building, plan.corpus.unit
+    tally, building = Tally(files=FileRecords.of(plan.corpus)), store.local.building
     refused_by_engine = False
 
     def refuse(letter: DeadLetter) -> None:
@@ -124,6 +133,7 @@ def _build(
                 f"{letter.described}; nothing was published", remedy=Remedy.ALLOW_DEAD_LETTERS
             )
         letters.add(letter)
+        tally.files.add_letter(letter.file)
         tally.counts["dead_letters"] += 1
 
     def refuse_written(letter: DeadLetter) -> None:
@@ -144,18 +154,15 @@ def _build(
             progress("reading" if len(tally.ids) < point.written else "indexing", done, total)
 
         with closing(read_records(plan, tally, refuse, show_bytes)) as papers:  # closes files after an error
-            records = prepare_passages(papers, plan)
-            if plan.base and unit == "paper":
-                records = without_claimed(records, writer, tally, refuse)
-            records = counted_records(records, tally)
+            records = _records_to_write(papers, plan, writer, tally, refuse)
             if not skip_written(records, point):  # the corpus has changed, although its files look the same
                 return replace(plan, superfluous=frozenset(), contested=frozenset())
             prepared = analyse_passages(records, plan, workers=settings.workers)
             write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
         if better := _plan_without_excluded(plan, tally):
             return better
-        if tally.counts["records"] == 0:
-            raise _nothing_to_index(plan, letters)
+        if tally.counts["records"] == 0 and (same := _without_changes(plan, tally, letters)):
+            return same
         progress("merging", 0, 0)
         writer.commit()
         if writer.passage_count == 0:  # the engine refused all passages
@@ -166,7 +173,37 @@ def _build(
         if refused_by_engine:  # the summary includes refused passages
             summary = None
         manifest = complete_manifest(building, draft, writer, progress, plan.dictionary, plan.given, summary)
-    return Built(manifest, letters.first, letters.written)
+    return Built(manifest, letters.first, letters.written, tally.files)
+
+
+def _records_to_write(
+    papers: Iterable[tuple[int, Paper]],
+    plan: BuildPlan,
+    writer: Writer,
+    tally: Tally,
+    refuse: Callable[[DeadLetter], None],
+) -> Iterator[Record]:
+    """Yield the records of papers; in an update without unchanged and conflicting ones."""
+    records = prepare_passages(papers, plan)
+    if plan.base and plan.corpus.unit == "paper":
+        records = without_claimed(records, writer, tally, refuse)
+    if plan.base:
+        records = changed_records(records, writer, plan.corpus.unit, tally)
+    return counted_records(records, tally)
+
+
+def _without_changes(plan: BuildPlan, tally: Tally, letters: DeadLetterFile) -> Built | None:
+    """Return the result of an update without changed records; None if it is published anyway.
+
+    Raises:
+        EmptyCorpus: there are no records at all.
+    """
+    if not plan.base or not (tally.counts["unchanged"] or plan.skipped.names):
+        raise _nothing_to_index(plan, letters)
+    if plan.publishes_anyway:
+        return None
+    same = replace(plan.base, counts=dict(tally.counts))
+    return Built(same, letters.first, letters.written, tally.files, is_changed=False)
 
 
 def _plan_without_excluded(plan: BuildPlan, tally: Tally) -> BuildPlan | None:

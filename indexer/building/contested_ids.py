@@ -9,11 +9,9 @@ from collections.abc import Callable, Collection, Iterator
 import numpy as np
 
 from base.windows import windows
-from indexer.building.records import Record, Tally, contested_id
+from indexer.building.records import RECORDS_PER_LOOKUP, Record, Tally, contested_id
 from indexer.corpora.readers import DeadLetter
 from indexer.versions.writers import Writer
-
-RECORDS_PER_LOOKUP = 100
 
 
 def without_claimed(

@@ -1,11 +1,11 @@
 """The plan of a build, checked against the current version (`resuming.py` stores it)."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
 
 from base.errors import InvalidCall, Remedy
 from indexer.analysis import UserDictionary
+from indexer.building.source_files import SkippedFiles, state_of
 from indexer.corpora.readers import Corpus
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary
@@ -30,13 +30,15 @@ class BuildPlan:
     dictionary: UserDictionary | None
     fingerprint: Fingerprint
     given: GivenPairs  # for the glossary, which is written last; a resumed build uses the current pairs
+    publishes_anyway: bool = False  # an update without changed records is published, too
+    skipped: SkippedFiles = field(default_factory=SkippedFiles)
     superfluous: frozenset[int] = frozenset()
     contested: frozenset[int] = frozenset()
 
     def as_record(self) -> dict[str, Any]:
         """Return the values that identify the same command on the same files."""
         return {
-            "files": [_state_of(name) for name in self.corpus.files],
+            "files": [state_of(name) for name in self.corpus.files],
             "format": self.corpus.format,
             "columns": dict(self.request.columns or {}),
             "fingerprint": self.fingerprint,
@@ -123,12 +125,3 @@ def _check_request(
         )
     check_analysis(base, built_with)
     return built_with
-
-
-def _state_of(name: str) -> list[str | int]:
-    """Return values that change with a file or its permissions; constant for paths of the hub."""
-    try:
-        status = Path(name).stat()
-    except OSError:
-        return [name]
-    return [name, status.st_size, status.st_mtime_ns, status.st_ctime_ns]

@@ -10,15 +10,19 @@ from typing import NamedTuple, Self, TextIO
 import numpy as np
 
 from base.terminal.output import json_text
+from base.windows import windows
+from indexer.building.file_records import FileRecords
 from indexer.building.plan import BuildPlan
 from indexer.corpora.chunking import cut_text
-from indexer.corpora.papers import Origin, Paper
+from indexer.corpora.papers import Origin, Paper, Unit
 from indexer.corpora.readers import DeadLetter
 from indexer.corpora.readers.items import dead_letter
 from indexer.files.schema import StoredPassage
-from indexer.files.stored import stored_passages
+from indexer.files.stored import key_field, stored_passages
+from indexer.versions.writers import Writer
 
 SHOWN = 10
+RECORDS_PER_LOOKUP = 100
 MOST_BYTES = 16_000_000  # size limit of the file
 
 
@@ -94,6 +98,7 @@ class Tally:
     )  # hashes of further passage ids of papers,
     owners: "array[int]" = field(default_factory=lambda: array("q"))  # and their record numbers
     refused: set[int] = field(default_factory=set)  # numbers of records in conflict with the base
+    files: FileRecords = field(default_factory=lambda: FileRecords({}))
 
 
 def read_records(
@@ -107,7 +112,8 @@ def read_records(
             continue
         number = len(tally.ids)
         tally.ids.append(hash(item.id))
-        if number in plan.superfluous:
+        place = tally.files.add(item.origin.file, item.id)
+        if number in plan.superfluous or plan.skipped.has_later(item.id, place):
             tally.counts["duplicates"] += 1
         elif number in plan.contested:
             refuse(contested_id(item.origin))
@@ -127,6 +133,17 @@ def prepare_passages(records: Iterable[tuple[int, Paper]], plan: BuildPlan) -> I
         bounded = _bounded(paper)
         passages = stored_passages(bounded, plan.corpus.unit)
         yield Record(number, paper.id, passages, paper.origin, bounded is not paper)
+
+
+def changed_records(records: Iterator[Record], base: Writer, unit: Unit, tally: Tally) -> Iterator[Record]:
+    """Yield records that differ from the base, or are not in it; count the others."""
+    for window in windows(records, RECORDS_PER_LOOKUP):
+        stored = base.stored_records(key_field(unit), [record.id for record in window])
+        for record in window:
+            if stored.get(record.id) == record.passages:
+                tally.counts["unchanged"] += 1
+            else:
+                yield record
 
 
 def counted_records(records: Iterable[Record], tally: Tally) -> Iterator[Record]:

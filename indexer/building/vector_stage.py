@@ -47,6 +47,14 @@ class VectorStage:
             index=self.store.name,
         )
 
+    @property
+    def has_missing(self) -> bool:
+        """Whether passages of the base version have no vector of the configured encoder."""
+        if self.encoder is None or self.base is None:
+            return False
+        is_same = self.base.vector_fingerprint == self.encoder.fingerprint
+        return not is_same or self.base.vector_count < self.base.passages
+
     def run(self, draft: Manifest, writer: Writer) -> Manifest:
         """Encode passages without a vector, and store all vectors; return the updated manifest.
 

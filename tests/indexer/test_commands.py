@@ -53,6 +53,19 @@ def test_index_as_json(call, corpus):
     assert record["counts"]["records"] == 4
 
 
+def test_an_unchanged_corpus_is_reported_and_not_read_again(call, corpus):
+    call(index, corpus, "--name", "x")
+
+    told = call(index, corpus, "--name", "x").stdout
+    record = json.loads(call(index, corpus, "--name", "x", "--json").stdout)
+
+    assert told.startswith(
+        "index 'x', version 1 (nothing changed): 4 passages of 4 papers, 0 records read in "
+    )
+    assert "  files: 0 new, 0 changed, 1 unchanged, not read\n" in told
+    assert (record["version"], record["is_published"], record["files"]["unchanged"]) == (1, False, 1)
+
+
 def test_list_as_json_has_every_index(call, corpus):
     assert json.loads(call(indexes, "list", "--json").stdout) == {"indexes": []}
     for name in ("b", "a"):
@@ -86,7 +99,8 @@ def test_a_damaged_index_does_not_hide_the_others(call, corpus):
 def test_verify_tells_which_versions_are_whole(call, corpus):
     from indexer.settings import IndexerSettings
 
-    for _ in range(2):
+    for version in range(2):
+        write_jsonl(corpus, [paper(1, version=version)])
         call(index, corpus, "--name", "x")
     assert call(indexes, "verify", "x").stdout.count("intact") == 2
 
@@ -114,6 +128,7 @@ def test_versions_are_verified_where_nothing_says_which_answers(call, corpus):
 
 def test_show_tells_what_an_index_is_made_of(call, corpus):
     call(index, corpus, "--name", "x")
+    write_jsonl(corpus, [paper(number, version=1) for number in range(1, 5)])
     call(index, corpus, "--name", "x")
 
     shown = call(indexes, "show", "x").output

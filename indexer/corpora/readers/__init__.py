@@ -1,7 +1,7 @@
 """Corpus readers: `read_corpus` reads files, folders and archives of all formats as a stream of papers."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -97,6 +97,7 @@ class Corpus:
         self.left_out = left_out
         self.total_bytes = 0 if any(on_hub(file.name) for file in files) else sum(file.size for file in files)
         self._files = files
+        self.skipped: frozenset[str] = frozenset()  # names of files that are not read
         self._columns = columns
         self._workers = workers
         self._complete = complete
@@ -105,6 +106,19 @@ class Corpus:
         self._finished_bytes = 0
         self._open: CountedFile | None = None
         self._open_size = 0
+
+    @property
+    def sources(self) -> dict[str, tuple[str, ...]]:
+        """The files in their order, each with the copies of its paper; none if the corpus is on the hub."""
+        if any(on_hub(file.name) for file in self._files):
+            return {}
+        return {file.name: file.copies for file in self._files}
+
+    def skip(self, names: Collection[str]) -> None:
+        """Leave out some files in further iterations."""
+        self.skipped = frozenset(names)
+        read = [file for file in self._files if file.name not in self.skipped]
+        self.total_bytes = 0 if any(on_hub(file.name) for file in read) else sum(file.size for file in read)
 
     @property
     def format(self) -> str:
@@ -148,6 +162,8 @@ class Corpus:
     def _streams(self) -> Generator[tuple[str, Stream | DeadLetter | CorpusFile], None, None]:
         """Yield (format, stream or file of the hub); a stream is closed when the next one is requested."""
         for file in self._files:
+            if file.name in self.skipped:
+                continue
             for stream in [file] if on_hub(file.name) else self._streams_of(file):
                 if isinstance(stream, Stream) and stream.copies:
                     self._member_copies[name_in_letters(stream.name)] = stream.copies

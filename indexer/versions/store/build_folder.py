@@ -10,6 +10,7 @@
 | encoded/ | vectors encoded for the version being built |
 | versions/000001/ | a published version, or local files of it |
 | dead-letters/000001.jsonl | invalid records of its corpus |
+| sources.bin | the files that the current version was made of |
 | clearing.json | exists while a version is published and its predecessors are not all pruned |
 | writer.lock | locked while a version is built |
 | holder | the name of this folder as a holder of leases in a cluster |
@@ -55,7 +56,7 @@ NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, PARTS)
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 # Own files below HOME/NAME, including temporary files of killed processes, and in versions/.
 OURS = re.compile(
-    r"versions|building|encoded|dead-letters|writer\.lock|(CURRENT|clearing\.json|holder)"
+    r"versions|building|encoded|dead-letters|writer\.lock|(CURRENT|clearing\.json|holder|sources\.bin)"
     rf"|\.(CURRENT|clearing\.json|holder)\.[0-9a-f]+|{TEMPORARY.pattern}"
 )
 VERSION = re.compile(r"[0-9]{6,}")
@@ -92,6 +93,11 @@ class BuildFolder:
     def encoded(self) -> Path:
         """The folder of the vectors encoded for the version being built."""
         return self.path / "encoded"
+
+    @property
+    def sources(self) -> Path:
+        """The file with the files that the current version was made of."""
+        return self.path / "sources.bin"
 
     @property
     def versions(self) -> Path:

@@ -41,6 +41,10 @@ class Writer(Protocol):
         """Return the values that are in an exact field of the base version."""
         ...
 
+    def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
+        """Return the passages of records of the base by their values in an exact field, in order."""
+        ...
+
     def last_written(self) -> tuple[int, str | None]:
         """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
         ...

@@ -174,6 +174,14 @@ class ElasticsearchWriter:
             found |= {bucket["key"] for bucket in answer["aggregations"]["held"]["buckets"]}
         return found
 
+    def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
+        """Return the passages of records of the base by their values in an exact field, in order."""
+        records: dict[str, list[StoredPassage]] = {}
+        query = {"terms": {field: list(values)}}
+        for passage in passages_of_index(self._cluster, self._base or self._index, query=query):
+            records.setdefault(str(getattr(passage, field)), []).append(passage)
+        return records
+
     def last_written(self) -> tuple[int, str | None]:
         """Return the highest committed sequence and the key of its record; (-1, None) in an empty index."""
         if self._note.exists():

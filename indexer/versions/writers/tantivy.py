@@ -16,7 +16,15 @@ from indexer.analysis.packing import GAP, PackedTokens
 from indexer.corpora.papers import Unit
 from indexer.encoders import VectorFingerprint
 from indexer.files.schema import EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
-from indexer.files.stored import add_stored, key_of, passage_numbers, read_passage, read_stored, with_value
+from indexer.files.stored import (
+    add_stored,
+    key_of,
+    passage_numbers,
+    place_in_paper,
+    read_passage,
+    read_stored,
+    with_value,
+)
 from indexer.forward.building import BaseForward, ForwardWriter
 from indexer.forward.columns import ForwardColumns
 from indexer.vectors.adding import copy_rows
@@ -110,6 +118,15 @@ class TantivyWriter:
     def held(self, field: str, values: Iterable[str]) -> set[str]:
         """Return the values that are in an exact field of the base."""
         return {value for value in values if with_value(self._base, field, value)}
+
+    def stored_records(self, field: str, values: Sequence[str]) -> dict[str, list[StoredPassage]]:
+        """Return the passages of records of the base by their values in an exact field, in order."""
+        found = ((value, with_value(self._base, field, value)) for value in values)
+        return {
+            value: sorted((read_passage(self._base, each) for each in addresses), key=place_in_paper)
+            for value, addresses in found
+            if addresses
+        }
 
     def commit(self) -> None:
         """Commit atomically, and wait for the merging of segments.

@@ -130,14 +130,14 @@ def test_a_copy_of_a_version_that_a_killed_update_left_is_no_version(settings: I
 
     with open_store(settings, NAME) as store:
         assert (store.versions(), store.next_version()) == ([1], 2)
-    assert build(settings, tmp_path / "papers.jsonl").manifest.version == 2
+    assert build(settings, corpus(tmp_path, 12, version=1)).manifest.version == 2
 
 
 def test_an_embedded_index_of_the_same_home_and_name_outlives_the_one_in_the_cluster(settings, tmp_path):
     embedded = settings.model_copy(update={"engine": "tantivy"})
     build(embedded, tmp_path / "papers.jsonl")
-    for _ in range(2):
-        build(settings, tmp_path / "papers.jsonl")  # of which one version is kept
+    for version in range(2):
+        build(settings, corpus(tmp_path, 12, version=version))  # of which one version is kept
     with open_store(settings, NAME) as store:
         store.delete()
 

@@ -126,6 +126,19 @@ def test_a_build_holds_what_was_read_in_the_order_of_the_corpus(make, corpus):
 
 
 @hurried
+def test_an_update_indexes_only_changed_records(make, corpus):
+    settings = make()
+    build(settings, corpus(some(0, 20)))
+
+    same = build(settings, corpus(some(0, 20), "same"))
+    update = build(settings, corpus([*some(0, 18), *some(18, 20, version=1)], "update"))
+
+    assert (same.is_published, same.manifest.counts["unchanged"]) == (False, 20)
+    counts = update.manifest.counts
+    assert (update.manifest.version, counts["unchanged"], counts["replaced"]) == (2, 18, 2)
+
+
+@hurried
 def test_an_update_replaces_and_adds(make, corpus):
     settings = make()
     build(settings, corpus(some(0, 20)))

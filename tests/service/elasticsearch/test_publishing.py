@@ -63,8 +63,8 @@ def test_an_index_that_is_closed_is_told_and_the_others_are_listed(settings: Ind
 
 
 def test_versions_whose_alias_is_gone_are_damage_and_nothing_clears_them(settings: IndexerSettings, tmp_path):
-    for _ in range(2):
-        build(settings, tmp_path / "papers.jsonl")
+    for version in range(2):
+        build(settings, corpus(tmp_path, 12, version=version))
     with Cluster(settings.elasticsearch) as cluster:
         remove = {"remove": {"index": "publishing-papers@*", "alias": "publishing-papers"}}
         cluster.run(cluster.client.indices.update_aliases(actions=[remove]))

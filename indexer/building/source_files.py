@@ -1,0 +1,214 @@
+"""The files that an index was made of, so that the next call reads only new and changed ones.
+
+A file of this machine, beside the versions: it counts only for the version that it names, made by the same
+release with the same options. Without it, all files are read again.
+"""
+
+import hashlib
+import os
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from base.files.durable import write_durably
+from indexer.corpora.readers import Corpus
+from indexer.files.sums import sealed, unsealed
+from indexer.versions.manifest import Manifest
+
+State: TypeAlias = list[list[str | int]]  # of a file and the copies of its paper
+HASH_BYTES = 8
+MOST_HEADER = 256_000_000  # bytes
+
+
+def hash_of_id(record_id: str) -> int:
+    """Return a hash of an id that is the same in each process."""
+    digest = hashlib.blake2b(record_id.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
+    return int.from_bytes(digest, signed=True)
+
+
+def absolute(name: str) -> str:
+    """Return the absolute path of a file, with its links."""
+    return os.path.abspath(name)  # noqa: PTH100
+
+
+def state_of(name: str) -> list[str | int]:
+    """Return values that change with a file or its permissions; constant for paths of the hub."""
+    try:
+        status = Path(name).stat()
+    except OSError:
+        return [name]
+    return [name, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file: its state, empty if it had dead letters, and the hashes of its records' ids."""
+
+    state: State
+    ids: "array[int]" = field(default_factory=lambda: array("q"))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFiles:
+    """The files of a version, by name."""
+
+    version: str  # as `version_key`
+    options: Mapping[str, Any]  # with which the files were read
+    files: Mapping[str, SourceFile] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path, version: str, options: Mapping[str, Any]) -> "SourceFiles":
+        """Return the files of a version that were read with some options; none if that is unknown."""
+        nothing = cls(version, options)
+        try:
+            with path.open("rb") as file:
+                header = unsealed(file.readline(MOST_HEADER))
+                content = file.read()
+        except OSError:
+            return nothing
+        if header is None or header["ids"] != hashlib.sha256(content).hexdigest():
+            return nothing
+        if header["version"] != version or header["options"] != options:
+            return nothing
+        ids, place, files = array("q", content), 0, {}
+        for name, state, count in header["files"]:
+            files[name] = SourceFile(state, ids[place : place + count])
+            place += count
+        return cls(version, options, files)
+
+    def updated(self, read: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
+        """Return the files after some were read; other files with an id of theirs are to be read again."""
+        kept = {name: file for name, file in self.files.items() if name not in read}
+        shared = _sharing(kept, _joined(file.ids for file in read.values()))
+        again = {name: SourceFile([], kept[name].ids) for name in shared}
+        return kept | again | dict(read)
+
+    def write(self, path: Path) -> None:
+        """Replace the file."""
+        content = b"".join(file.ids.tobytes() for file in self.files.values())
+        header = {
+            "version": self.version,
+            "options": self.options,
+            "ids": hashlib.sha256(content).hexdigest(),
+            "files": [[name, file.state, len(file.ids)] for name, file in self.files.items()],
+        }
+        write_durably(path, sealed(header).encode() + b"\n" + content)
+
+
+def version_key(manifest: Manifest) -> str:
+    """Return the identity of a version, also among indexes that had the same name."""
+    return f"{manifest.engine} {manifest.version} {manifest.published}"
+
+
+def keep_sources(path: Path, before: Manifest, after: Manifest) -> None:
+    """Let the files of a version count for another one with the same records."""
+    try:
+        with path.open("rb") as file:
+            header = unsealed(file.readline(MOST_HEADER))
+            content = file.read()
+    except OSError:
+        return
+    if header and header["version"] == version_key(before):
+        write_durably(path, sealed(header | {"version": version_key(after)}).encode() + b"\n" + content)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChanges:
+    """The files of a corpus, compared with those of the current version."""
+
+    new: int = 0
+    changed: int = 0
+    again: int = 0  # unchanged, but read again, because they had dead letters or share ids with others
+    unchanged: int = 0  # not read
+    gone: tuple[str, ...] = ()  # their papers remain
+
+    def described(self) -> str:
+        """Describe the numbers in one line; "" if nothing was known before."""
+        if not (self.changed or self.again or self.unchanged or self.gone):
+            return ""
+        parts = [f"{self.new:,} new", f"{self.changed:,} changed", f"{self.unchanged:,} unchanged, not read"]
+        if self.again:
+            parts.insert(2, f"{self.again:,} read again")
+        if self.gone:
+            more = ", …" if len(self.gone) > 1 else ""
+            parts.append(f"{len(self.gone):,} gone ({self.gone[0]}{more}), whose papers remain")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedFiles:
+    """Files that need not be read, and the changes of the others."""
+
+    names: frozenset[str] = frozenset()
+    changes: FileChanges = field(default_factory=FileChanges)
+    # Hashes of the skipped files' ids, sorted, with the last place of a file with the id.
+    ids: "np.ndarray[Any, np.dtype[np.int64]]" = field(default_factory=lambda: np.empty(0, np.int64))
+    places: "np.ndarray[Any, np.dtype[np.int64]]" = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def has_later(self, record_id: str, place: int) -> bool:
+        """Check whether a skipped file after the place contains a record with the id."""
+        if not self.ids.size:
+            return False
+        wanted = hash_of_id(record_id)
+        found = int(np.searchsorted(self.ids, wanted))
+        return found < self.ids.size and self.ids[found] == wanted and self.places[found] > place
+
+
+def states_of(corpus: Corpus) -> dict[str, State]:
+    """Return the states of a corpus's files and of the copies of their papers, by absolute paths."""
+    return {absolute(name): list(map(state_of, (name, *copies))) for name, copies in corpus.sources.items()}
+
+
+def choose_skipped(known: SourceFiles, states: Mapping[str, State], paths: Sequence[str]) -> SkippedFiles:
+    """Choose the files that are unchanged since they were read.
+
+    An unchanged file is read nevertheless if one of its ids was also in a file that changed or is gone, as
+    the record of the other file may have been indexed.
+
+    Args:
+        known: the files of the current version.
+        states: the files of the corpus in their order, with their states, by absolute paths.
+        paths: the paths of the corpus; known files below them that are not in the corpus are gone.
+    """
+    before = {name: known.files[name] for name in states if name in known.files}
+    same = {name: file for name, file in before.items() if file.state == states[name]}
+    gone = [name for name in known.files if name not in states and _is_below(name, paths)]
+    again = [name for name, file in before.items() if not file.state]
+    changed = before.keys() - {*same, *again}
+    other = _joined(known.files[name].ids for name in (*changed, *again, *gone))
+    shared = _sharing(same, other)
+    skipped = [name for name in same if name not in shared]
+    place_of = {name: place for place, name in enumerate(states)}
+    ids = _joined(known.files[name].ids for name in skipped)
+    places = np.repeat([place_of[name] for name in skipped], [len(known.files[name].ids) for name in skipped])
+    order = np.lexsort((-places, ids)) if ids.size else np.empty(0, np.intp)
+    changes = FileChanges(
+        new=len(states) - len(before),
+        changed=len(changed),
+        again=len(again) + len(same) - len(skipped),
+        unchanged=len(skipped),
+        gone=tuple(sorted(gone)),
+    )
+    return SkippedFiles(frozenset(skipped), changes, ids[order], places[order].astype(np.int64))
+
+
+def _sharing(files: Mapping[str, SourceFile], ids: "np.ndarray[Any, np.dtype[np.int64]]") -> set[str]:
+    """Return the files with one of the ids."""
+    names = list(files)
+    found = np.isin(_joined(files[name].ids for name in names), ids)
+    owners = np.repeat(np.arange(len(names)), [len(files[name].ids) for name in names])
+    return {names[place] for place in np.unique(owners[found])}
+
+
+def _joined(arrays: Iterable["array[int]"]) -> "np.ndarray[Any, np.dtype[np.int64]]":
+    found = [np.frombuffer(ids, np.int64) for ids in arrays if ids]
+    return np.concatenate(found) if found else np.empty(0, np.int64)
+
+
+def _is_below(name: str, paths: Sequence[str]) -> bool:
+    places = map(absolute, paths)
+    return any(name == place or name.startswith(place.rstrip("/") + "/") for place in places)
