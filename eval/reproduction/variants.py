@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import TypedDict
 
 from eval.reproduction.experiment import Cell, Record, Table
-from eval.reproduction.retrieving import Retrieved
+from eval.reproduction.retrieving import Retrieved, relevant_in
 from eval.significance import compare
 
 NOTE = "Differences are to the first row; p: paired randomisation test."
@@ -23,15 +23,10 @@ class VariantRecord(TypedDict):
 def variant_record(retrieved: Retrieved, relevant: frozenset[str]) -> VariantRecord:
     """Count the documents of a topic."""
     return {
-        "found": len(relevant.intersection(each for each, _ in retrieved.ranking)),
+        "found": relevant_in(retrieved.ranking, relevant),
         "found_by_union": len(relevant & retrieved.union),
         "union": len(retrieved.union),
     }
-
-
-def run_name(variant: str) -> str:
-    """Return the name of the run of a variant, for a file."""
-    return "".join(sign if sign.isalnum() else "-" for sign in variant).strip("-").replace("--", "-")
 
 
 def variants_table(title: str, names: Sequence[str], topics: Sequence[Record]) -> Table:

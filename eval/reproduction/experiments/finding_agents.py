@@ -29,6 +29,7 @@ from eval.reproduction.finding.topic import (
     ranking_of,
     resources_of,
 )
+from eval.reproduction.retrieving import run_name
 from eval.significance import compare
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import FindingState
@@ -74,7 +75,7 @@ async def agents_of_topic(
     for name, agents in LEFT_OUT.items():
         found = await find(call, topic, without=agents)
         ids = topic.ids(ranked.known.paper for ranked in found.papers)
-        counts[name], rankings[name.replace(" ", "-")] = topic.counts(ids), ranking_of(ids)
+        counts[name], rankings[run_name(name)] = topic.counts(ids), ranking_of(ids)
         known[name] = len(found.state.papers)
         failures += failures_of(found.step)
         if name == ALL:

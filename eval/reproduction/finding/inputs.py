@@ -3,7 +3,7 @@
 import gzip
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -15,8 +15,8 @@ from base.errors import InvalidCall
 from eval.errors import BadBenchmark, BadTopics
 from eval.files import GZIP_MAGIC, numbered_lines
 from eval.reproduction.benchmarks.benchmark import Day
-from eval.reproduction.experiment import JudgedCall
-from eval.reproduction.materials import Input, Materials, opened_materials
+from eval.reproduction.experiment import JudgedCall, Seed
+from eval.reproduction.materials import Input, Materials, opened_materials, with_more
 from generator.finding.calls import FindOptions
 from indexer.corpora.papers import Paper, why_invalid
 from indexer.corpora.readers.jsonl import DECODER
@@ -45,6 +45,7 @@ class FindingCall(JudgedCall):
         Flag(section=Section.FINDING),
         Field(ge=0, le=10, description="Rounds of further queries, made from the relevant papers."),
     ] = 1
+    seed: Seed = 0
     pure: Annotated[
         bool,
         Flag(section=Section.FINDING),
@@ -76,12 +77,13 @@ def opened_finding(call: FindingCall) -> Iterator[FindingMaterials]:
                 "of papers",
                 remedy="index the papers.jsonl of `experiment import`",
             )
-        given = {each.name: getattr(materials, each.name) for each in fields(materials)}
+        inputs = dict(materials.inputs)
         records: dict[str, Paper] = {}
         if call.papers is not None:
-            given["inputs"] = {**materials.inputs, "papers": Input(call.papers)}
-            records = read_papers(Path(call.papers), given["inputs"]["papers"])
-        yield FindingMaterials(**given, days=days_of(materials.inputs["topics"]), records=records)
+            inputs["papers"] = Input(call.papers)
+            records = read_papers(Path(call.papers), inputs["papers"])
+        days = days_of(inputs["topics"])
+        yield with_more(FindingMaterials, materials, inputs=inputs, days=days, records=records)
 
 
 def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:

@@ -11,6 +11,7 @@ MEASURES = (
     "F1: harmonic mean of mean recall and mean precision, as in SPAR. Mean F1: mean over the questions.",
     "Mean precision is over the questions with papers, all others over all questions. –: no valid value.",
 )
+BENCHMARKS = ("AutoScholarQuery", "SPARBench")
 COMPARED = ("difference of mean F1", "95 %", "p", "better / same / worse")
 
 
@@ -64,6 +65,11 @@ def main_numbers(topics: Sequence[Record], part: str, names: Mapping[str, str]) 
             if value is not None:
                 found[f"{measure.capitalize()}, {text}"] = value
     return found
+
+
+def published_columns(kind: str) -> tuple[str, ...]:
+    """Return the columns of a published table with the set measures of both benchmarks of SPAR."""
+    return (kind, *(f"{measure}, {name}" for name in BENCHMARKS for measure in COLUMNS[:3]))
 
 
 def published(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:
