@@ -121,9 +121,8 @@ class Materials:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes about topics without a relevant judgement, and about judgements without a topic."""
-        missing = self.unjudged
-        left_out = f"{missing} topics without a relevant judgement are left out."
-        return (left_out, *self.gaps) if missing else self.gaps
+        left_out = f"{counted(self.unjudged, 'topic')} left out: no relevant judgement."
+        return (left_out, *self.gaps) if self.unjudged else self.gaps
 
     def id_of(self, hit: EngineHit | Hit) -> str:
         """Return the id of a hit in the unit of the index."""

@@ -23,6 +23,7 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from base.errors import InvalidCall
+from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     Cell,
     Documents,
@@ -36,7 +37,6 @@ from eval.reproduction.experiment import (
 from eval.reproduction.materials import Materials, opened_materials, with_more
 from eval.reproduction.retrieving import open_topic, ranking_of, relevant_in, retrieve, run_name
 from eval.runs import Ranking
-from eval.significance import compare
 from indexer.encoders import Encoder, open_encoder
 from indexer.encoders.local import LocalEncoder
 from indexer.files.schema import StoredPassage
@@ -173,8 +173,8 @@ def summary(call: Encoders, materials: EncoderMaterials, topics: Sequence[Record
     order = Table(
         f"First {call.k} documents of the union of progressive queries, by cosine",
         (
-            *("order", "QSR", "share of relevant documents"),
-            *("difference to fusion", "95 %", "p", "better / same / worse"),
+            *("order", "QSR, %", "share of relevant documents"),
+            *difference_columns("difference to fusion"),
         ),
         tuple(_order_row(name, topics) for name in names),
     )
@@ -209,12 +209,11 @@ def _success(name: str, topics: Sequence[Record]) -> float:
 
 def _order_row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
     shares = _shares(name, topics)
-    test = None if name == FUSION else compare(_shares(FUSION, topics), shares)
     return (
         name,
         _success(name, topics),
         fmean(shares),
-        *(test.as_cells() if test else (None,) * 4),
+        *difference_cells(lambda order: _shares(order, topics), name, FUSION),
     )
 
 

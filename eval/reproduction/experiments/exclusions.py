@@ -18,8 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
+from unicodedata import normalize
 
+from pydantic import AfterValidator, ConfigDict, TypeAdapter
+
+from base.amounts import counted
 from base.errors import InvalidCall
 from eval.reproduction.experiment import (
     Cell,
@@ -36,10 +40,10 @@ from eval.reproduction.question_exclusions import (
     WITHOUT,
     WRITTEN,
     exclusions_of,
-    listed_exclusions,
     without_names,
 )
 from eval.reproduction.retrieving import open_topic, ranking_of, retrieve, run_name
+from eval.reproduction.topic_values import topic_values
 from eval.runs import Ranking
 from eval.significance import compare
 from retriever.constraints.exclusions import ROOM
@@ -47,6 +51,10 @@ from retriever.constraints.parsing import Constraints
 from retriever.question.analysis import analyse_question
 from retriever.search import SearchRequest, open_search, run_stages
 
+PAPERS: TypeAdapter[frozenset[str]] = TypeAdapter(
+    frozenset[Annotated[str, AfterValidator(lambda paper_id: normalize("NFC", paper_id))]],  # as in qrels
+    config=ConfigDict(coerce_numbers_to_str=True),
+)
 CUTOFFS = (5, 10)
 DEFAULT_METHOD = "shrag"
 
@@ -78,8 +86,8 @@ def opened(call: JudgedCall) -> Iterator[ExclusionMaterials]:
         kept = {query_id: of for query_id, of in found.items() if of}
         if not kept:
             raise InvalidCall(f"no topic of {call.topics} has an exclusion, such as 'except X' or 'X가 아닌'")
-        left_out = f"{len(found) - len(kept)} topics without an exclusion are left out."
-        listed = listed_exclusions(usual.inputs["topics"].content or b"")
+        left_out = f"{counted(len(found) - len(kept), 'topic')} left out: no exclusion."
+        listed = topic_values(usual.inputs["topics"], "excluded", PAPERS)
         yield with_more(
             ExclusionMaterials,
             usual,

@@ -10,6 +10,7 @@ first five.
 import statistics
 from collections.abc import Mapping, Sequence
 
+from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.reporting import (
@@ -136,7 +137,7 @@ def _reranking_table(before: Sequence[float], after: Sequence[float]) -> Table:
     row = (statistics.fmean(before), statistics.fmean(after), *compare(before, after).as_cells())
     return Table(
         f"Recall of the first {FIRST} of the same {RERANKED} papers",
-        (*ORDERS, "difference", "95 %", "p", "better / same / worse"),
+        (*ORDERS, *difference_columns()),
         (row,),
     )
 

@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from eval.measures import evaluate
+from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import (
     SECONDS,
     Experiment,
@@ -134,7 +135,7 @@ def summary(call: JudgedCall, materials: Materials, topics: Sequence[Record]) ->
             ),
             Table(
                 f"Differences to {NEVER}",
-                ("topics", "treatment", "measure", "difference", "95 %", "p", "better / same / worse"),
+                ("topics", "treatment", "measure", *difference_columns()),
                 tuple(
                     (group, name, measure, *compare(*_pair(name, measure, of)).as_cells())
                     for group, of in groups.items()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     Cell,
     Documents,
@@ -31,7 +32,7 @@ from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, ranking_of, relevant_in, retrieve, run_name
 from eval.reproduction.shared_words import compared_languages, documents_with_a_word
 from eval.runs import Ranking
-from eval.significance import compare, wilson
+from eval.significance import wilson
 from retriever.keywords.choice import KeywordChoice
 from retriever.query_plan import NEAREST
 from retriever.question.analysis import AnalysedQuestion
@@ -153,7 +154,7 @@ def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) ->
                 f"Topics with a relevant document among the first {call.k}",
                 (
                     *("way", "of the gap", "recovered", "% of the gap", "95 % from", "to"),
-                    *("% of the others", "difference, all topics", "95 %", "p", "better / same / worse"),
+                    *("% of the others", *difference_columns("difference, all topics")),
                 ),
                 tuple(_way_row(name, topics, in_gap, outside) for name in names),
             ),
@@ -188,7 +189,6 @@ def _way_row(
 ) -> tuple[Cell, ...]:
     found = sum(topic["found"][name] > 0 for topic in in_gap)
     bounds = [100 * each for each in wilson(found, len(in_gap))] if in_gap else (None, None)
-    test = None if name == WORDS.name else compare(_successes(WORDS.name, topics), _successes(name, topics))
     return (
         name,
         len(in_gap),
@@ -196,7 +196,7 @@ def _way_row(
         100 * found / len(in_gap) if in_gap else None,
         *bounds,
         100 * _share(name, outside) if outside else None,
-        *(test.as_cells() if test else (None,) * 4),
+        *difference_cells(lambda way: _successes(way, topics), name, WORDS.name),
     )
 
 

@@ -17,6 +17,7 @@ from base.calls import Flag, Section
 from eval.paper_questions import PaperQuestion
 from eval.reproduction.answering.answer_records import answer_record, judged_accuracy, mean_of
 from eval.reproduction.answering.question_materials import QuestionCall, QuestionMaterials, opened_questions
+from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import (
     SECONDS,
     Cell,
@@ -168,7 +169,7 @@ def _differences(of: Mapping[str, Sequence[Record]]) -> Table:
     first, *others = scores
     return Table(
         f"ROUGE-L compared with {first}",
-        ("way", "difference", "95 %", "p", "better / same / worse"),
+        ("way", *difference_columns()),
         tuple((way, *compare(scores[first], scores[way]).as_cells()) for way in others),
     )
 

@@ -1,6 +1,5 @@
 """Options and inputs of the experiments on paper finding: judged papers, and days of the questions."""
 
-import gzip
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -8,19 +7,21 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from base.calls import Flag, Section, reason
+from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.errors import BadBenchmark, BadTopics
-from eval.files import GZIP_MAGIC, numbered_lines
-from eval.reproduction.benchmarks.benchmark import Day
+from eval.errors import BadBenchmark
+from eval.files import numbered_lines
+from eval.reproduction.benchmarks.benchmark import day_of
 from eval.reproduction.experiment import JudgedCall, Seed
 from eval.reproduction.materials import Input, Materials, opened_materials, with_more
+from eval.reproduction.topic_values import topic_values
 from generator.finding.calls import FindOptions
 from indexer.corpora.papers import Paper, why_invalid
 from indexer.corpora.readers.jsonl import DECODER
 
+DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
 THRESHOLD = FindOptions.model_fields["threshold"].default
 
 
@@ -82,7 +83,7 @@ def opened_finding(call: FindingCall) -> Iterator[FindingMaterials]:
         if call.papers is not None:
             inputs["papers"] = Input(call.papers)
             records = read_papers(Path(call.papers), inputs["papers"])
-        days = days_of(inputs["topics"])
+        days = topic_values(inputs["topics"], "date", DAY)
         yield with_more(FindingMaterials, materials, inputs=inputs, days=days, records=records)
 
 
@@ -98,34 +99,3 @@ def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
             raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
         papers[paper.id] = paper
     return papers
-
-
-class DatedTopic(BaseModel):
-    """The id and the day of a topic."""
-
-    query_id: str | int
-    date: Day = None
-
-
-DATED = TypeAdapter(DatedTopic)
-
-
-def days_of(topics: Input) -> dict[str, date]:
-    """Return the days of topics in JSON lines, their key `date`; raises BadTopics with file and line.
-
-    They are read from the copy of the bytes, since a pipe can be read only once.
-    """
-    content = Path(topics.path).read_bytes() if topics.content is None else topics.content
-    if content[:2] == GZIP_MAGIC:
-        content = gzip.decompress(content)
-    days: dict[str, date] = {}
-    for number, line in enumerate(content.decode("utf-8-sig").split("\n"), 1):
-        if '"date"' not in line or not line.lstrip().startswith("{"):
-            continue
-        try:
-            topic = DATED.validate_python(DECODER.decode(line))
-        except ValidationError as error:
-            raise BadTopics(f"{topics.path}:{number}: {reason(error)}") from None
-        if topic.date:
-            days[str(topic.query_id)] = topic.date
-    return days

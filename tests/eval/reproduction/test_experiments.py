@@ -323,7 +323,7 @@ def test_topics_without_relevant_judgements_are_left_out_and_counted(call, faile
     topics.write_text("1\tthermal runaway\n2\tmethane of rice paddies\n3\tanything\n")
     qrels.write_text("1 0 SAMPLE-BAT-001 1\n2 0 SAMPLE-AGR-001 0\n")
     made = call("query-success", topics, qrels, "--out", tmp_path / "made")
-    assert "2 topics without a relevant judgement" in made.stderr
+    assert "2 topics left out" in made.stderr
     qrels.write_text("2 0 SAMPLE-AGR-001 0\n")
     failed(InvalidCall, "query-success", topics, qrels, "--out", tmp_path / "other")
 
