@@ -15,9 +15,9 @@ class Agreement:
     Args:
         first, second: names of the assessors.
         papers: number of pairs of question and paper that both graded.
-        percent: share of equal grades.
+        percent: equal grades, in percent.
         kappa: Cohen's kappa of the grades.
-        percent_relevant, kappa_relevant: the same for relevant (1 to 3) or not (0).
+        percent_relevant, kappa_relevant: the same for two grades, relevant (1 to 3) or not (0).
     """
 
     first: str

@@ -1,8 +1,8 @@
 """Records of answers to judged topics: decision, evidence, and sentences with their judgements."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, TypedDict
 
 from eval.answer_quality.accepted_strings import contains_accepted
 from eval.answer_quality.citations import Judged
@@ -38,6 +38,9 @@ class AnswerRecord(TypedDict):
     relevant_cited: int
     right: bool | None
     sentences: list[SentenceRecord]
+
+
+ByName: TypeAlias = Mapping[str, Sequence[AnswerRecord]]  # the answers of each system
 
 
 async def answer_record(

@@ -23,6 +23,7 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from base.errors import InvalidCall
+from eval.means import mean_of_known
 from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     Cell,
@@ -142,8 +143,8 @@ def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[
     right = [cosine for name, cosine in cosines.items() if name in relevant]
     wrong = [cosine for name, cosine in cosines.items() if name not in relevant]
     return {
-        "relevant": fmean(right) if right else None,
-        "others": fmean(wrong) if wrong else None,
+        "relevant": mean_of_known(right),
+        "others": mean_of_known(wrong),
         "relevant_first": bool(right) and max(right) > max(wrong, default=-1.0),
     }
 
@@ -224,8 +225,8 @@ def _similarity_row(name: str, materials: EncoderMaterials, topics: Sequence[Rec
     lengths = [each for each in records if "longest" in each]
     return (
         name,
-        fmean(right) if right else None,
-        fmean(wrong) if wrong else None,
+        mean_of_known(right),
+        mean_of_known(wrong),
         fmean(right) - fmean(wrong) if right else None,
         100 * fmean(each["relevant_first"] for each in records),
         materials.encoders[name].fingerprint.max_tokens or None,

@@ -46,7 +46,7 @@ class FindingCall(JudgedCall):
         Flag(section=Section.FINDING),
         Field(ge=0, le=10, description="Rounds of further queries, made from the relevant papers."),
     ] = 1
-    seed: Seed = 0
+    seed: Annotated[Seed, Field(description="Seed of further queries and of samples.")] = 0
     pure: Annotated[
         bool,
         Flag(section=Section.FINDING),
