@@ -61,7 +61,7 @@ def _notes(call: JudgedCall, materials: Materials, topics: Sequence[Record], mod
     unjudged = sum(not materials.qrels[query_id] for query_id in without)
     failed = sum(bool(answer["error"]) for topic in topics for answer in topic["systems"].values())
     notes = [
-        f"{len(without)} of {len(topics)} topics have no relevant paper; {unjudged} of these are not judged.",
+        f"{len(without)} of {len(topics)} topics have no relevant paper, {unjudged} of them without qrels.",
         "Quoted sentences are the words of papers: signs against them are false alarms of the rules.",
         "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel).",
     ]

@@ -76,20 +76,20 @@ class Miracl(ExperimentCall):
         Field(description="Topics and judgements; the published values are for dev."),
     ] = "dev"
     corpus: Annotated[
-        str,
+        str | None,
         Flag(section=Section.PLACE, metavar="FOLDER"),
         Field(description="Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's."),
-    ] = ""
+    ] = None
     topics: Annotated[
-        str,
+        str | None,
         Flag(section=Section.PLACE, metavar="FILE"),
         Field(description="Topics that replace the data set's."),
-    ] = ""
+    ] = None
     qrels: Annotated[
-        str,
+        str | None,
         Flag(section=Section.PLACE, metavar="FILE"),
         Field(description="Judgements that replace the data set's."),
-    ] = ""
+    ] = None
 
 
 @contextmanager

@@ -25,8 +25,8 @@ DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
 THRESHOLD = FindOptions.model_fields["threshold"].default
 
 
-class FindingCall(JudgedCall):
-    """Options of a search for papers, and of its evaluation."""
+class PapersCall(JudgedCall):
+    """Options of an experiment on judged papers."""
 
     files: ClassVar[tuple[str, ...]] = ("topics", "qrels", "papers")
 
@@ -38,6 +38,11 @@ class FindingCall(JudgedCall):
             "identified by their DOI, arXiv id and title there."
         ),
     ] = None
+
+
+class FindingCall(PapersCall):
+    """Options of an experiment on searches for papers."""
+
     k: Annotated[
         int, Flag("-k", section=Section.FINDING), Field(ge=1, le=500, description="Papers for each topic.")
     ] = 20
@@ -46,7 +51,7 @@ class FindingCall(JudgedCall):
         Flag(section=Section.FINDING),
         Field(ge=0, le=10, description="Rounds of further queries, made from the relevant papers."),
     ] = 1
-    seed: Annotated[Seed, Field(description="Seed of further queries and of samples.")] = 0
+    seed: Annotated[Seed, Field(description="Seed of the random choice of further queries.")] = 0
     pure: Annotated[
         bool,
         Flag(section=Section.FINDING),
@@ -63,7 +68,7 @@ class FindingMaterials(Materials):
 
 
 @contextmanager
-def opened_finding(call: FindingCall) -> Iterator[FindingMaterials]:
+def opened_finding(call: PapersCall) -> Iterator[FindingMaterials]:
     """Open the inputs of a call.
 
     Raises:
