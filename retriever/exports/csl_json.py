@@ -1,45 +1,20 @@
 """CSL-JSON for citation processors and Zotero (csl-data.json of CSL 1.0.2)."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from base.terminal.output import json_text
+from retriever.citing.csl_items import csl_item
 from retriever.exports import Export, Record
-from retriever.reference import Name, Reference, reference_of
+from retriever.reference import reference_of
 
 
 def write(records: Iterable[Record]) -> Iterator[str]:
     """Yield a JSON array, one item per line."""
     separator = "[\n"
     for record in records:
-        yield separator + json_text(item_of(reference_of(record)))
+        yield separator + json_text(csl_item(reference_of(record)))
         separator = ",\n"
     yield "[]\n" if separator == "[\n" else "\n]\n"
-
-
-def item_of(reference: Reference) -> dict[str, Any]:
-    """Make the item of one paper; missing fields are left out."""
-    item = {
-        "id": reference.id,
-        "type": "article-journal" if reference.journal else "document",
-        "title": reference.title,
-        "author": [_name(author) for author in reference.authors],
-        "issued": {"date-parts": [[reference.year]]} if reference.year else None,
-        "container-title": reference.journal,
-        "publisher": reference.publisher,
-        "abstract": reference.abstract,
-        "keyword": ", ".join(reference.keywords),
-        "DOI": reference.doi,
-        "URL": reference.url,
-        "language": reference.language,
-    }
-    return {key: value for key, value in item.items() if value or key == "id"}
-
-
-def _name(author: Name) -> dict[str, str]:
-    if author.given:
-        return {"family": author.family, "given": author.given}
-    return {"literal": author.family}
 
 
 EXPORT = Export("application/vnd.citationstyles.csl+json", ".json", write)
