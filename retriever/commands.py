@@ -49,7 +49,7 @@ Result = TypeVar("Result")
         "record_file",
         type=PathParameter(),
         metavar="FILE",
-        help="Save a record to report or repeat the search: FILE.json or FILE.md.",
+        help="Save a record to report or repeat the search: FILE.json, FILE.md or FILE.docx.",
     ),
 )
 def search(
@@ -58,6 +58,7 @@ def search(
     synonyms: Path | None,
     as_json: bool,
     export: str | None,
+    cite: str | None,
     out: Path | None,
     record_file: Path | None,
 ) -> None:
@@ -71,7 +72,7 @@ def search(
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
 
-    check_export(export, out, as_json=as_json)
+    check_export(export, cite, out, as_json=as_json)
     if call.sources and record_file:
         raise click.UsageError("--source excludes --record: sources change, so the search cannot be repeated")
     settings, places = RetrieverSettings(), IndexerSettings()
@@ -90,7 +91,7 @@ def search(
 
     async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]], Manifest]:
         result = await run(version, request, settings)
-        if not export:
+        if not (export or cite):
             return result, [], version.manifest
         from retriever.papers.records import records_of_hits
 
@@ -102,9 +103,9 @@ def search(
         with open_index(places, name, synonyms, follow=True) as index:
             result, records, manifest = asyncio.run(index.ask(of_version))
     try:
-        if export:
+        if export or cite:
             echo_lines((f"note: {note}" for note in result.notes), err=True)
-            write_export(export, records, out)
+            write_export(export, cite, records, out)
         elif as_json:
             echo_json(result.as_record())
         else:

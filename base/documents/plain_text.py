@@ -7,22 +7,19 @@ TAB = "\t"
 
 
 def as_text(document: Document) -> str:
-    """Format a document; a blank line separates blocks other than items, tabs separate the cells of a table."""
+    """Format a document; blank lines separate blocks that are not listed, tabs the cells of a table."""
     text = ""
     before: Block | None = None
     for block in document.blocks:
         if before is not None:
-            alike = (
-                isinstance(before, Paragraph) and isinstance(block, Paragraph) and before.kind == block.kind
-            )
-            text += "\n" if alike and block.kind != "text" else "\n\n"
+            text += "\n" if _is_listed(before) and _is_listed(block) else "\n\n"
         text += _text(block)
         before = block
     return text + "\n"
 
 
-def _are_items(*blocks: Block) -> bool:
-    return all(isinstance(block, Paragraph) and block.kind == "item" for block in blocks)
+def _is_listed(block: Block) -> bool:
+    return isinstance(block, Paragraph) and block.kind != "text"
 
 
 def _text(block: Block) -> str:

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from base.documents.markdown import as_markdown
-from base.documents.word import as_word
+from base.documents.formats import DOCUMENT_FORMATS
 from base.errors import InvalidCall, UnknownPath
 from base.files.output_files import write_output
 from base.files.regular_files import read_regular
@@ -21,20 +20,15 @@ def as_json(search: SearchRecord) -> bytes:
     return (json_text(search.record, indent=1) + "\n").encode()
 
 
-def as_markdown_report(search: SearchRecord) -> bytes:
-    """Return the record as Markdown, in the language of the question."""
-    return as_markdown(report_of(search)).encode()
-
-
-def as_word_report(search: SearchRecord) -> bytes:
-    """Return the record as a Word document, in the language of the question."""
-    return as_word(report_of(search))
+def as_report(form: str) -> Callable[[SearchRecord], bytes]:
+    """Return the function that writes a record as a document, in the language of the question."""
+    return lambda search: DOCUMENT_FORMATS[form].encoded(report_of(search))
 
 
 FORMS: dict[str, Callable[[SearchRecord], bytes]] = {
     ".json": as_json,
-    ".md": as_markdown_report,
-    ".docx": as_word_report,
+    ".md": as_report("markdown"),
+    ".docx": as_report("docx"),
 }
 
 
