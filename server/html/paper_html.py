@@ -102,7 +102,7 @@ def _exports(doc_id: str, index: str, words: Words) -> list[Markup]:
 def _styles(doc_id: str, index: str, words: Words) -> list[Markup]:
     """Return a link to the paper's reference in each citation style, as text."""
     styles = {name: {"format": "text", "cite": name} for name in style_names()}
-    shown = {**STYLE_NAMES, "korean": words["style_korean"]}
+    shown = {**STYLE_NAMES, "korean": words["paper_style_korean"]}
     return _links(words["paper_cite"], shown, styles, {"ids": doc_id, "index": index})
 
 

@@ -6,7 +6,6 @@ import { DOCUMENTS, ENDINGS, FORMATS } from "./formats.js";
 import { t } from "./i18n.js";
 import { partOf, placeOf, sourcesIn } from "./places.js";
 import { say, sayProblem } from "./status.js";
-import { chosenStyle, styleMenu } from "./styles.js";
 
 const NAMES = { ...FORMATS, ...DOCUMENTS };
 
@@ -15,7 +14,7 @@ let format = "ris";
 /** Create the choice of a format, and of a style if the format is a document; the last choice applies to all. */
 export function formatChoice() {
   const styles = h("span");
-  const showStyles = () => fill(styles, format in DOCUMENTS && styleMenu());
+  const showStyles = async () => fill(styles, format in DOCUMENTS && (await import("./styles.js")).styleMenu());
   const select = h("select", { "aria-label": t("format"), onchange: () => { format = select.value; showStyles(); } },
     Object.entries(NAMES).map(([value, name]) => h("option", { value }, name)));
   select.value = format;
@@ -25,7 +24,7 @@ export function formatChoice() {
 
 /** Save the references of papers of an index, or of sources, as a file. */
 export async function exportPapers(ids, index) {
-  const cite = format in DOCUMENTS ? { cite: chosenStyle() } : {};
+  const cite = format in DOCUMENTS ? { cite: (await import("./styles.js")).chosenStyle() } : {};
   const blob = await download("/api/v1/export", { body: { ids, format, ...cite, ...partOf(index) } });
   save(`shrag-${(sourcesIn(index).join("-") || index)}.${ENDINGS[format]}`, blob);
   say(t("exported", { n: ids.length, format: NAMES[format] }));

@@ -1,7 +1,5 @@
 // The export formats: files for literature managers, and documents with a reference list; and their file extensions.
 
-import { t } from "./i18n.js";
-
 export const FORMATS = { ris: "RIS", bibtex: "BibTeX", "csl-json": "CSL-JSON", csv: "CSV", jsonl: "JSON Lines" };
-export const DOCUMENTS = { text: t("format_text"), markdown: t("format_markdown"), docx: t("format_docx") };
+export const DOCUMENTS = { text: "TXT", markdown: "Markdown", docx: "Word" };
 export const ENDINGS = { ris: "ris", bibtex: "bib", "csl-json": "json", csv: "csv", jsonl: "jsonl", text: "txt", markdown: "md", docx: "docx" };

@@ -1,7 +1,9 @@
 // The citation styles: their menu, and the reader's last choice.
 
 import { h } from "./dom.js";
-import { language, t } from "./i18n.js";
+import { language, learn, t } from "./i18n.js";
+
+await learn("citing");
 
 const STYLES = { apa: "APA 7", chicago: "Chicago", ieee: "IEEE", korean: t("style_korean"), mla: "MLA 9", vancouver: "Vancouver" };
 
