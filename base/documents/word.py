@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from base.documents.blocks import Block, Document, Heading, Paragraph, Run, Table
 from base.documents.word_styles import MAIN, style_sheet
+from base.letters import HANGUL
 from base.markup import Markup, element
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -19,6 +20,7 @@ DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 # A4 with margins of an inch, in twentieths of a point.
 PAGE = {"w:w": "11906", "w:h": "16838"}
 TEXT_WIDTH = 9026
+SHORTEST_CELL, LONGEST_CELL = 11, 60  # columns of a cell that the width of its column considers
 EARLIEST = (1980, 1, 1, 0, 0, 0)  # the time of all files in the package
 STYLES = {"text": "Normal", "item": "ListItem", "reference": "Bibliography"}
 
@@ -30,7 +32,7 @@ def as_word(document: Document) -> bytes:
         "_rels/.rels": _relationships({"officeDocument": "word/document.xml"}),
         "word/_rels/document.xml.rels": _relationships({"styles": "styles.xml"}),
         "word/document.xml": _document(document),
-        "word/styles.xml": style_sheet(document.language),
+        "word/styles.xml": style_sheet(),
     }
     package = io.BytesIO()
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as file:
@@ -124,26 +126,44 @@ def _allowed(text: str) -> str:
 
 
 def _table(block: Table) -> Markup:
-    columns = len(block.header)
-    width = str(TEXT_WIDTH // columns)
+    widths = [str(width) for width in _widths(block)]
     line = {"w:val": "single", "w:sz": "4", "w:space": "0", "w:color": "A6A6A6"}
     sides = ("top", "left", "bottom", "right", "insideH", "insideV")
     properties = element(
         "w:tblPr",
         None,
-        element("w:tblW", {"w:w": "5000", "w:type": "pct"}),
+        element("w:tblW", {"w:w": str(TEXT_WIDTH), "w:type": "dxa"}),
         element("w:tblBorders", None, *(element(f"w:{side}", line) for side in sides)),
+        element("w:tblLayout", {"w:type": "fixed"}),
     )
-    grid = element("w:tblGrid", None, *(element("w:gridCol", {"w:w": width}) for _ in range(columns)))
+    grid = element("w:tblGrid", None, *(element("w:gridCol", {"w:w": width}) for width in widths))
     header = element("w:trPr", None, element("w:tblHeader"))
-    rows = [_row(block.header, "TableHeader", header), *(_row(row, "TableText") for row in block.rows)]
+    rows = [
+        _row(block.header, widths, "TableHeader", header),
+        *(_row(row, widths, "TableText") for row in block.rows),
+    ]
     # A paragraph separates two tables, which Word would otherwise join.
     return Markup(element("w:tbl", None, properties, grid, *rows) + element("w:p"))
 
 
-def _row(cells: tuple[str, ...], style: str, properties: str = "") -> Markup:
-    return element("w:tr", None, properties, *(_cell(cell, style) for cell in cells))
+def _widths(block: Table) -> list[int]:
+    """Divide the width of the text by the longest cells of the columns, within bounds."""
+    rows = (block.header, *block.rows)
+    longest = [max(_length(row[column]) for row in rows) for column in range(len(block.header))]
+    weights = [min(max(length, SHORTEST_CELL), LONGEST_CELL) for length in longest]
+    return [TEXT_WIDTH * weight // sum(weights) for weight in weights]
 
 
-def _cell(text: str, style: str) -> Markup:
-    return element("w:tc", None, _paragraph(style, [Run(text)]))
+def _length(text: str) -> int:
+    """Count the characters of a text, Hangul twice."""
+    return len(text) + len(HANGUL.findall(text))
+
+
+def _row(cells: tuple[str, ...], widths: Iterable[str], style: str, properties: str = "") -> Markup:
+    made = (_cell(cell, width, style) for cell, width in zip(cells, widths, strict=True))
+    return element("w:tr", None, properties, *made)
+
+
+def _cell(text: str, width: str, style: str) -> Markup:
+    properties = element("w:tcPr", None, element("w:tcW", {"w:w": width, "w:type": "dxa"}))
+    return element("w:tc", None, properties, _paragraph(style, [Run(text)]))

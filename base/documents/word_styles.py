@@ -12,10 +12,10 @@ BODY_HALF_POINTS, TABLE_HALF_POINTS = "22", "20"
 INDENT = "480"  # twentieths of a point
 
 
-def style_sheet(language: str) -> Markup:
-    """Return the part `word/styles.xml` for a document in Korean (ko) or English (en)."""
+def style_sheet() -> Markup:
+    """Return the part `word/styles.xml`."""
     fonts = {"w:ascii": LATIN_FONT, "w:hAnsi": LATIN_FONT, "w:cs": LATIN_FONT, "w:eastAsia": KOREAN_FONT}
-    languages = {"w:val": "en-US", "w:eastAsia": "ko-KR"}
+    languages = {"w:val": "en-US", "w:eastAsia": "ko-KR"}  # of Latin and of Korean words
     defaults = element(
         "w:rPrDefault",
         None,
@@ -24,7 +24,7 @@ def style_sheet(language: str) -> Markup:
             None,
             element("w:rFonts", fonts),
             _size(BODY_HALF_POINTS),
-            element("w:lang", languages | ({"w:val": "ko-KR"} if language == "ko" else {})),
+            element("w:lang", languages),
         ),
     )
     hanging = element("w:ind", {"w:left": INDENT, "w:hanging": INDENT})

@@ -52,7 +52,7 @@ def reference_list(
         references: the papers; a numbered style numbers them in this order.
         groups: ids of papers that are cited together; an unknown id is left out.
 
-    Papers of an author-date style are sorted, those in Hangul first in the Korean style. Papers with the same
+    Papers of an author-date style are sorted; in the Korean style, papers in Hangul come first. Papers with the same
     citation get a letter after the year, or in MLA their title.
 
     Raises:
@@ -123,7 +123,7 @@ def _sorted(papers: Sequence[Reference], style: CitationStyle) -> list[Reference
 
 
 def _distinguish(processor: Processor, items: Sequence[dict[str, Any]], variable: str) -> bool:
-    """Distinguish the items with the same citation; return whether there are any."""
+    """Distinguish items with the same citation; True if there are any."""
     alike: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for place, item in enumerate(items):
         alike[processor.citation([place])].append(item)

@@ -1,6 +1,6 @@
 """The record of a search as a document in Korean or English, by the items of PRISMA-S.
 
-The numbers are those of the checklist (Rethlefsen et al. 2021, table 1): 1 database, 8 full search strategy,
+The numbers come from the checklist (Rethlefsen et al. 2021, table 1): 1 database, 8 full search strategy,
 9 limits, 10 search filters, 13 date, 15 records, 16 deduplication. The other items describe work that is not
 part of one search.
 """

@@ -10,9 +10,9 @@ import { chosenStyle, styleMenu } from "./styles.js";
 
 const EXPORT = "/api/v1/export";
 
-/** Show the reference of a paper in a style, to copy. */
-export function citing(hit, index) {
-  const links = Object.entries(FORMATS).map(([format, name]) =>
+/** Show the reference of a paper in a style, to copy; `files` adds its files for literature managers. */
+export function citing(hit, index, { files = true } = {}) {
+  const links = files && Object.entries(FORMATS).map(([format, name]) =>
     h("a", { href: `${EXPORT}?${query({ format, ids: hit.doc_id, ...partOf(index) })}`, download: true }, name));
   return cited({ ids: [hit.doc_id], ...partOf(index) }, langOf(hit.title, hit.lang), links);
 }

@@ -10,7 +10,7 @@ const place = byId("mark");
 const cite = byId("cite");
 if (cite) {
   const { doc, index, title } = cite.dataset;
-  const [button, shown] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ doc_id: doc, title }, index));
+  const [button, shown] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ doc_id: doc, title }, index, { files: false }));
   cite.replaceChildren(button);
   cite.after(shown);
 }

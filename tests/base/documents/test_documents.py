@@ -60,7 +60,7 @@ def test_word_is_read_with_its_headings_paragraphs_and_tables():
     ]
 
 
-def test_word_has_a_font_for_hangul_and_the_language_of_the_document():
+def test_word_has_a_font_and_a_language_for_hangul():
     styles = part(as_word(DOCUMENT), "word/styles.xml")
 
     fonts = styles.find(f".//{W}docDefaults//{W}rFonts")
