@@ -50,8 +50,8 @@ async def open_topic(
 ) -> OpenTopic:
     """Choose the keywords of a topic of which k documents are retrieved.
 
-    `settings` replace those of the materials. Without `keywords` the language model of the materials gives
-    them, or statistics if there is none.
+    `settings` replace the settings of the materials. Without `keywords` the language model gives them, or
+    statistics if there is none.
 
     Raises:
         ModelFailed: the language model failed.
