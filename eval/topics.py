@@ -63,6 +63,11 @@ def _from_json(line: str, where: str) -> tuple[str, str]:
     return _value(record, ID_KEYS, where), _value(record, QUESTION_KEYS, where)
 
 
+def id_of(record: Mapping[str, Any], where: str) -> str:
+    """Return the query_id of a topic in JSON, in the normal form of `read_topics`; raises BadTopics."""
+    return normalize("NFC", _value(record, ID_KEYS, where).strip())
+
+
 def _value(record: Mapping[str, Any], keys: tuple[str, ...], where: str) -> str:
     for key in keys:
         value = record.get(key)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from eval.errors import BadBenchmark
+from eval.judging.call_parts import check_call
 from eval.judging.candidates import Candidate, candidates_of
 from eval.judging.folder import (
     ASSESSMENTS,
@@ -40,7 +41,10 @@ class Benchmark:
     @cached_property
     def calls(self) -> list[CallRecord]:
         """The commands that added lines."""
-        return self._read(CALLS)
+        calls: list[CallRecord] = self._read(CALLS)
+        for number, call in enumerate(calls, 1):
+            check_call(call, f"{self.path / CALLS}:{number}")
+        return calls
 
     @cached_property
     def questions(self) -> dict[str, Question]:

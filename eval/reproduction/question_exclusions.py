@@ -1,13 +1,15 @@
 """Exclusions of a question, the papers that it excludes, and the NOT clauses for them."""
 
-import gzip
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from unicodedata import normalize
 
-from eval.files import GZIP_MAGIC
+from pydantic import BaseModel
+
+from eval.reproduction.materials import Input
 from eval.reproduction.retrieving import ChangePlan
+from eval.reproduction.topic_records import topic_records
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints, find_constraints
 from retriever.queries.boolean import And, Not, Or, pattern_clause
@@ -34,16 +36,17 @@ def exclusions_of(question: str, year: int) -> tuple[str, Constraints] | None:
     return (WITHOUT, Constraints(without)) if without else None
 
 
-def listed_exclusions(topics: bytes) -> Mapping[str, frozenset[str]]:
-    """Return the lists `excluded` of topics in JSON lines, by query_id; a topic may have none."""
-    content = gzip.decompress(topics) if topics.startswith(GZIP_MAGIC) else topics
-    lines = content.decode("utf-8-sig").split("\n")
-    records = [json.loads(line) for line in lines if line.lstrip().startswith("{")]
+class ExcludingTopic(BaseModel):
+    """The papers that a topic excludes."""
+
+    excluded: tuple[str | int, ...] | None = None
+
+
+def listed_exclusions(topics: Input) -> Mapping[str, frozenset[str]]:
+    """Return the ids under `excluded` of topics in JSON lines; raises BadTopics with file and line."""
     return {
-        str(record.get("query_id") or record.get("_id") or record.get("id")): frozenset(
-            map(str, record.get("excluded") or ())
-        )
-        for record in records
+        query_id: frozenset(normalize("NFC", str(each)) for each in topic.excluded or ())
+        for query_id, topic in topic_records(topics, ExcludingTopic)
     }
 
 

@@ -85,7 +85,7 @@ def opened(call: JudgedCall) -> Iterator[ExclusionMaterials]:
             "topics": {query_id: usual.topics[query_id] for query_id in kept},
             "gaps": (left_out, *usual.gaps),
         }
-        listed = listed_exclusions(usual.inputs["topics"].content or b"")
+        listed = listed_exclusions(usual.inputs["topics"])
         yield ExclusionMaterials(
             **values,
             constraints={query_id: constraints for query_id, (_, constraints) in kept.items()},

@@ -1,6 +1,5 @@
 """Options and inputs of the experiments on paper finding: judged papers, and days of the questions."""
 
-import gzip
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
@@ -8,17 +7,18 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from base.calls import Flag, Section, reason
 from base.errors import InvalidCall
-from eval.errors import BadBenchmark, BadTopics
-from eval.files import GZIP_MAGIC, numbered_lines
+from eval.errors import BadBenchmark
+from eval.files import numbered_lines
 from eval.reproduction.benchmarks.benchmark import Day
 from eval.reproduction.experiment import JudgedCall
 from eval.reproduction.materials import Input, Materials, opened_materials
+from eval.reproduction.topic_records import topic_records
 from generator.finding.calls import FindOptions
-from indexer.corpora.papers import Paper, why_invalid
+from indexer.corpora.papers import Paper
 from indexer.corpora.readers.jsonl import DECODER
 
 THRESHOLD = FindOptions.model_fields["threshold"].default
@@ -91,7 +91,7 @@ def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
         try:
             paper = Paper.model_validate(DECODER.decode(line))
         except ValidationError as error:
-            raise BadBenchmark(f"{path}:{number}: {why_invalid(error)}") from None
+            raise BadBenchmark(f"{path}:{number}: {reason(error)}") from None
         except (ValueError, RecursionError) as error:
             raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
         papers[paper.id] = paper
@@ -99,31 +99,11 @@ def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
 
 
 class DatedTopic(BaseModel):
-    """The id and the day of a topic."""
+    """The day of a topic."""
 
-    query_id: str | int
     date: Day = None
 
 
-DATED = TypeAdapter(DatedTopic)
-
-
 def days_of(topics: Input) -> dict[str, date]:
-    """Return the days of topics in JSON lines, their key `date`; raises BadTopics with file and line.
-
-    They are read from the copy of the bytes, since a pipe can be read only once.
-    """
-    content = Path(topics.path).read_bytes() if topics.content is None else topics.content
-    if content[:2] == GZIP_MAGIC:
-        content = gzip.decompress(content)
-    days: dict[str, date] = {}
-    for number, line in enumerate(content.decode("utf-8-sig").split("\n"), 1):
-        if '"date"' not in line or not line.lstrip().startswith("{"):
-            continue
-        try:
-            topic = DATED.validate_python(DECODER.decode(line))
-        except ValidationError as error:
-            raise BadTopics(f"{topics.path}:{number}: {reason(error)}") from None
-        if topic.date:
-            days[str(topic.query_id)] = topic.date
-    return days
+    """Return the days of topics in JSON lines, their key `date`; raises BadTopics with file and line."""
+    return {query_id: topic.date for query_id, topic in topic_records(topics, DatedTopic) if topic.date}

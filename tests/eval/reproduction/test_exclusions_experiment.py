@@ -8,6 +8,7 @@ import click
 import pytest
 
 from base.errors import InvalidCall
+from eval.errors import BadTopics
 from eval.reproduction.experiment import JudgedCall
 from eval.reproduction.experiments.exclusions import (
     IGNORED,
@@ -21,6 +22,7 @@ from eval.reproduction.experiments.exclusions import (
     rows_of_topic,
     summary,
 )
+from eval.reproduction.materials import Input
 from eval.reproduction.question_exclusions import (
     WITHOUT,
     WRITTEN,
@@ -66,11 +68,33 @@ def test_the_words_of_an_exclusion_are_left_out_of_the_question():
     assert constraints.remaining("How long can a camel go without water?") == "How long can a camel go ?"
 
 
+def topics_of(content):
+    topics = Input("topics.jsonl")
+    topics.update(content)
+    return topics
+
+
 def test_excluded_papers_are_listed_in_the_topics():
-    lines = b'{"query_id": "a", "excluded": ["P1", 2]}\n{"_id": "b"}\n\n'
+    lines = b'{"query_id": " a ", "excluded": ["P1", 2]}\n{"_id": "b"}\n\n'
     listed = {"a": {"P1", "2"}, "b": set()}
-    assert listed_exclusions(lines) == listed_exclusions(gzip.compress(lines)) == listed
-    assert listed_exclusions("q\t논문\n".encode()) == {}
+    for content in (lines, gzip.compress(lines), b"\xef\xbb\xbf" + lines):
+        assert listed_exclusions(topics_of(content)) == listed
+    assert listed_exclusions(topics_of('q\t논문\n{"a\tb\n'.encode())) == {}
+
+
+@pytest.mark.parametrize("excluded", ["5", '"P1"', "true", '{"P1": 1}', '["P1", []]'])
+def test_excluded_papers_of_another_type_are_named_by_file_and_line(excluded):
+    topics = topics_of(f'{{"query_id": "a"}}\n{{"query_id": "b", "excluded": {excluded}}}\n'.encode())
+    with pytest.raises(BadTopics, match=r"^topics\.jsonl:2: excluded"):
+        listed_exclusions(topics)
+
+
+def test_exclusions_of_topics_without_a_copy_are_read_from_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("eval.reproduction.materials.MOST_COPIED", 3)
+    (tmp_path / "topics.jsonl").write_text('{"query_id": "a", "excluded": ["P1"]}\n')
+    topics = Input(tmp_path / "topics.jsonl")
+    topics.update(b"{...}")
+    assert listed_exclusions(topics) == {"a": {"P1"}}
 
 
 def test_not_is_joined_to_each_query():
