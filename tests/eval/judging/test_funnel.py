@@ -202,6 +202,12 @@ def test_a_damaged_threshold_is_named_by_file_and_line(folder):
         Results.of(Benchmark(folder))
 
 
+def test_assessments_that_cannot_be_read_are_not_left_out(folder):
+    (folder / "assessments").symlink_to("assessments")
+    with pytest.raises(BadBenchmark, match="assessments"):
+        Results.of(Benchmark(folder))
+
+
 def test_a_file_without_the_name_of_an_assessor_is_refused(folder):
     grade(folder, "kim\x1b[31m", {1: 2})
     with pytest.raises(BadBenchmark):
