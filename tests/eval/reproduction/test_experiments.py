@@ -131,13 +131,6 @@ def test_a_repetition_with_a_model_has_the_same_results(call, on_sample, tmp_pat
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
 
-@pytest.mark.parametrize("name", WITHOUT_MODEL)
-def test_a_repetition_has_the_same_results(call, on_sample, tmp_path, name):
-    call(*on_sample(name, every=6), "--out", tmp_path / "made")
-    repeated = call("repeat", tmp_path / "made")
-    assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
-
-
 def test_all_questions_of_the_sample_succeed(call, tmp_path):
     call("query-success", TOPICS, QRELS, "--sample", 5, "--out", tmp_path)
     topics = [json.loads(line) for line in (tmp_path / "topics.jsonl").read_text().splitlines()]
