@@ -160,7 +160,7 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
 
 def _content_of(store: "IndexStore") -> str:
     try:
-        if store.current() is None and store.local.is_unfinished():
+        if store.current() is None and store.local.is_begun():
             return "an unfinished build"
         return counted(store.manifest().passages, "passage")
     except (IndexDamaged, IndexMismatch):  # it can still be deleted
