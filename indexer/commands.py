@@ -137,6 +137,8 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         else:
             report = build_index(request, settings, progress)
     if repository:
+        if not settings.harvest.contact:
+            echo("note: set SHRAG_HARVEST__CONTACT, which tells repositories whom to ask", err=True)
         _show_harvest(name, harvested, as_json=as_json)
     elif as_json:
         echo_json(report_record(report))

@@ -1,8 +1,9 @@
 """Harvesting a repository into an index: the list of changes, then one build of them."""
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import ExitStack
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,9 +18,9 @@ from indexer.harvesting.changes import ChangedRecords
 from indexer.harvesting.client import Pause, RepositoryClient, RequestCounts
 from indexer.harvesting.listing import ListOptions, ListReport, list_changes
 from indexer.harvesting.mirror import Mirror
-from indexer.harvesting.mirror_files import ENDING, harvest_lock, open_mirror, repositories_in
+from indexer.harvesting.mirror_files import ENDING, harvest_lock, open_mirror, states_in
 from indexer.harvesting.repository import EXAMPLE, Repository
-from indexer.ingest import IngestReport, IngestRequest, create_folder, index_records
+from indexer.ingest import IngestReport, IngestRequest, create_folder, discard_folder, index_records
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import HARVESTS, Manifest
 from indexer.versions.store.build_folder import BuildFolder
@@ -81,11 +82,11 @@ def harvest(
     """
     options = options or HarvestOptions()
     folder = BuildFolder(request.name, create_folder(request.name, settings)).harvest
-    with harvest_lock(folder, request.name), open_mirror(folder, repository, request.name) as mirror:
+    counts, listed, failure = RequestCounts(), ListReport(), None
+    with harvest_lock(folder, request.name), _mirror(folder, repository, request.name, settings) as mirror:
         _check_first_call(mirror, request, settings)
-        counts, listed, failure = RequestCounts(), ListReport(), None
         try:
-            listed = asyncio.run(_list(mirror, settings, options, counts, progress))
+            asyncio.run(_list(mirror, settings, options, counts, listed, progress))
         except RepositoryFailed as error:
             if not (options.partial and mirror.count("deleted = 0")):
                 raise
@@ -94,17 +95,37 @@ def harvest(
     return HarvestReport(repository, listed, counts, built, failure)
 
 
+@contextmanager
+def _mirror(folder: Path, repository: Repository, name: str, settings: IndexerSettings) -> Iterator[Mirror]:
+    """Open a mirror; after an error, remove one without records, and the folder of a new index."""
+    held = 1
+    try:
+        with open_mirror(folder, repository, name) as mirror:
+            try:
+                yield mirror
+            finally:
+                held = mirror.count()
+    except RemediableError:
+        if not held:
+            (folder / f"{repository.slug}{ENDING}").unlink(missing_ok=True)
+            if not states_in(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+                discard_folder(name, settings)
+        raise
+
+
 async def _list(
     mirror: Mirror,
     settings: IndexerSettings,
     options: HarvestOptions,
     counts: RequestCounts,
+    report: ListReport,
     progress: Progress,
-) -> ListReport:
+) -> None:
     wanted = ListOptions(datetime.now(UTC), options.complete, options.remove_missing)
     repository = mirror.state.repository
     async with RepositoryClient(repository, settings.harvest, options.pause, counts) as client:
-        return await list_changes(client, mirror, wanted, progress)
+        await list_changes(client, mirror, wanted, report, progress)
 
 
 def _check_first_call(mirror: Mirror, request: IngestRequest, settings: IndexerSettings) -> None:
@@ -135,6 +156,10 @@ def _publish(
     try:
         return index_records(changes, given, settings, progress)
     except EmptyCorpus as error:
+        if not mirror.count("deleted = 0"):
+            lists = state.repository.request({"verb": "ListSets"})
+            remedy = f"check the address and the set ({lists})"
+            raise EmptyCorpus(f"{state.repository.name} lists no records", remedy=remedy) from None
         if base is None:
             raise
         notes.append(error.what)
@@ -154,13 +179,13 @@ def _generation_in(base: Manifest, mirror: Mirror) -> int:
 
 
 def _removed(folder: Path, mirror: Mirror, since: int, name: str) -> list[str]:
-    """Return the ids of deleted records, without those that another repository of the index has."""
+    """Return the ids of deleted records, except records that another repository of the index has."""
     own = mirror.state.repository
     with ExitStack() as opened:
         others = [
-            opened.enter_context(open_mirror(folder, other, name))
-            for other in repositories_in(folder)
-            if other.slug != own.slug
+            opened.enter_context(open_mirror(folder, other.repository, name))
+            for other in states_in(folder)
+            if other.repository.slug != own.slug
         ]
         deleted = mirror.deleted(since)
         return [paper_id(each) for each in deleted if not any(other.holds(each) for other in others)]
@@ -173,7 +198,7 @@ def harvested_repositories(settings: IndexerSettings, name: str) -> Sequence[Rep
         InvalidCall: it harvests none, or was never published.
     """
     folder = BuildFolder.of(settings.home, name).harvest
-    found = repositories_in(folder) if folder.is_dir() else ()
+    found = [state.repository for state in states_in(folder)]
     if not found:
         remedy = f"name one first (shrag index {EXAMPLE} --name {name})"
         raise InvalidCall(f"index {name!r} harvests no repository", remedy=remedy, index=name)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @optional_name_argument
-@click.option("--full", is_flag=True, help="List all records again, and remove those that are missing.")
+@click.option("--full", is_flag=True, help="List all records again, and remove missing ones.")
 @click.option(
     "--remove-missing",
     is_flag=True,

@@ -197,6 +197,13 @@ def create_folder(name: str, settings: IndexerSettings) -> Path:
     return folder
 
 
+def discard_folder(name: str, settings: IndexerSettings) -> None:
+    """Remove the folder of an index that was never published, unless a build of it can be resumed."""
+    with _writable(settings, name) as store:
+        if not store.local.is_unfinished():
+            store.discard_building()
+
+
 @contextmanager
 def _writable(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
     """Open an index for writing; with `published` it must already exist.

@@ -7,7 +7,7 @@ CONTACT = re.compile(r"[\x21-\x7e]+@[\x21-\x7e]+|https?://[\x21-\x7e]+")
 
 
 def valid_contact(value: str) -> str:
-    """Return a contact; ValueError if it is neither an e-mail address nor a web address."""
+    """Return a contact; ValueError unless it is an e-mail address or a web address."""
     if not CONTACT.fullmatch(value):
         raise ValueError("a contact must be an e-mail address or a web address")
     return value

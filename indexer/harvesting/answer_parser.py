@@ -179,7 +179,7 @@ class ParsedAnswer:
 
 
 def parse_answer(content: bytes, record_bytes: int) -> tuple[ParsedAnswer, bool]:
-    """Parse an answer, if necessary repaired; return whether it was. Raises `Malformed`."""
+    """Parse an answer; the second value is true if it had to be repaired. Raises `Malformed`."""
     try:
         return _parse(content, record_bytes), False
     except ParseError as error:

@@ -38,7 +38,7 @@ def parse_page(content: bytes, *, record_bytes: int) -> Page:
     """Parse an answer to ListRecords. Raises `Malformed`."""
     answer, was_repaired = parse_answer(content, record_bytes)
     if not answer.errors and answer.verb != LIST:
-        raise Malformed("it has neither records nor an error of the protocol")
+        raise Malformed("it has no records and no error of the protocol")
     size = answer.token_attributes.get("completeListSize", "")
     return Page(
         tuple(answer.records),

@@ -74,7 +74,7 @@ class RepositoryClient:
 
     async def __aenter__(self) -> Self:
         """Open the client, which connects with the first request."""
-        headers = {"User-Agent": user_agent(self.settings.contact), "Accept": "text/xml, application/xml"}
+        headers = {"User-Agent": user_agent(self.settings.contact), "Accept": "text/xml, */*;q=0.1"}
         if "@" in self.settings.contact and "://" not in self.settings.contact:
             headers["From"] = self.settings.contact
         # A redirect may lead from http to https.
@@ -87,24 +87,28 @@ class RepositoryClient:
         if self._client:
             await self._client.aclose()
 
-    async def ask(self, arguments: dict[str, str], parse: Callable[[bytes], Answer]) -> Answer:
+    async def ask(
+        self, arguments: dict[str, str], parse: Callable[[bytes], Answer], *, retries: int | None = None
+    ) -> Answer:
         """Send a request and parse its answer, with retries.
 
         Args:
             arguments: verb and arguments of the request.
             parse: parses the content; raises Malformed for an invalid answer, which is requested again.
+            retries: at most so many; default is the setting.
 
         Raises:
             RequestFailed: the last retry failed, a retry is useless, or the requested pause is too long.
         """
         pauses = growing_pauses(longest_s=min(LONGEST_OWN_PAUSE_S, self.settings.longest_pause_s))
-        for retries, own_pause in enumerate(pauses):
+        most = self.settings.retries if retries is None else min(retries, self.settings.retries)
+        for done, own_pause in enumerate(pauses):
             try:
                 return parse(await self._send(self.repository.request(arguments)))
             except (_Transient, Malformed) as failure:
                 kind = failure.kind if isinstance(failure, _Transient) else "unreadable"
                 wait = failure.wait_s if isinstance(failure, _Transient) else 0.0
-                if retries >= self.settings.retries:
+                if done >= most:
                     raise RequestFailed(kind, str(failure)) from None
                 if wait > self.settings.longest_pause_s:
                     raise RequestFailed(

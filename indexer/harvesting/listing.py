@@ -1,10 +1,10 @@
 """One list of a repository, read from page to page into its mirror.
 
 Every page is stored with the token of the next one before that is requested. If a token has expired or is
-refused, another pass through the same list begins; records of earlier passes are kept and updated.
+refused, another pass through the same list starts; records of earlier passes are kept and updated.
 
-A repository that counts pages by offset skips a record if an earlier one leaves the list meanwhile. If the
-announced size of the list exceeds the number of listed records, another pass looks for such records.
+A repository that counts pages by offset skips a record if an earlier one leaves the list during the harvest.
+If the announced size of the list exceeds the number of listed records, another pass looks for such records.
 """
 
 from dataclasses import dataclass, field, replace
@@ -27,6 +27,7 @@ from indexer.harvesting.repository import OAI_DC
 
 log = get_logger("harvest")
 
+FIRST_RETRIES = 2  # of the first request to a new repository
 MOST_RESTARTS = 5  # of a list, in one call
 MOST_IDLE_PAGES = 100  # consecutive pages without a new record
 MOST_CHECKS = 2  # further passes, if fewer records were listed than announced
@@ -58,21 +59,23 @@ class ListReport:
 
 
 async def list_changes(
-    client: RepositoryClient, mirror: Mirror, options: ListOptions, progress: Progress
-) -> ListReport:
+    client: RepositoryClient, mirror: Mirror, options: ListOptions, report: ListReport, progress: Progress
+) -> None:
     """Read the records that changed since the last list into the mirror, or continue an interrupted list.
+
+    The report is filled page by page, and therefore also valid after an error.
 
     Raises:
         RepositoryFailed: the repository fails, or its list has no end; the pages so far are stored.
         UnknownFormat: the repository does not have the metadata format, or no reader for it exists.
     """
     try:
-        identity = await client.ask({"verb": "Identify"}, parse_identity)
-        listing = _Listing(client, mirror, options, identity, progress)
-        await listing.run()
+        # The address of a new repository may be wrong, which need not take minutes to find out.
+        retries = None if mirror.state.passes else FIRST_RETRIES
+        identity = await client.ask({"verb": "Identify"}, parse_identity, retries=retries)
+        await _Listing(client, mirror, options, identity, report, progress).run()
     except RequestFailed as failure:
         raise _stopped(client, mirror, str(failure)) from None
-    return listing.report
 
 
 def _stopped(client: RepositoryClient, mirror: Mirror, why: str) -> RepositoryFailed:
@@ -89,14 +92,14 @@ class _Listing:
     mirror: Mirror
     options: ListOptions
     identity: Identity
+    report: ListReport
     progress: Progress
-    report: ListReport = field(default_factory=ListReport)
     idle_pages: int = 0
 
     async def run(self) -> None:
         list_ = self.mirror.state.list
         if list_ is None or (self.options.complete and list_.from_):
-            self._begin()
+            self._start()
         self.report.from_ = self._list.from_
         while True:
             while not self._list.ended:
@@ -116,13 +119,13 @@ class _Listing:
             raise ValueError("no list is in progress")
         return self.mirror.state.list
 
-    def _begin(self) -> None:
-        """Begin a new list."""
+    def _start(self) -> None:
+        """Start a new list."""
         number = self.mirror.state.passes + 1
-        list_ = ListState(self._start(), first_pass=number, pass_=number)
+        list_ = ListState(self._from(), first_pass=number, pass_=number)
         self.mirror.save(replace(self.mirror.state, passes=number, list=list_))
 
-    def _start(self) -> str:
+    def _from(self) -> str:
         """Return `from` of a new list, "" for a complete one."""
         state, settings, identity = self.mirror.state, self.client.settings, self.identity
         complete, days = parse_datestamp(state.complete_at), settings.full_every_days
@@ -134,8 +137,9 @@ class _Listing:
         return start_of_list(state.listed_at, identity.earliest, identity.granularity, overlap_hours=hours)
 
     def _restart(self, **changes: Any) -> None:
-        """Begin another pass through the list."""
+        """Start another pass through the list."""
         number = self.mirror.state.passes + 1
+        self.idle_pages = 0
         list_ = replace(self._list, pass_=number, token="", pages=0, size=0, new_in_pass=0)
         list_ = replace(list_, **changes)
         self.mirror.save(replace(self.mirror.state, passes=number, list=list_))

@@ -54,7 +54,7 @@ LIVE = "deleted = 0 AND problem = ''"
 
 @dataclass(frozen=True, slots=True)
 class ListState:
-    """The list in progress. A *pass* reads it from its first page; a restart begins another pass."""
+    """The list in progress. A *pass* reads it from its first page; a restart is another pass."""
 
     from_: str  # "" for a complete list
     first_pass: int
@@ -85,6 +85,18 @@ class MirrorState:
     listed_at: str = ""  # start of the last list that was read to its end
     complete_at: str = ""  # start of the last complete list that was read to its end
     sizes_are_exact: bool = True  # announced sizes of lists have not been wrong
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the repository and the times of its lists as JSON."""
+        times = {"listed_at": self.listed_at or None, "complete_at": self.complete_at or None}
+        return self.repository.as_record() | times | {"unfinished": self.list is not None}
+
+    @property
+    def described(self) -> str:
+        """The repository, and the time up to which it was harvested."""
+        until = f"up to {self.listed_at}" if self.listed_at else "not completely harvested yet"
+        unfinished = f"; a list is interrupted or running ({self.list.listed:,} records)" if self.list else ""
+        return f"{self.repository.name}, {until}{unfinished}"
 
 
 class Mirror:

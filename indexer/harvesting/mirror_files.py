@@ -2,14 +2,14 @@
 
 import sqlite3
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten
-from indexer.harvesting.mirror import DamagedState, Mirror, state_from
+from indexer.harvesting.mirror import DamagedState, Mirror, MirrorState, state_from
 from indexer.harvesting.repository import Repository
 
 ENDING = ".sqlite"
@@ -69,8 +69,8 @@ def map_sqlite_errors(path: Path, index: str) -> Iterator[None]:
         ) from error
 
 
-def repositories_in(folder: Path) -> Sequence[Repository]:
-    """Return the repositories with a mirror in a folder, by name."""
+def states_in(folder: Path) -> list[MirrorState]:
+    """Return the states of the mirrors in a folder, by name. Raises as `open_mirror`."""
     found = []
     for path in sorted(folder.glob(f"*{ENDING}")):
         with map_sqlite_errors(path, folder.parent.name):
@@ -80,5 +80,5 @@ def repositories_in(folder: Path) -> Sequence[Repository]:
             finally:
                 connection.close()
             if stored:
-                found.append(state_from(stored[0]).repository)
+                found.append(state_from(stored[0]))
     return found

@@ -70,7 +70,7 @@ class Repository:
         return {"url": self.url, "set": self.set, "metadata_prefix": self.metadata_prefix}
 
     def request(self, arguments: Mapping[str, str]) -> str:
-        """Return the address of a request; the address of some repositories has a query of its own."""
+        """Return the address of a request; the addresses of some repositories contain a query."""
         return f"{self.url}{'&' if '?' in self.url else '?'}{urlencode(arguments, quote_via=quote, safe='')}"
 
     def list_arguments(self, *, from_: str = "", token: str = "") -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Dublin Core: simple (oai_dc) and qualified (dcterms) elements of one record as a record with Paper's keys.
 
-The elements are those of DCMI Metadata Terms (https://www.dublincore.org/specifications/dublin-core/dcmi-terms/),
+The elements of DCMI Metadata Terms (https://www.dublincore.org/specifications/dublin-core/dcmi-terms/) are
 recognised by their local names, so that all containers (oai_dc, qualifieddc) are read. An element may be
 repeated, also once per language.
 """
@@ -60,7 +60,7 @@ def has_elements(record: Element) -> bool:
 
 
 def paper_record(record: Element, *, identifier: str) -> dict[str, Any]:
-    """Return a record with Paper's keys; elements without a key of their own keep their names.
+    """Return a record with Paper's keys; elements without such a key keep their names.
 
     Titles and descriptions in two languages become title and title2, abstract and abstract2; the language of
     the paper, by `language` or by its title, comes first. Descriptions of one language are joined. Beside one

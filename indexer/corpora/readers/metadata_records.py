@@ -36,7 +36,7 @@ def read_metadata(metadata: bytes, identifier: str, source: str) -> Item:
     if dublin_core.has_elements(root):
         record = dublin_core.paper_record(root, identifier=paper_id(identifier))
         if not record.keys() & {"title", "abstract"}:
-            return dead_letter(identifier, 0, "neither a title nor a description", metadata)
+            return dead_letter(identifier, 0, "no title and no description", metadata)
         return admitted({"source": source, **record}, identifier, 0, metadata)
     return _read_by_format(root, metadata, identifier, source)
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
+from base.progress import no_progress
 from indexer.harvest import HarvestOptions, harvest, update
 from indexer.harvesting.repository import Repository
 from indexer.ingest import IngestRequest
@@ -23,19 +24,28 @@ class Pauses:
         self.seconds[seconds] += 1
 
 
-def settings_of(home, **harvest_settings):
+def settings_of(home, *, commit_every=20_000, **harvest_settings):
     given = {"delay_s": 0, "retries": 3} | harvest_settings
-    return IndexerSettings(home=home, workers=1, harvest=HarvestSettings(**given))
+    return IndexerSettings(home=home, workers=1, commit_every=commit_every, harvest=HarvestSettings(**given))
 
 
 def first_harvest(
-    home, path, *, set_="", prefix="oai_dc", name=NAME, pause=None, partial=False, settings=None, **options
+    home,
+    path,
+    *,
+    set_="",
+    prefix="oai_dc",
+    pause=None,
+    partial=False,
+    settings=None,
+    progress=None,
+    **options,
 ):
     """Do what `shrag index oai:…` does."""
     options_ = HarvestOptions(pause=pause or Pauses(), partial=partial)
     repository = Repository.of(path, set_=set_, metadata_prefix=prefix)
-    request = IngestRequest(name, (path,), **options)
-    return harvest(repository, request, settings or settings_of(home), options_)
+    request = IngestRequest(NAME, (path,), **options)
+    return harvest(repository, request, settings or settings_of(home), options_, progress or no_progress)
 
 
 def next_harvest(home, path, *, set_="", name=NAME, settings=None, **options):

@@ -46,6 +46,8 @@ class Served:
     expired: set[str] = field(default_factory=set)
     before_answer: Callable[[int], None] = lambda number: None
     lock: threading.Lock = field(default_factory=threading.Lock)
+    changes: int = 0
+    _listed: tuple[object, list[Kept]] = (None, [])
 
     @property
     def verbs(self) -> Counter[str]:
@@ -60,9 +62,11 @@ class Served:
     ) -> None:
         """Add or change a record now."""
         self.records[identifier] = Kept(identifier, self.now, list(fields), sets, metadata)
+        self.changes += 1
 
     def delete(self, identifier: str) -> None:
         """Delete a record; a repository without persistent deletions forgets it."""
+        self.changes += 1
         if self.deletions == "no":
             del self.records[identifier]
         else:
@@ -76,6 +80,12 @@ class Served:
 
     def listing(self, from_: str, set_: str) -> list[Kept]:
         """Return the records in the order of their datestamps, as repositories with a database do."""
+        key = self.changes, len(self.records), from_, set_
+        if self._listed[0] != key:
+            self._listed = key, self._sorted(from_, set_)
+        return self._listed[1]
+
+    def _sorted(self, from_: str, set_: str) -> list[Kept]:
         chosen = [
             each
             for each in self.records.values()

@@ -146,8 +146,8 @@ BOMB = (
         (b"\x1f\x8b\x08\x00", "XML"),
         (document("<ListRecords>")[:80].encode(), "XML"),
         (document(f"<ListRecords>{record('a')}</ListRecords>")[:-50].encode(), "XML"),
-        (document("").encode(), "neither"),
-        (document("<Identify/>").encode(), "neither"),
+        (document("").encode(), "no records"),
+        (document("<Identify/>").encode(), "no records"),
         (document("<ListRecords/>", "rss").encode(), "rss"),
         ((BOMB + document("<ListRecords>&e9;</ListRecords>")).encode(), "DOCTYPE"),
         (

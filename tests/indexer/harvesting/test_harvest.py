@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from base.errors import InvalidCall, Remedy
-from indexer.errors import EmptyCorpus, IndexBusy, IndexDamaged, StrictRefusal, UnknownIndex
+from indexer.errors import EmptyCorpus, IndexBusy, IndexDamaged, RepositoryFailed, StrictRefusal, UnknownIndex
 from indexer.harvest import harvested_indexes, harvested_repositories
 from indexer.harvesting.mirror_files import harvest_lock
 from indexer.ingest import remove_records
@@ -174,9 +174,22 @@ def test_an_index_may_lose_all_records_by_deletions(tmp_path):
     assert sorted(published(tmp_path)) == ["oai:t:1"]
 
 
-def test_an_empty_repository_is_refused(tmp_path):
-    with repository(filled(0)) as path, pytest.raises(EmptyCorpus):
+def test_an_empty_repository_is_refused_and_leaves_nothing(tmp_path):
+    with repository(filled(0)) as path, refusal(EmptyCorpus, path):
         first_harvest(tmp_path, path)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_repository_without_an_answer_leaves_other_harvests_alone(tmp_path):
+    served = filled(5)
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+        with pytest.raises(RepositoryFailed):
+            first_harvest(tmp_path, "oai:http://127.0.0.1:9/oai")
+
+    assert [each.path for each in harvested_repositories(IndexerSettings(home=tmp_path), NAME)] == [path]
+    assert published(tmp_path) == expected(served)
 
 
 def test_a_deleted_record_can_return(tmp_path):
@@ -378,3 +391,22 @@ def test_a_first_harvest_that_was_interrupted_is_completed_by_its_own_command(tm
 
     with refusal(InvalidCall, "not published"):
         harvested_repositories(IndexerSettings(home=tmp_path), NAME)
+
+
+def test_an_interrupted_first_build_is_resumed(tmp_path):
+    served, stages = filled(35), []
+    settings = settings_of(tmp_path, commit_every=10)
+
+    def interrupt(stage, done, total):
+        stages.append(stage)
+        if stages.count("committing") == 2:
+            raise KeyboardInterrupt
+
+    with repository(served) as path:
+        with pytest.raises(KeyboardInterrupt):
+            first_harvest(tmp_path, path, settings=settings, progress=interrupt)
+        stages.clear()
+        first_harvest(tmp_path, path, settings=settings, progress=lambda stage, *_: stages.append(stage))
+
+    assert "reading" in stages  # records of the first call, which are not analysed again
+    assert published(tmp_path) == expected(served)

@@ -100,7 +100,9 @@ def test_partial_indexes_and_fails(home):
 
     assert (ended.code, again.code) == (1, 1)
     assert "10 passages of 10 papers" in ended.out
-    assert "badResumptionToken" in json.loads(again.out)["harvests"][0]["harvest"]["error"]
+    (record,) = json.loads(again.out)["harvests"]
+    assert (record["harvest"]["restarts"], record["harvest"]["records"]) == (6, 50)
+    assert "badResumptionToken" in record["harvest"]["error"]
 
 
 @pytest.mark.parametrize(
@@ -131,3 +133,26 @@ def test_a_repository_that_cannot_be_reached_is_named(home):
 
     assert ended.code == 1
     assert "oai:http://127.0.0.1:9/oai: it cannot be reached" in ended.err
+    assert list(home.iterdir()) == []
+
+
+def test_an_index_shows_how_far_it_is_harvested(home):
+    served = filled(25)
+    with repository(served) as path:
+        call("index", path, "--name", NAME)
+        served.faults = dict.fromkeys(range(8, 20), web_page)
+        call("harvest", NAME)
+        shown = call("indexes", "show", NAME)
+        record = json.loads(call("indexes", "show", NAME, "--json").out)
+
+    assert f"{path}, up to 2024-05-01T09:25:00Z; a list is interrupted or running (20 records)" in shown.out
+    assert record["harvests"] == [
+        {
+            "url": path.removeprefix("oai:"),
+            "set": "",
+            "metadata_prefix": "oai_dc",
+            "listed_at": "2024-05-01T09:25:00Z",
+            "complete_at": "2024-05-01T09:25:00Z",
+            "unfinished": True,
+        }
+    ]

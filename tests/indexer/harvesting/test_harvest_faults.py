@@ -15,10 +15,11 @@ from tests.indexer.harvesting.harvests import (
     version,
 )
 from tests.indexer.harvesting.repository import FAULTS, bad_token, cut_xml, repository, reset, unavailable
+from tests.needs import mostly_slow
 from tests.refusals import refusal
 
 
-@pytest.mark.parametrize("at", [1, 2, 3, 5])
+@pytest.mark.parametrize("at", mostly_slow([1, 2, 3, 5], quick={3}))
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_one_request_loses_nothing(fault, at, tmp_path):
     served = filled(35, faults={at: FAULTS[fault]})
