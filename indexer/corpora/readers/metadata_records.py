@@ -7,7 +7,7 @@ from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import fromstring
 
 from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
-from indexer.corpora.readers import READERS, dublin_core
+from indexer.corpora.readers import READERS, oai_dc
 from indexer.corpora.readers.detection import format_of
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.streams import Stream
@@ -33,8 +33,8 @@ def read_metadata(metadata: bytes, identifier: str, source: str) -> Item:
         root: Element = fromstring(metadata, forbid_dtd=True)
     except (DefusedXmlException, ParseError, ValueError) as error:
         return dead_letter(identifier, 0, f"its metadata are not valid XML: {error}", metadata)
-    if dublin_core.has_elements(root):
-        record = dublin_core.paper_record(root, identifier=paper_id(identifier))
+    if oai_dc.has_elements(root):
+        record = oai_dc.paper_record(root, identifier=paper_id(identifier))
         if not record.keys() & {"title", "abstract"}:
             return dead_letter(identifier, 0, "no title and no description", metadata)
         return admitted({"source": source, **record}, identifier, 0, metadata)

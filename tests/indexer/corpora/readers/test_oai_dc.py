@@ -5,7 +5,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.dublin_core import earliest_year, paper_record
+from indexer.corpora.readers.oai_dc import earliest_year, paper_record
 from indexer.corpora.readers.items import DeadLetter
 from indexer.corpora.readers.metadata_records import read_metadata
 
