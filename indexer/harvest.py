@@ -3,7 +3,7 @@
 import asyncio
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -110,7 +110,8 @@ def _mirror(folder: Path, repository: Repository, name: str, settings: IndexerSe
             (folder / f"{repository.slug}{ENDING}").unlink(missing_ok=True)
             if not states_in(folder):
                 shutil.rmtree(folder, ignore_errors=True)
-                discard_folder(name, settings)
+                with suppress(RemediableError):
+                    discard_folder(name, settings)
         raise
 
 
@@ -162,7 +163,8 @@ def _publish(
             raise EmptyCorpus(f"{state.repository.name} lists no records", remedy=remedy) from None
         if base is None:
             raise
-        notes.append(error.what)
+        if changes.total_bytes:  # all of them invalid; otherwise the deleted records were not in the index
+            notes.append(error.what)
         return None
 
 

@@ -1,6 +1,7 @@
 """One record of a repository in XML as a paper: Dublin Core, or any format that has a reader."""
 
 import io
+import unicodedata
 from xml.etree.ElementTree import Element, ParseError
 
 from defusedxml.common import DefusedXmlException
@@ -15,9 +16,10 @@ from indexer.errors import UnknownFormat
 
 
 def paper_id(identifier: str) -> str:
-    """Return the id of a record's paper: its identifier, with white space and controls as %20, %0A."""
+    """Return the id of a record's paper: its identifier, composed, with white space as %20."""
     return FORBIDDEN_IN_IDENTIFIERS.sub(
-        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()), identifier
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()),
+        unicodedata.normalize("NFC", identifier),
     )
 
 

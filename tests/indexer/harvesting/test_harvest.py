@@ -1,6 +1,7 @@
 """Harvests into an index: the first one, changes, deletions, and what else happens to the index."""
 
 import shutil
+import unicodedata
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -356,6 +357,30 @@ def test_an_update_of_invalid_records_alone_publishes_nothing_and_says_so(tmp_pa
 
     assert report.built is None
     assert "oai:t:empty" in report.listed.notes[0]
+
+
+def test_a_deletion_of_a_record_that_the_index_lacks_publishes_nothing(tmp_path):
+    served = filled(5)
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+        remove_records(NAME, ["oai:t:1"], IndexerSettings(home=tmp_path))
+        served.delete("oai:t:1")
+        report = next_harvest(tmp_path, path)
+
+    assert (report.built, report.listed.notes) == (None, [])
+
+
+def test_identifiers_are_composed_for_deletions_too(tmp_path):
+    served = filled(1)
+    decomposed = unicodedata.normalize("NFD", "oai:논문:1")
+    served.put(decomposed, ("title", "A"), ("description", "B"))
+    with repository(served) as path:
+        first_harvest(tmp_path, path)
+        assert "oai:논문:1" in published(tmp_path)
+        served.delete(decomposed)
+        next_harvest(tmp_path, path)
+
+    assert sorted(published(tmp_path)) == ["oai:t:0"]
 
 
 def test_an_index_with_harvested_records_can_be_deleted(tmp_path):

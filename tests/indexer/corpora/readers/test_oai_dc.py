@@ -5,9 +5,9 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from indexer.corpora.papers import Paper
-from indexer.corpora.readers.oai_dc import earliest_year, paper_record
 from indexer.corpora.readers.items import DeadLetter
 from indexer.corpora.readers.metadata_records import read_metadata
+from indexer.corpora.readers.oai_dc import earliest_year, paper_record
 
 LONG_KOREAN = "논에서 나오는 메탄을 측정하였다. " * 20
 LONG_ENGLISH = "Methane from rice paddies was measured. " * 10
