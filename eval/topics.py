@@ -48,6 +48,8 @@ def _from_columns(line: str, where: str) -> tuple[str, str]:
     query_id, tab, question = line.partition("\t")
     if not tab:
         raise BadTopics(f"{where}: one column instead of two: id, tab, question")
+    if "\r" in question:
+        raise BadTopics(f"{where}: a carriage return within the line; end lines with a line feed")
     return query_id, question
 
 

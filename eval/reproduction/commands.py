@@ -12,6 +12,7 @@ from base.terminal.call_options import call_options
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from eval.reproduction.benchmarks.import_command import import_command
 from eval.reproduction.experiment import Experiment, ExperimentCall, Outcome, experiments
 from retriever.options import COMPLETIONS
 
@@ -24,6 +25,9 @@ FOLDER = PathParameter(exists=True, file_okay=False)
 @click.group("experiment")
 def experiment() -> None:
     """Make a table or figure of a paper on your own index and judgements."""
+
+
+experiment.add_command(import_command)
 
 
 parallel_option = click.option(

@@ -25,7 +25,7 @@ SECONDS = "seconds"  # key of a topic's times, which are not among the results
 
 
 class ExperimentCall(Call):
-    """The options of every experiment; `files` names the fields that are paths of inputs."""
+    """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
 
     files: ClassVar[tuple[str, ...]] = ()
 
@@ -119,19 +119,44 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a panel, with its value and a note above it."""
+
+    label: str
+    value: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BarPanel:
+    """A panel of a figure with bars on a logarithmic scale; values below 1 have no bar.
+
+    Args:
+        title: above the panel.
+        up: label of the vertical axis.
+        bars: from left to right.
+    """
+
+    title: str
+    up: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
 
     name: str
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel | BarPanel, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The tables and figures of an experiment, made from the records of its topics.
 
-    `main` has the main numbers by name, for a comparison with published values.
+    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
+    the folder by name, such as a table of answers.
     """
 
     tables: tuple[Table, ...]
@@ -139,6 +164,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     main: Mapping[str, float] = field(default_factory=dict)
     runs: Mapping[str, Run] = field(default_factory=dict)  # in addition to the rankings of the topics
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +195,7 @@ class Experiment:
         topic: computes the result of one topic, from call, materials, query_id and question.
         summary: computes the outcome from call, materials, and the records in the order of the topics.
         opened: opens the inputs; by default `opened_materials`, which reads topics, qrels and an index.
-        published: published values, by the names of `Outcome.main`.
+        published: published values, by the names of `Outcome.main`; the data may follow the name.
         shown: names of `Outcome.main` for the overview of results; by default all.
         requires: requirements besides the inputs, such as a language model.
         sample: inputs of a run on the sample; None if there are none.

@@ -1,5 +1,6 @@
 """Inputs of an experiment: an open index, topics, judgements, settings and models."""
 
+import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
@@ -7,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
+from base.amounts import counted
 from base.errors import InvalidCall
 from eval.manifest import index_record
 from eval.qrels import Qrels, read_qrels
 from eval.reproduction.experiment import ExperimentCall, JudgedCall
+from eval.reproduction.judged_ids import in_unit_of
 from eval.topics import read_topics
-from eval.units import MadeRun, in_one_unit
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from indexer.options import chosen_index
@@ -100,6 +102,7 @@ class Materials:
         qrels: in the unit of the index.
         inputs: the files that were read, by the name of the option.
         unjudged: number of topics without a relevant judgement, which are left out.
+        gaps: notes about judgements without a topic, and judged ids that the index lacks.
         settings: settings of all stages; without a language model unless the call uses it.
         model: the language model, if the call uses it.
         models: the same model with other seeds.
@@ -111,13 +114,15 @@ class Materials:
     qrels: Qrels = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     unjudged: int = 0
+    gaps: tuple[str, ...] = ()
     model: LanguageModel | None = None
     models: Models | None = None
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note about topics without a relevant judgement."""
+        """Return notes about topics without a relevant judgement, and about judgements without a topic."""
         missing = self.unjudged
-        return (f"{missing} topics without a relevant judgement are left out.",) if missing else ()
+        left_out = f"{missing} topics without a relevant judgement are left out."
+        return (left_out, *self.gaps) if missing else self.gaps
 
     def id_of(self, hit: EngineHit) -> str:
         """Return the id of a hit in the unit of the index."""
@@ -163,26 +168,62 @@ def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
         yield index
 
 
-@contextmanager
-def opened_materials(call: JudgedCall) -> Iterator[Materials]:
-    """Open the index and read topics and qrels; close the index at the end.
+@dataclass(frozen=True, slots=True)
+class JudgedTopics:
+    """Topics with a relevant judgement, all qrels, the number of other topics, notes, and the files."""
+
+    topics: Mapping[str, str]
+    qrels: Qrels
+    unjudged: int
+    gaps: tuple[str, ...]  # notes about judgements without a topic
+    inputs: Mapping[str, Input]
+
+
+def read_judged(topics_path: str, qrels_path: str) -> JudgedTopics:
+    """Read topics and qrels.
 
     Raises:
         BadTopics, BadQrels: with file and line.
         InvalidCall: no topic has a relevant judgement.
-        ResourceError: as `open_index`.
     """
-    inputs = {"topics": Input(call.topics), "qrels": Input(call.qrels)}
-    topics, qrels = read_topics(call.topics, inputs["topics"]), read_qrels(call.qrels, inputs["qrels"])
+    inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
+    topics, qrels = read_topics(topics_path, inputs["topics"]), read_qrels(qrels_path, inputs["qrels"])
     judged = {
         query_id: question
         for query_id, question in topics.items()
         if any(grade > 0 for grade in qrels.get(query_id, {}).values())
     }
     if not judged:
-        raise InvalidCall(f"no topic of {call.topics} has a relevant judgement in {call.qrels}")
-    settings = settings_for(call)
+        raise InvalidCall(
+            f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
+            f"({next(iter(qrels))}, …)"
+        )
+    return JudgedTopics(judged, qrels, len(topics) - len(judged), _without_topic(qrels, topics), inputs)
+
+
+def _without_topic(qrels: Qrels, topics: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a note about judged questions that are not among the topics."""
+    unasked = [query_id for query_id in qrels if query_id not in topics]
+    number = counted(len(unasked), "judged question")
+    return (f"{number} not among the topics ({unasked[0]}, …).",) if unasked else ()
+
+
+@contextmanager
+def opened_materials(call: JudgedCall, *, by_id: bool = True) -> Iterator[Materials]:
+    """Open the index and read topics and qrels; close the index at the end.
+
+    Without `by_id`, documents are identified by other means, and the ids of the qrels may be unknown.
+
+    Raises:
+        BadTopics, BadQrels, InvalidCall: as `read_judged`.
+        NothingJudged: no relevant id is in the index.
+        ResourceError: as `open_index`.
+    """
+    judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
     with opened_index(call.index, settings) as index:
-        if index.manifest.unit == "paper":
-            qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        yield Materials(index, judged, settings, qrels, inputs, len(topics) - len(judged))
+        qrels = judged.qrels
+        notes: tuple[str, ...] = ()
+        if by_id:
+            qrels, notes = asyncio.run(in_unit_of(index, qrels, list(judged.topics), call.qrels))
+        gaps = (*judged.gaps, *notes)
+        yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged, gaps)

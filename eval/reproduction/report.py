@@ -25,7 +25,14 @@ dd { margin: 0; }
 
 def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
     """Format the tables, the figures' files and the notes."""
-    parts = [f"# {experiment.title}", f"Reproduces {experiment.source}.", experiment.description]
+    return markdown_of(
+        experiment.title, [f"Reproduces {experiment.source}.", experiment.description], outcome
+    )
+
+
+def markdown_of(title: str, paragraphs: Sequence[str], outcome: Outcome) -> str:
+    """Format a title, paragraphs, the tables, the figures' files and the notes."""
+    parts = [f"# {title}", *paragraphs]
     for table in _lasting(outcome):
         rows = [
             table.columns,
@@ -44,6 +51,18 @@ def as_page(
     experiment: Experiment, outcome: Outcome, drawings: Mapping[str, bytes], manifest: Mapping[str, Any]
 ) -> str:
     """Return the page: tables, figures as inline SVG, notes, and the inputs of the results."""
+    paragraphs = [f"Reproduces {experiment.source}.", *experiment.description.split("\n\n")]
+    return page_of(experiment.title, paragraphs, outcome, drawings, _made_from(manifest))
+
+
+def page_of(
+    title: str,
+    paragraphs: Sequence[str],
+    outcome: Outcome,
+    drawings: Mapping[str, bytes],
+    made: Mapping[str, str],
+) -> str:
+    """Return a page; `made` names the inputs of the results."""
     figures = [
         element(
             "figure",
@@ -54,12 +73,10 @@ def as_page(
         for figure in outcome.figures
         if f"{figure.name}.svg" in drawings
     ]
-    made = _made_from(manifest)
     listed = [html(element("dt", None, name), element("dd", None, value)) for name, value in made.items()]
     body = html(
-        element("h1", None, experiment.title),
-        element("p", None, f"Reproduces {experiment.source}."),
-        [element("p", None, _with_code(part)) for part in experiment.description.split("\n\n")],
+        element("h1", None, title),
+        [element("p", None, _with_code(part)) for part in paragraphs],
         figures,
         [_table(table) for table in _lasting(outcome)],
         element("h2", None, "Notes"),
@@ -70,7 +87,7 @@ def as_page(
     head = html(
         element("meta", {"charset": "utf-8"}),
         element("meta", {"name": "viewport", "content": "width=device-width"}),
-        element("title", None, experiment.title),
+        element("title", None, title),
         element("style", None, Markup(STYLE)),
     )
     page = element("html", {"lang": "en"}, element("head", None, head), element("body", None, body))

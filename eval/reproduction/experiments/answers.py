@@ -10,6 +10,7 @@ the topics for AUROC and for the risk-coverage curve. An answered topic is an er
 relevant.
 """
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,10 +24,11 @@ from base.calls import IN_FIELD, Flag, Section
 from base.errors import InvalidCall
 from eval.accepted import read_accepted
 from eval.qrels import read_qrels
-from eval.reproduction.abstention import QUOTED, REMOVED
-from eval.reproduction.answer_tables import summary
+from eval.reproduction.answering.abstention import QUOTED, REMOVED
+from eval.reproduction.answering.answer_tables import summary
+from eval.reproduction.answering.judged_answers import answer_record, id_of, likelihood_of, without_answer
 from eval.reproduction.experiment import SECONDS, Experiment, JudgedCall, SampleRun, TopicResult
-from eval.reproduction.judged_answers import answer_record, id_of, likelihood_of, without_answer
+from eval.reproduction.judged_ids import in_unit_of
 from eval.reproduction.materials import (
     Input,
     Materials,
@@ -37,7 +39,6 @@ from eval.reproduction.materials import (
 )
 from eval.runs import as_written
 from eval.topics import read_topics
-from eval.units import MadeRun, in_one_unit
 from generator.calls import MOST_EVIDENCE
 from generator.pipeline import AskRequest, Settings, answer_question
 from generator.settings import EVIDENCE
@@ -111,11 +112,11 @@ def opened(call: Answers) -> Iterator[AnswerMaterials]:
         inputs["answers"] = Input(call.answers)
         accepted = read_accepted(call.answers, inputs["answers"])
     settings = settings_for(call)
+    judged = [query_id for query_id in topics if query_id in qrels]
     with opened_index(call.index, settings) as index:
-        if index.manifest.unit == "paper":
-            qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
+        qrels, notes = asyncio.run(in_unit_of(index, qrels, judged, call.qrels))
         of_topics = {query_id: qrels.get(query_id, {}) for query_id in topics}
-        yield AnswerMaterials(index, topics, settings, of_topics, inputs, accepted=accepted)
+        yield AnswerMaterials(index, topics, settings, of_topics, inputs, gaps=notes, accepted=accepted)
 
 
 async def answers_of_topic(

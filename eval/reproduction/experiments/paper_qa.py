@@ -15,7 +15,8 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from eval.paper_questions import PaperQuestion
-from eval.reproduction.answer_records import answer_record, judged_accuracy, mean_of
+from eval.reproduction.answering.answer_records import answer_record, judged_accuracy, mean_of
+from eval.reproduction.answering.question_materials import QuestionCall, QuestionMaterials, opened_questions
 from eval.reproduction.experiment import (
     SECONDS,
     Cell,
@@ -26,7 +27,6 @@ from eval.reproduction.experiment import (
     Table,
     TopicResult,
 )
-from eval.reproduction.question_materials import QuestionCall, QuestionMaterials, opened_questions
 from eval.runs import as_written
 from eval.significance import compare
 from generator.answers.answer import EXTRACTIVE

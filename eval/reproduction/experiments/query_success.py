@@ -7,7 +7,6 @@ such as MIRACL's, a topic may also succeed by another passage of a relevant arti
 compares titles.
 """
 
-import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
@@ -18,6 +17,7 @@ from base.calls import Flag, Section
 from eval.reproduction.experiment import Cell, Experiment, JudgedCall, Outcome, Record, Table, TopicResult
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, retrieve
+from eval.significance import wilson
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 
@@ -25,7 +25,6 @@ from indexer.corpora.papers import language_of
 PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
 BOTH = "both"
 LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "other")}
-Z = 1.959964  # quantile of the normal distribution for a two-sided interval of 95 %
 
 
 class QuerySuccess(JudgedCall):
@@ -129,14 +128,6 @@ def _rate(topics: Sequence[Record], part: str) -> float:
     """Return the percentage of topics in which a part of the record is true."""
     successes: int = sum(topic[part] for topic in topics)
     return 100 * successes / len(topics)
-
-
-def wilson(successes: int, total: int) -> tuple[float, float]:
-    """Return the bounds, 0 to 1, of the 95 % interval of a proportion (Wilson, JASA 22, 1927)."""
-    share, spread = successes / total, Z**2 / total
-    middle = share + spread / 2
-    half = Z * math.sqrt(share * (1 - share) / total + spread / (4 * total))
-    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
 EXPERIMENT = Experiment(

@@ -160,7 +160,12 @@ def test_each_model_has_a_row_and_its_seconds(run, model, tmp_path):
 
 def test_models_are_asked_by_their_names(run, model, monkeypatch):
     asked, reply_to = set(), fixture_model.reply_to
-    monkeypatch.setattr(fixture_model, "reply_to", lambda body: asked.add(body["model"]) or reply_to(body))
+
+    def noting(body):
+        asked.add(body["model"])
+        return reply_to(body)
+
+    monkeypatch.setattr(fixture_model, "reply_to", noting)
     run("--model", "--models", "one,two")
     assert asked == {"one", "two", MODEL}  # MODEL judges
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from eval.answer_quality.selective import best_risks, risk_at, risks
 from eval.experiments.measures import area_under_curve
+from eval.reproduction.answering.judged_answers import AnswerRecord
 from eval.reproduction.experiment import Cell, Figure, Line, Panel, Record, Table
-from eval.reproduction.judged_answers import AnswerRecord
 from retriever.searching.answerability import THRESHOLD
 
 QUOTED = "quoted sentences"  # the system without a language model

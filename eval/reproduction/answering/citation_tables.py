@@ -5,8 +5,8 @@ from typing import TypeAlias
 
 from eval.answer_quality.agreement import agreement
 from eval.answer_quality.citations import NOT_JUDGED, Judged, citation_scores
+from eval.reproduction.answering.judged_answers import AnswerRecord
 from eval.reproduction.experiment import Cell, Table
-from eval.reproduction.judged_answers import AnswerRecord
 from generator.checking.signs import Sign
 
 ByName: TypeAlias = Mapping[str, Sequence[AnswerRecord]]  # the answers of each system

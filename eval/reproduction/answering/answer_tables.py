@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from eval.answer_quality.citations import citation_scores
-from eval.reproduction.abstention import (
+from eval.reproduction.answering.abstention import (
     MEASURES,
     abstention_table,
     all_decisions,
@@ -12,7 +12,7 @@ from eval.reproduction.abstention import (
     decisions_table,
     risk_coverage_figure,
 )
-from eval.reproduction.citation_tables import (
+from eval.reproduction.answering.citation_tables import (
     BY_RULES,
     DEFINITIONS,
     RULES,
@@ -24,8 +24,8 @@ from eval.reproduction.citation_tables import (
     rules_table,
     signs_table,
 )
+from eval.reproduction.answering.judged_answers import AnswerRecord
 from eval.reproduction.experiment import SECONDS, Cell, JudgedCall, Outcome, Record, Table
-from eval.reproduction.judged_answers import AnswerRecord
 from eval.reproduction.materials import Materials
 from generator.prompts import load_prompt
 
