@@ -161,16 +161,22 @@ def write_files(
 ) -> dict[str, str]:
     """Write results and other files by name, and then the manifest; return the SHA-256 of each result.
 
+    Unchanged results of an earlier run that this one does not have are removed.
+
     Raises:
         OutputNotWritten: the disk is full, or permission is missing.
     """
     digests: dict[str, str] = {}
+    earlier = _manifest(path) if (path / MANIFEST).exists() else None
     write_output(path / MANIFEST, UNFINISHED)
     for name, content in results:
         _write(path / name, content)
         digests[name] = hashlib.sha256(content).hexdigest()
     for name, content in others:
         _write(path / name, content)
+    for name, digest in (earlier.results if earlier else {}).items():
+        if name not in digests and not _changed(path, name, digest):
+            (path / name).unlink(missing_ok=True)
     manifest = json.dumps({**record, RESULTS: digests}, ensure_ascii=False, indent=1)
     _write(path / MANIFEST, (manifest + "\n").encode())
     return digests
