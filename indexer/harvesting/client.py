@@ -95,7 +95,7 @@ class RepositoryClient:
         Args:
             arguments: verb and arguments of the request.
             parse: parses the content; raises Malformed for an invalid answer, which is requested again.
-            retries: at most so many; default is the setting.
+            retries: maximum number of retries; default is the setting, which is never exceeded.
 
         Raises:
             RequestFailed: the last retry failed, a retry is useless, or the requested pause is too long.
