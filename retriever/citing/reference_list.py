@@ -52,8 +52,8 @@ def reference_list(
         references: the papers; a numbered style numbers them in this order.
         groups: ids of papers that are cited together; an unknown id is left out.
 
-    Papers of an author-date style are sorted; in the Korean style, papers in Hangul come first. Papers with the same
-    citation get a letter after the year, or in MLA their title.
+    Papers of an author-date style are sorted; in the Korean style, papers in Hangul come first. Papers with
+    the same citation get a letter after the year, or in MLA their title.
 
     Raises:
         BadFilter: no style has that name.
