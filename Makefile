@@ -19,7 +19,7 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-citing install-elasticsearch install-models install-hub install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
+.PHONY: help install install-citing install-elasticsearch install-models install-hub install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
@@ -33,6 +33,8 @@ install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the clie
 install-models: .venv/.installed-models  ## the same with what encodes texts in process (torch, some GB)
 
 install-hub: .venv/.installed-hub  ## the same with what reads corpora of the Hugging Face hub
+
+install-parquet: .venv/.installed-parquet  ## the same with what reads Parquet files
 
 install-pdf: .venv/.installed-pdf  ## the same with what reads PDFs
 
@@ -118,6 +120,8 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--output-file requirements/models.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra hub --constraints requirements/models.txt \
 		--output-file requirements/hub.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra parquet --constraints requirements/hub.txt \
+		--output-file requirements/parquet.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra pdf --constraints requirements/hub.txt \
 		--output-file requirements/pdf.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra plots --constraints requirements/models.txt --constraints requirements/hub.txt \
@@ -130,7 +134,7 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--constraints requirements/elasticsearch.txt --constraints requirements/pdf.txt \
 		--constraints requirements/server.txt --output-file requirements/quick.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra dev --extra quick --extra plots --extra elasticsearch --extra models --extra hub \
-		--extra pdf --extra server --extra citing --constraints requirements/models.txt --constraints requirements/hub.txt \
+		--extra parquet --extra pdf --extra server --extra citing --constraints requirements/models.txt --constraints requirements/hub.txt \
 		--constraints requirements/pdf.txt \
 		--constraints requirements/server.txt --constraints requirements/plots.txt \
 		--constraints requirements/quick.txt --output-file requirements/dev.txt

@@ -4,13 +4,12 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Iterator, Mapping
-from importlib import import_module
 
 import click
 
 from base import errors as base_errors
 from base.remedies import INDEX_CALLED_FOR, describe_error
+from base.terminal.lazy_commands import LazyGroup
 from base.terminal.output import echo, echo_lines
 from base.terminal.standard_streams import flush_standard_output, standard_streams
 from eval import errors as eval_errors
@@ -54,6 +53,7 @@ LONGEST_MESSAGE = 4_000  # characters; messages may quote input of any length
 COMMANDS = {
     "analyze": ("indexer.commands:analyze", "Turn texts into tokens."),
     "ask": ("generator.commands:ask", "Answer a question from the five best papers, with citations."),
+    "benchmark": ("eval.judging.commands:benchmark", "Make topics and qrels for your own corpus."),
     "bundle": ("stack.commands:bundle", "Collect the files for a machine without internet."),
     "citations": (
         "retriever.citation_commands:citations",
@@ -83,36 +83,9 @@ COMMANDS = {
 }
 
 
-class LazyCommands(Mapping[str, click.Command]):
-    """The commands by name; each is imported when it is looked up."""
-
-    def __getitem__(self, name: str) -> click.Command:
-        """Import a command."""
-        module, _, attribute = COMMANDS[name][0].partition(":")
-        command: click.Command = getattr(import_module(module), attribute)
-        return command
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the names of the commands."""
-        return iter(COMMANDS)
-
-    def __len__(self) -> int:
-        """Return the number of commands."""
-        return len(COMMANDS)
-
-
-class CommandLine(click.Group):
-    """The group of all commands; its help imports none of them."""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """Write the list of commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
-
-
 @click.group(
-    cls=CommandLine,
-    commands=LazyCommands(),
+    cls=LazyGroup,
+    locations=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")

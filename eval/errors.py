@@ -7,7 +7,9 @@ EvalError
 ├── RunBusy         another process is making the same run
 ├── BadMeasure      an unknown measure, or one that cannot be computed here
 ├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
-└── NothingJudged   no judgements to compute a score
+├── NothingJudged   no judgements to compute a score
+├── BadBenchmark    files of a published or a new benchmark are missing or damaged; names file and line
+└── BenchmarkBusy   another process is writing to the same folder of a benchmark
 """
 
 
@@ -41,3 +43,11 @@ class NothingJudged(EvalError):
 
 class UnitsDiffer(EvalError):
     """A run ranks papers and the qrels judge passages, or the reverse, and they have no paper in common."""
+
+
+class BadBenchmark(EvalError):
+    """Files of a published or a new benchmark are missing or damaged."""
+
+
+class BenchmarkBusy(EvalError):
+    """Another process is writing to the same folder of a benchmark."""

@@ -1,4 +1,4 @@
-"""Input files of an evaluation: numbered lines, optionally gzipped."""
+"""Input files of an evaluation: numbered lines or blocks of lines, optionally gzipped."""
 
 import gzip
 import io
@@ -12,8 +12,11 @@ from base.files.regular_files import open_regular
 from eval.errors import EvalError
 
 GZIP_MAGIC = b"\x1f\x8b"
+MARK = "\ufeff"  # byte order mark; also starts later lines of files that were joined
+BLOCK = 131_072  # bytes
 LONGEST_LINE = 1_000_000  # bytes
 LARGEST_FILE = 4_000_000_000  # bytes, unpacked
+TOO_LONG = f"too long; a line may have {LONGEST_LINE:,} bytes, a file {LARGEST_FILE:,}, unpacked"
 
 
 class Digest(Protocol):
@@ -44,33 +47,79 @@ class HashedFile(io.RawIOBase):
 def numbered_lines(
     path: Path, error: type[EvalError], digest: Digest | None = None
 ) -> Iterator[tuple[int, str]]:
-    """Yield (number, text) of the nonblank lines, counted from 1; gzip is detected by content.
+    """Yield (number, text) of the nonblank lines, counted from 1; otherwise as `numbered_blocks`."""
+    for first, block in numbered_blocks(path, error, digest):
+        for number, line in enumerate(block.split("\n")[:-1], first):
+            text = line.rstrip("\r")
+            if text.strip():
+                yield number, text
 
-    Pipes are read like files. At the end `digest` includes all bytes, before decompression.
+
+def numbered_blocks(
+    path: Path, error: type[EvalError], digest: Digest | None = None
+) -> Iterator[tuple[int, str]]:
+    """Yield blocks of whole lines: the number of the first line, and the text with a line feed at its end.
+
+    gzip is detected by content, and byte order marks are removed. Pipes are read like files. At the end
+    `digest` includes all bytes, before decompression. Lines before an error are yielded first.
 
     Raises:
-        EvalError: `error`, with file and line, if the file is missing, damaged, not UTF-8 or too long.
+        EvalError: `error`, with file and line, if the file is missing, damaged or too long, is not UTF-8, or
+            contains a NUL byte.
     """
-    number = 0
+    first = 1
     try:
         with open_regular(path, pipes=True) as opened:
-            plain = io.BufferedReader(HashedFile(opened, digest)) if digest else opened
+            plain = io.BufferedReader(HashedFile(opened, digest), BLOCK) if digest else opened
             packed = plain.peek(2)[:2] == GZIP_MAGIC
-            file = gzip.GzipFile(fileobj=plain, mode="rb") if packed else plain
-            room = LARGEST_FILE
-            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
-                room -= len(line)
-                if len(line) > LONGEST_LINE or room < 0:
-                    raise error(
-                        f"{path}:{number}: too long; a line may have {LONGEST_LINE:,} bytes, "
-                        f"a file {LARGEST_FILE:,}, unpacked"
-                    )
-                text = line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-                if text.strip():
-                    yield number, text
-    except UnicodeDecodeError:
-        raise error(f"{path}:{number}: not UTF-8; save the file as UTF-8") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
-        raise error(f"{path}:{number + 1}: the file is damaged ({damage}); download it again") from None
+            for lines, fault in _blocks(gzip.GzipFile(fileobj=plain, mode="rb") if packed else plain):
+                text, fault_of_line = _text(lines)
+                if text:
+                    yield first, text.removeprefix(MARK).replace(f"\n{MARK}", "\n")
+                first += text.count("\n")
+                if fault_of_line or fault:
+                    raise error(f"{path}:{first}: {fault_of_line or fault}")
     except OSError as refused:
         raise error(f"{path} cannot be read: {cause_of(refused)}") from None
+
+
+def _blocks(file: "io.BufferedReader[Any] | gzip.GzipFile") -> Iterator[tuple[bytes, str]]:
+    """Yield blocks of whole lines, each with the fault of the line after it, which ends the file, or ""."""
+    rest, room = bytearray(), LARGEST_FILE
+    while True:
+        try:
+            piece = file.read1(BLOCK)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as damage:
+            yield _whole_lines(rest), f"the file is damaged ({damage}); download it again"
+            return
+        if not piece:
+            yield bytes(rest) if rest.endswith(b"\n") or not rest else bytes(rest) + b"\n", ""
+            return
+        rest += piece
+        room -= len(piece)
+        if room < 0:
+            yield _whole_lines(rest[:room]), TOO_LONG
+            return
+        end = rest.find(b"\n")
+        if (len(rest) if end < 0 else end) >= LONGEST_LINE:
+            yield b"", TOO_LONG
+            return
+        if len(rest) >= BLOCK and end >= 0:
+            lines = _whole_lines(rest)
+            del rest[: len(lines)]
+            yield lines, ""
+
+
+def _whole_lines(block: bytearray) -> bytes:
+    return bytes(block[: block.rfind(b"\n") + 1])
+
+
+def _text(lines: bytes) -> tuple[str, str]:
+    """Decode lines up to the first that is not text; return them, and the fault of that line, or ""."""
+    nul = lines.find(b"\0")
+    usable = lines if nul < 0 else lines[: lines.rfind(b"\n", 0, nul) + 1]
+    try:
+        return usable.decode(), "" if nul < 0 else "a NUL byte; save the file as UTF-8"
+    except UnicodeDecodeError as bad:
+        before = usable[: usable.rfind(b"\n", 0, bad.start) + 1]
+        return before.decode(), "not UTF-8; save the file as UTF-8"

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import BaseModel, SecretStr
 
 from base.files.output_files import write_output
-from base.files.regular_files import read_regular
 from base.terminal.output import json_text
 from base.versions import installed_version
+from eval.manifest_reader import manifest_path
 from generator.finding.finding import year_of
 from generator.prompts import prompt_versions
 from generator.request import Settings
@@ -23,8 +23,6 @@ from retriever.sources.configuration import DeclaredSource
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 
-SUFFIX = ".manifest.json"
-MOST_BYTES = 256_000_000  # largest manifest
 # Libraries that may affect the order of a run.
 LIBRARIES = ("tantivy", "python-mecab-ko", "python-mecab-ko-dic", "regex", "rapidfuzz", "pyspellchecker")
 # The same if vectors or a re-ranker are used.
@@ -63,37 +61,6 @@ class RunManifest:
         path = manifest_path(run_path)
         write_output(path, (json_text(asdict(self), indent=1) + "\n").encode())
         return path
-
-
-class _Sum(BaseModel):
-    sha256: str
-
-
-class _Asked(_Sum):
-    questions: int
-
-
-class ReadManifest(BaseModel):
-    """The part of a run's manifest that scores and comparisons use."""
-
-    run: _Sum
-    topics: _Asked
-    unit: str = ""
-    failed: dict[str, str] = {}
-
-
-def manifest_path(run_path: Path) -> Path:
-    """Return the path of a run's manifest."""
-    return run_path.with_name(run_path.name + SUFFIX)
-
-
-def read_manifest(run_path: Path, digest: str) -> ReadManifest | None:
-    """Return the manifest of a run with this SHA-256; None if there is none."""
-    try:
-        read = ReadManifest.model_validate_json(read_regular(manifest_path(run_path), MOST_BYTES))
-    except (OSError, ValueError):
-        return None
-    return read if read.run.sha256 == digest else None
 
 
 def index_record(manifest: Manifest) -> dict[str, Any]:

@@ -4,21 +4,27 @@ https://ir-measur.es lists the measures and their parameters.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import ir_measures
+import numpy as np
 from ir_measures.providers import FallbackProvider
 
 from eval.errors import BadMeasure, NothingJudged
 from eval.qrels import Qrels
+from eval.run_reader import ReadRun
 
 EXAMPLES = "nDCG@10, R@100, Success@5, P@10, RR, MAP, R(rel=2)@100"
 
 # Separated by white space or commas, except inside brackets.
 NAME = re.compile(r"(?:[^\s,(]|\([^)]*\))+")
 LARGEST_PARAMETER = 1_000_000
+TOGETHER = 200  # questions of one call of a provider; bounds the memory
+# Measures with a cutoff that depend only on the ranking up to it.
+CUT = frozenset({"AP", "Judged", "P", "R", "RR", "Success", "nDCG"})
 
 # All providers that run in this process: gdeval is an external script that needs numeric query ids.
 PROVIDERS: Any = FallbackProvider(  # type: ignore[no-untyped-call]
@@ -66,8 +72,8 @@ def evaluate(
 ) -> Scores:
     """Score a run over all questions that have a relevant judgement, except those in `left_out`.
 
-    Scores determine the order of a ranking; ties are broken as in trec_eval (by id, descending). `write_run`
-    and `as_written` leave no ties.
+    Scores, in single precision, determine the order of a ranking; ties are broken as in trec_eval (by id,
+    descending) for all measures. `write_run` and `as_written` leave no ties.
 
     Raises:
         BadMeasure: a measure is unknown or cannot be computed here.
@@ -80,17 +86,19 @@ def evaluate(
     judged = {query_id: grades for query_id, grades in relevant.items() if query_id not in left_out}
     if not judged:
         raise NothingJudged("all judged questions failed; repeat the command that makes the run")
-    answered = {
-        query_id: dict(run[query_id]) for query_id in judged if query_id in run and len(run[query_id]) > 0
-    }
     if run and not any(query_id in qrels for query_id in run):
         raise NothingJudged(
             f"no question of the run ({next(iter(run))}, …) is judged in the qrels "
             f"({next(iter(judged))}, …); check that they belong to the same topics"
         )
     values: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in asked.values()}
-    for metric in PROVIDERS.iter_calc(list(values), judged, answered):
-        values[metric.measure][metric.query_id] = float(metric.value)
+    depth, answered = _depth(values), set[str]()
+    for some in _batches(judged):
+        ranked = {query_id: _beginning(run, query_id, depth) for query_id in some if query_id in run}
+        scored = {query_id: without_ties(each, depth) for query_id, each in ranked.items() if each}
+        answered.update(scored)
+        for metric in PROVIDERS.iter_calc(list(values), some, scored):
+            values[metric.measure][metric.query_id] = float(metric.value)
     per_query = {
         name: {query_id: values[measure].get(query_id, 0.0) for query_id in judged}
         for name, measure in asked.items()
@@ -102,6 +110,45 @@ def evaluate(
         without_relevant=tuple(query_id for query_id in qrels if query_id not in relevant),
         unjudged=tuple(query_id for query_id in run if query_id not in qrels),
     )
+
+
+def without_ties(ranking: Sequence[tuple[str, float]], depth: int | None = None) -> dict[str, float]:
+    """Return the scores of the first `depth` ids, best first, in the order of trec_eval, without ties.
+
+    trec_eval sorts by score in single precision, then by id, both descending.
+    """
+    with np.errstate(over="ignore"):
+        scores = np.array([score for _, score in ranking], dtype=np.float32)
+    if bool((scores[1:] < scores[:-1]).all()):
+        return dict(ranking[:depth])
+    pairs = zip(scores.tolist(), (found for found, _ in ranking), strict=True)
+    ordered = sorted(pairs, reverse=True)[:depth]
+    return {found: float(-place) for place, (_, found) in enumerate(ordered)}
+
+
+def _beginning(
+    run: Mapping[str, Sequence[tuple[str, float]]], query_id: str, depth: int | None
+) -> Sequence[tuple[str, float]]:
+    if depth is None or not isinstance(run, ReadRun):
+        return run[query_id]
+    return run.beginning(query_id, depth)
+
+
+def _batches(judged: Qrels) -> Iterator[Qrels]:
+    rest = iter(judged.items())
+    while some := dict(islice(rest, TOGETHER)):
+        yield some
+
+
+def _depth(measures: Iterable[Any]) -> int | None:
+    """Return the number of first ids that determine all measures; None for whole rankings."""
+    deepest = 0
+    for measure in measures:
+        cutoff = measure.params.get("cutoff")
+        if cutoff is None or measure.NAME not in CUT or measure.params.get("judged_only"):
+            return None
+        deepest = max(deepest, cutoff)
+    return deepest
 
 
 def parse_measures(measures: str | Iterable[str]) -> dict[str, ir_measures.Measure]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from base.calls import Section
 from base.terminal.call_options import field_options, given_options, made_call
 from base.terminal.output import echo, echo_json
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from eval.score_commands import SHOWN_IDS, first_ids
 from generator.finding.calls import FindCall, FindOptions
 from indexer.options import json_option
 from retriever.calls import SearchCall
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 FINDING_OPTIONS = (*(name for name in FindOptions.model_fields if name != "papers"), "pure")
 BUDGETS = tuple(name for name in FindCall.model_fields if name.startswith("max_"))
 SEARCH_OPTIONS = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
-SHOWN_IDS = 5
 PARTIAL = 1  # exit code if a question failed
 
 FILE = PathParameter(exists=True, dir_okay=False)
@@ -122,7 +122,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     from eval.kept import kept_path
     from eval.kinds_of_runs import ask_kind, find_kind, search_kind
     from eval.making import RunPlan, make_run
-    from eval.manifest import manifest_path
+    from eval.manifest_reader import manifest_path
     from eval.progress import question_bar
     from eval.topics import read_topics
     from generator.pipeline import Settings
@@ -234,8 +234,3 @@ def _list_questions(heading: str, reasons: Mapping[str, str], made: "MadeRun", *
         echo(f"  {query_id}: {reason}", err=True)
     if len(reasons) > shown:
         echo(f"  … all in {made.manifest.run['path']}.manifest.json", err=True)
-
-
-def first_ids(ids: Sequence[str]) -> str:
-    """Join the first `SHOWN_IDS` ids, with … if there are more."""
-    return ", ".join(ids[:SHOWN_IDS]) + (", …" if len(ids) > SHOWN_IDS else "")

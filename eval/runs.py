@@ -4,31 +4,23 @@
 
 trec_eval sorts by score alone, reads scores in single precision, and breaks ties by id. To preserve the order
 of a run file in every tool, a score that is not below the one before it is lowered by a small step.
+`run_reader.py` reads run files.
 """
 
 import hashlib
-import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from unicodedata import normalize
 
 import numpy as np
 
-from base.amounts import counted
 from base.files.output_files import write_output
 from eval.errors import BadRun
-from eval.files import Digest, numbered_lines
 
 Ranking = list[tuple[str, float]]
 Run = dict[str, Ranking]
 
-COLUMNS = 6
 SMALLEST_STEP = np.float32(1e-6)
 LARGEST_SCORE = 1e30
-# Numbers as C and trec_eval read them; Python also accepts 1_0 and digits of any script.
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-RANK = re.compile(r"[+-]?\d{1,18}", re.ASCII)
 
 
 def write_run(path: str | Path, run: Mapping[str, Sequence[tuple[str, float]]], tag: str) -> str:
@@ -75,45 +67,6 @@ def as_written(ranking: Iterable[tuple[str, float]]) -> Ranking:
         if scores[place] >= above:
             scores[place] = above - max(SMALLEST_STEP, np.spacing(abs(above)))
     return [(found, float(str(score))) for found, score in zip(ids, scores, strict=True)]
-
-
-def read_run(path: str | Path, digest: Digest | None = None) -> Run:
-    """Read a run, optionally gzipped: rankings by score, ties by rank; `digest` hashes the bytes.
-
-    Raises:
-        BadRun: with file and line; wrong columns, an id twice for one question, a score that is not a number.
-    """
-    rows: dict[str, list[tuple[float, int, str]]] = {}
-    seen: set[tuple[str, str]] = set()
-    for number, line in numbered_lines(Path(path), BadRun, digest):
-        where = f"{path}:{number}"
-        parts = normalize("NFC", line).split()  # same normal form as ids of an index
-        if len(parts) != COLUMNS:
-            raise BadRun(
-                f"{where}: {counted(len(parts), 'column')}; a run has six: query_id Q0 id rank score tag"
-            )
-        query_id, _, found, rank, score, _ = parts
-        if (query_id, found) in seen:
-            raise BadRun(f"{where}: {found} occurs a second time for {query_id}")
-        seen.add((query_id, found))
-        rows.setdefault(query_id, []).append((-_number(score, where), _rank(rank, where), found))
-    return {
-        query_id: [(found, 0.0 - score) for score, _, found in sorted(found_rows, key=lambda row: row[:2])]
-        for query_id, found_rows in rows.items()
-    }
-
-
-def _number(text: str, where: str) -> float:
-    score = float(text) if NUMBER.fullmatch(text) else math.nan
-    if not math.isfinite(score):
-        raise BadRun(f"{where}: the score {text!r} is not a number")
-    return score
-
-
-def _rank(text: str, where: str) -> int:
-    if not RANK.fullmatch(text):
-        raise BadRun(f"{where}: the rank {text!r} is not a whole number")
-    return int(text)
 
 
 def _check_ids(query_id: str, ids: list[str]) -> None:

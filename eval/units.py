@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from eval.errors import UnitsDiffer
 from eval.qrels import Qrels
-from eval.runs import Ranking, Run
+from eval.run_reader import ReadRun
+from eval.runs import Ranking
 
 JUDGED_PASSAGE = re.compile(r"(.+?)#\d+", re.ASCII)
 RANKED_PASSAGE = re.compile(r"(.+?)(?:#\d+|@ko|@en)", re.ASCII)
@@ -21,7 +22,7 @@ class MadeRun:
     """A run, its name for messages, and the unit in its manifest; "" without a manifest."""
 
     name: str
-    run: Run
+    run: Mapping[str, Ranking]
     unit: str = ""
 
     @property
@@ -32,10 +33,14 @@ class MadeRun:
     @property
     def holds_passages(self) -> bool:
         """Whether passages of papers or articles are ranked; ids of papers may look the same."""
-        return self.unit != "paper" and any(map(RANKED_PASSAGE.fullmatch, self.ids))
+        if self.unit == "paper" or (isinstance(self.run, ReadRun) and not self.run.has_sign("#@")):
+            return False
+        return any(map(RANKED_PASSAGE.fullmatch, self.ids))
 
 
-def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run], list[str]]:
+def in_one_unit(
+    qrels: Qrels, runs: Sequence[MadeRun]
+) -> tuple[Qrels, list[Mapping[str, Ranking]], list[str]]:
     """Return judgements and runs in the same unit, and notes about conversions to papers.
 
     Raises:
@@ -48,14 +53,14 @@ def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run]
     papers = [made for made in ranked if not made.holds_passages]
     notes: list[str] = []
     if judges_passages and papers and not any(judged.intersection(made.ids) for made in papers):
-        qrels = {query_id: _grades_of_papers(grades) for query_id, grades in qrels.items()}
+        qrels = {query_id: grades_of_papers(grades) for query_id, grades in qrels.items()}
         notes.append(
             f"{papers[0].name} ranks papers, the qrels judge passages: scored by paper, best passage"
         )
         judges_papers = True
     if not judges_papers:
         return qrels, [made.run for made in runs], notes
-    converted = [
+    converted: list[Mapping[str, Ranking]] = [
         {query_id: _ranked_papers(ranking) for query_id, ranking in made.run.items()}
         if made.holds_passages
         else made.run
@@ -69,7 +74,7 @@ def in_one_unit(qrels: Qrels, runs: Sequence[MadeRun]) -> tuple[Qrels, list[Run]
     return qrels, converted, notes
 
 
-def _check_common(made: MadeRun, run: Run, qrels: Qrels, judged: Iterable[str]) -> None:
+def _check_common(made: MadeRun, run: Mapping[str, Ranking], qrels: Qrels, judged: Iterable[str]) -> None:
     """Raise `UnitsDiffer` if no judged paper is ranked for any question."""
     if any(found in grades for query_id, grades in qrels.items() for found, _ in run.get(query_id, ())):
         return
@@ -88,7 +93,8 @@ def paper_of(passage_id: str) -> str:
     return found[1] if found else passage_id
 
 
-def _grades_of_papers(grades: Mapping[str, int]) -> dict[str, int]:
+def grades_of_papers(grades: Mapping[str, int]) -> dict[str, int]:
+    """Return the grades of papers or articles: the highest of their passages."""
     papers: dict[str, int] = {}
     for passage_id, grade in grades.items():
         paper = paper_of(passage_id)

@@ -42,7 +42,8 @@ SHOWN_LETTERS = 3  # dead letters in the output
     "--format",
     "corpus_format",
     metavar="FORMAT",
-    help="miracl, beir, scienceon, jsonl, csv, pdf, markdown or text. Default: detected per file.",
+    help="jsonl, csv, ris, bibtex, endnote, csl-json, crossref, openalex, arxiv, pubmed, jats, dublin-core, "
+    "marcxml, scienceon, miracl, beir, pdf, markdown or text. Default: detected per file.",
 )
 @click.option("--rebuild", is_flag=True, help="Start from empty instead of adding to what is there.")
 @analyzer_option

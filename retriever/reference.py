@@ -42,6 +42,10 @@ class Reference:
     doi: str  # without a resolver
     url: str
     language: str  # ko or en; "" for others
+    is_other_language: bool  # neither Korean nor English
+    second_abstract: str  # in the language of the translated title
+    references: tuple[str, ...]  # ids or DOIs of cited papers
+    source: str
 
 
 def reference_of(record: Mapping[str, Any]) -> Reference:
@@ -63,6 +67,10 @@ def reference_of(record: Mapping[str, Any]) -> Reference:
         doi=DOI_PREFIX.sub("", _line(record, "doi")),
         url=_line(record, "url"),
         language=lang if lang in {"ko", "en"} else "",
+        is_other_language=lang == "other",
+        second_abstract=_line(record, "abstract2"),
+        references=_lines(record, "references"),
+        source=_line(record, "source"),
     )
 
 

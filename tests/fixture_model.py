@@ -184,6 +184,14 @@ def same_question(prompt: str, _: Draw) -> dict[str, Any]:
     return {"question": value_of("question", prompt), "depends": False}
 
 
+def benchmark_questions(prompt: str, _: Draw) -> dict[str, Any]:
+    """Derive questions from a seed: its words, each time without another one."""
+    words = words_of(value_of("question", prompt)) or ["research", "methods"]
+    shortened = (words[:place] + words[place + 1 :] for place in range(len(words)))
+    texts = [" ".join(some) or "research" for some in shortened]
+    return {"questions": texts[: int(value_of("count", prompt))]}
+
+
 def sub_answer(prompt: str, draw: Draw) -> dict[str, Any]:
     """Answer with the quoted sentence."""
     quoted = brief_answer(prompt, draw)["body"]
@@ -219,6 +227,7 @@ def accuracy(prompt: str, _: random.Random | None) -> dict[str, Any]:
 ANSWERS: Mapping[str, Answer] = {
     "accuracy": accuracy,
     "answer": answer,
+    "benchmark-questions": benchmark_questions,
     "brief_answer": brief_answer,
     "chain": sub_questions,
     "check": check,

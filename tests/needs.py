@@ -37,7 +37,7 @@ NEEDS = {
         fixtures=frozenset({"library", "gte", "bert"}),
     ),
     "needs_libraries": Need(
-        "datasets, huggingface-hub, matplotlib, schemathesis or tokenizers: make test-others",
+        "datasets, huggingface-hub, matplotlib, pyarrow, schemathesis or tokenizers: make test-others",
         fixtures=frozenset({"datasets"}),
     ),
     "shared": Need("shared evaluation data", fixtures=frozenset({"shared_data", "shared_golden"})),

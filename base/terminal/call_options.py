@@ -132,7 +132,9 @@ def _parameter(
         options["help"] += " Repeatable."
     else:
         options |= {"type": _click_type(field)}
-        if field.default is not None:
+        if field.is_required():
+            options |= {"required": True}
+        elif field.default is not None:
             options |= {"default": field.default, "show_default": True}
     if names:
         options["shell_complete"] = completing(names, files=flag.commas)

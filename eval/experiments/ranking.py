@@ -30,7 +30,8 @@ from eval.measures import evaluate
 from eval.overlap import mean_overlap, mean_rank_biased_overlap
 from eval.progress import question_bar
 from eval.qrels import Qrels
-from eval.runs import Run, read_run
+from eval.run_reader import read_run
+from eval.runs import Ranking, Run
 from eval.significance import Comparison, compare
 from indexer.options import json_option
 from retriever.settings import RetrieverSettings
@@ -96,7 +97,7 @@ def run_experiment(
     return tables
 
 
-def beside_recorded(qrels: Qrels, ours: Run, recorded: Run) -> dict[str, float]:
+def beside_recorded(qrels: Qrels, ours: Run, recorded: Mapping[str, Ranking]) -> dict[str, float]:
     """Compare a run with the recorded one of the same title weight."""
     measure = MEASURES[0]
     return {

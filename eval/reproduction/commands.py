@@ -9,9 +9,9 @@ import click
 
 from base.calls import Section
 from base.terminal.call_options import call_options
-from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from eval.reproduction.benchmarks.import_command import import_command
 from eval.reproduction.experiment import Experiment, ExperimentCall, Outcome, experiments
 from retriever.options import COMPLETIONS
 
@@ -23,7 +23,13 @@ FOLDER = PathParameter(exists=True, file_okay=False)
 
 @click.group("experiment")
 def experiment() -> None:
-    """Make a table or figure of a paper on your own index and judgements."""
+    """Make a table or figure of a paper on your own index and judgements.
+
+    The papers are SHRAG, SPAR and a report on paper-QA.
+    """
+
+
+experiment.add_command(import_command)
 
 
 parallel_option = click.option(
@@ -57,7 +63,7 @@ def _command(name: str, found: Experiment) -> click.Command:
     return command
 
 
-@experiment.command()
+@experiment.command(short_help="Repeat an experiment; exit 1 if a result differs.")
 @click.argument("folder", type=FOLDER)
 @click.option("--name", "index", help="Index to use instead of the one with the same name.")
 @parallel_option
@@ -84,7 +90,7 @@ def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
         raise click.exceptions.Exit(1)
 
 
-@experiment.command()
+@experiment.command(short_help="List the differences of two folders of results.")
 @click.argument("first", type=FOLDER)
 @click.argument("second", type=FOLDER)
 def diff(first: Path, second: Path) -> None:
@@ -111,11 +117,10 @@ def _print_differences(lines: Sequence[str]) -> None:
 
 def _print_outcome(outcome: Outcome) -> None:
     """Print the tables, and the notes on standard error."""
-    from eval.reproduction.report import formatted
+    from eval.reproduction.report import table_lines
 
     for each in outcome.tables:
-        echo(each.title)
-        echo_lines(table([each.columns, *([formatted(cell) for cell in row] for row in each.rows)], words=1))
+        echo_lines(table_lines(each))
     for note in outcome.notes:
         echo(f"note: {note}", err=True)
 

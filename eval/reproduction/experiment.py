@@ -24,8 +24,16 @@ Record: TypeAlias = Mapping[str, Any]  # JSON
 SECONDS = "seconds"  # key of a topic's times, which are not among the results
 
 
+Documents: TypeAlias = Annotated[
+    int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
+]
+Seed: TypeAlias = Annotated[
+    int, Flag(section=Section.LIMITS), Field(ge=0, lt=2**63, description="Seed of the samples.")
+]
+
+
 class ExperimentCall(Call):
-    """The options of every experiment; `files` names the fields that are paths of inputs."""
+    """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
 
     files: ClassVar[tuple[str, ...]] = ()
 
@@ -34,11 +42,6 @@ class ExperimentCall(Call):
         Flag(section=Section.ANSWERING),
         Field(description="Use the configured language model; without it, statistics and rules."),
     ] = False
-    seed: Annotated[
-        int,
-        Flag(section=Section.LIMITS),
-        Field(ge=0, lt=2**63, description="Seed of the samples."),
-    ] = 0
 
 
 class IndexCall(ExperimentCall):
@@ -119,19 +122,44 @@ class Panel:
 
 
 @dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of a panel, with its value and a note above it."""
+
+    label: str
+    value: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BarPanel:
+    """A panel of a figure with bars on a logarithmic scale; values below 1 have no bar.
+
+    Args:
+        title: above the panel.
+        up: label of the vertical axis.
+        bars: from left to right.
+    """
+
+    title: str
+    up: str
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A figure, saved as `figures/NAME.svg` and `figures/NAME.png`."""
 
     name: str
     title: str
-    panels: tuple[Panel, ...]
+    panels: tuple[Panel | BarPanel, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The tables and figures of an experiment, made from the records of its topics.
 
-    `main` has the main numbers by name, for a comparison with published values.
+    `main` has the main numbers by name, for a comparison with published values. `files` are further files of
+    the folder by name, such as a table of answers.
     """
 
     tables: tuple[Table, ...]
@@ -139,6 +167,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
     main: Mapping[str, float] = field(default_factory=dict)
     runs: Mapping[str, Run] = field(default_factory=dict)  # in addition to the rankings of the topics
+    files: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +198,7 @@ class Experiment:
         topic: computes the result of one topic, from call, materials, query_id and question.
         summary: computes the outcome from call, materials, and the records in the order of the topics.
         opened: opens the inputs; by default `opened_materials`, which reads topics, qrels and an index.
-        published: published values, by the names of `Outcome.main`.
+        published: published values, by the names of `Outcome.main`; the data may follow the name.
         shown: names of `Outcome.main` for the overview of results; by default all.
         requires: requirements besides the inputs, such as a language model.
         sample: inputs of a run on the sample; None if there are none.

@@ -7,7 +7,7 @@ from typing import Any
 
 from base.errors import LibraryMissing
 from base.versions import installed_version
-from eval.reproduction.experiment import Figure, Panel
+from eval.reproduction.experiment import BarPanel, Figure, Panel
 
 FONTS = ("Noto Sans CJK KR", "NanumGothic", "DejaVu Sans")
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9")  # Okabe and Ito, for colour-blind readers
@@ -51,7 +51,8 @@ def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:
         drawing = Drawing(figsize=(WIDTH * len(figure.panels), HEIGHT), layout="constrained")
         FigureCanvasAgg(drawing)
         for place, panel in enumerate(figure.panels, 1):
-            _draw(drawing.add_subplot(1, len(figure.panels), place), panel)
+            axes = drawing.add_subplot(1, len(figure.panels), place)
+            _draw_bars(axes, panel) if isinstance(panel, BarPanel) else _draw(axes, panel)
         for ending, metadata in (("svg", {"Date": None}), ("png", {"Software": None})):
             file = io.BytesIO()
             drawing.savefig(file, format=ending, dpi=DPI, metadata=metadata)
@@ -70,3 +71,18 @@ def _draw(axes: Any, panel: Panel) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(visible=True, alpha=0.3)
     axes.legend()
+
+
+def _draw_bars(axes: Any, panel: BarPanel) -> None:
+    values = [bar.value for bar in panel.bars]
+    drawn_bars = axes.bar(
+        range(len(values)), [max(value, 1) for value in values], color=COLOURS[0], width=0.6
+    )
+    axes.bar_label(drawn_bars, [bar.note for bar in panel.bars], padding=2, fontsize="small")
+    axes.set_yscale("log")
+    axes.set_ylim(1, 10 * max(1, *values))
+    axes.set_xticks(range(len(values)), [bar.label for bar in panel.bars])
+    axes.set_title(panel.title)
+    axes.set_ylabel(panel.up)
+    axes.grid(visible=True, axis="y", alpha=0.3)
+    axes.set_axisbelow(True)

@@ -7,6 +7,7 @@
 | topics.jsonl | the values of each topic |
 | runs/NAME.trec | runs |
 | figures/NAME.svg, NAME.png | figures |
+| answers.csv and the like | further files of an experiment |
 | report.md, report.html | tables, figures and notes |
 | times.json | start, seconds of each topic, and tables of times; nothing else differs between two runs |
 
@@ -126,16 +127,9 @@ def write_results(
         OutputNotWritten: the disk is full, or permission is missing.
     """
     drawings = dict(each for figure in outcome.figures for each in drawn(figure))
-    results: dict[str, str] = {}
     judges = {table.title: table.judge for table in outcome.tables if table.judge}
     record = {"format": FORMAT, **made_with, "judges": judges, "main": dict(outcome.main)}
-    write_output(path / MANIFEST, UNFINISHED)
-    for option, given in inputs.items():
-        if given.content is not None:
-            _write(path / _copy_of(option, given), given.content)
-    for name, content in _files(experiment, outcome, topics, drawings, record):
-        _write(path / name, content)
-        results[name] = hashlib.sha256(content).hexdigest()
+
     times = {
         "started": datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
         "seconds": round(time.time() - started, 3),
@@ -148,10 +142,38 @@ def write_results(
             query_id: topic.record[SECONDS] for query_id, topic in topics.items() if SECONDS in topic.record
         },
     }
-    _write(path / TIMES, (json.dumps(times, ensure_ascii=False, indent=1) + "\n").encode())
-    manifest = json.dumps({**record, RESULTS: results}, ensure_ascii=False, indent=1)
+    others = [
+        *(
+            (_copy_of(option, given), given.content)
+            for option, given in inputs.items()
+            if given.content is not None
+        ),
+        (TIMES, (json.dumps(times, ensure_ascii=False, indent=1) + "\n").encode()),
+    ]
+    return write_files(path, record, _files(experiment, outcome, topics, drawings, record), others)
+
+
+def write_files(
+    path: Path,
+    record: Mapping[str, Any],
+    results: Iterable[tuple[str, bytes]],
+    others: Iterable[tuple[str, bytes]] = (),
+) -> dict[str, str]:
+    """Write results and other files by name, and then the manifest; return the SHA-256 of each result.
+
+    Raises:
+        OutputNotWritten: the disk is full, or permission is missing.
+    """
+    digests: dict[str, str] = {}
+    write_output(path / MANIFEST, UNFINISHED)
+    for name, content in results:
+        _write(path / name, content)
+        digests[name] = hashlib.sha256(content).hexdigest()
+    for name, content in others:
+        _write(path / name, content)
+    manifest = json.dumps({**record, RESULTS: digests}, ensure_ascii=False, indent=1)
     _write(path / MANIFEST, (manifest + "\n").encode())
-    return results
+    return digests
 
 
 def _write(target: Path, content: bytes) -> None:
@@ -179,6 +201,8 @@ def _files(
         yield f"runs/{name}.trec", "".join(of_run).encode()
     for name, content in drawings.items():
         yield f"figures/{name}", content
+    for name, text in outcome.files.items():
+        yield name, text.encode()
     yield "report.md", as_markdown(experiment, outcome).encode()
     yield "report.html", as_page(experiment, outcome, drawings, made_with).encode()
 

@@ -1,23 +1,26 @@
 """Inputs of an experiment: an open index, topics, judgements, settings and models."""
 
+import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from base.amounts import counted
 from base.errors import InvalidCall
 from eval.manifest import index_record
 from eval.qrels import Qrels, read_qrels
 from eval.reproduction.experiment import ExperimentCall, JudgedCall
+from eval.reproduction.judged_ids import in_unit_of
 from eval.topics import read_topics
-from eval.units import MadeRun, in_one_unit
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from indexer.options import chosen_index
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
+from retriever.stages.hits import Hit
 
 MOST_COPIED = 32_000_000  # bytes of an input that is copied into the folder of results
 
@@ -76,7 +79,7 @@ class Models:
 
     async def sampled(self, seed: int | None, temperature: float) -> LanguageModel:
         """Return the model with another seed and temperature."""
-        return await self._opened(with_llm(self._settings, seed=seed, temperature=temperature))
+        return await self._opened(self._settings.with_llm(seed=seed, temperature=temperature))
 
     async def named(self, model: str) -> LanguageModel:
         """Return another model of the same endpoint."""
@@ -100,6 +103,7 @@ class Materials:
         qrels: in the unit of the index.
         inputs: the files that were read, by the name of the option.
         unjudged: number of topics without a relevant judgement, which are left out.
+        gaps: notes about judgements without a topic, and judged ids that the index lacks.
         settings: settings of all stages; without a language model unless the call uses it.
         model: the language model, if the call uses it.
         models: the same model with other seeds.
@@ -111,15 +115,16 @@ class Materials:
     qrels: Qrels = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     unjudged: int = 0
+    gaps: tuple[str, ...] = ()
     model: LanguageModel | None = None
     models: Models | None = None
 
     def notes(self) -> tuple[str, ...]:
-        """Return a note about topics without a relevant judgement."""
-        missing = self.unjudged
-        return (f"{missing} topics without a relevant judgement are left out.",) if missing else ()
+        """Return notes about topics without a relevant judgement, and about judgements without a topic."""
+        left_out = f"{counted(self.unjudged, 'topic')} left out: no relevant judgement."
+        return (left_out, *self.gaps) if self.unjudged else self.gaps
 
-    def id_of(self, hit: EngineHit) -> str:
+    def id_of(self, hit: EngineHit | Hit) -> str:
         """Return the id of a hit in the unit of the index."""
         return hit.doc_id if self.collapses else hit.passage_id
 
@@ -137,22 +142,25 @@ class Materials:
         return index_record(self.index.manifest)
 
 
+M = TypeVar("M", bound=Materials)
+
+
+def with_more(kind: type[M], materials: Materials, **more: Any) -> M:
+    """Return the inputs as a subclass; `more` has its further fields, and replaces fields."""
+    given = {each.name: getattr(materials, each.name) for each in fields(materials)}
+    return kind(**given | more)
+
+
 def settings_for(call: ExperimentCall) -> Settings:
     """Read the settings; without a language model unless the call uses it."""
     settings = Settings.from_environment()
-    return settings if call.model else with_llm(settings, base_url=None)
-
-
-def with_llm(settings: Settings, **changes: Any) -> Settings:
-    """Return settings with changed settings of the language model; without `base_url` there is none."""
-    llm = settings.generator.llm.model_copy(update=changes)
-    return replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))
+    return settings if call.model else settings.with_llm(base_url=None)
 
 
 def settings_of_model(settings: Settings, model: str) -> Settings:
     """Return settings with another model of the same endpoint; a revision is that of the configured one."""
     llm = settings.generator.llm
-    return with_llm(settings, model=model, revision=llm.revision if model == llm.model else None)
+    return settings.with_llm(model=model, revision=llm.revision if model == llm.model else None)
 
 
 @contextmanager
@@ -163,26 +171,62 @@ def opened_index(name: str | None, settings: Settings) -> Iterator[SearchIndex]:
         yield index
 
 
-@contextmanager
-def opened_materials(call: JudgedCall) -> Iterator[Materials]:
-    """Open the index and read topics and qrels; close the index at the end.
+@dataclass(frozen=True, slots=True)
+class JudgedTopics:
+    """Topics with a relevant judgement, all qrels, the number of other topics, notes, and the files."""
+
+    topics: Mapping[str, str]
+    qrels: Qrels
+    unjudged: int
+    gaps: tuple[str, ...]  # notes about judgements without a topic
+    inputs: Mapping[str, Input]
+
+
+def read_judged(topics_path: str, qrels_path: str) -> JudgedTopics:
+    """Read topics and qrels.
 
     Raises:
         BadTopics, BadQrels: with file and line.
         InvalidCall: no topic has a relevant judgement.
-        ResourceError: as `open_index`.
     """
-    inputs = {"topics": Input(call.topics), "qrels": Input(call.qrels)}
-    topics, qrels = read_topics(call.topics, inputs["topics"]), read_qrels(call.qrels, inputs["qrels"])
+    inputs = {"topics": Input(topics_path), "qrels": Input(qrels_path)}
+    topics, qrels = read_topics(topics_path, inputs["topics"]), read_qrels(qrels_path, inputs["qrels"])
     judged = {
         query_id: question
         for query_id, question in topics.items()
         if any(grade > 0 for grade in qrels.get(query_id, {}).values())
     }
     if not judged:
-        raise InvalidCall(f"no topic of {call.topics} has a relevant judgement in {call.qrels}")
-    settings = settings_for(call)
+        raise InvalidCall(
+            f"no topic of {topics_path} ({next(iter(topics))}, …) has a relevant judgement in {qrels_path} "
+            f"({next(iter(qrels))}, …)"
+        )
+    return JudgedTopics(judged, qrels, len(topics) - len(judged), _without_topic(qrels, topics), inputs)
+
+
+def _without_topic(qrels: Qrels, topics: Mapping[str, str]) -> tuple[str, ...]:
+    """Return a note about judged questions that are not among the topics."""
+    unasked = [query_id for query_id in qrels if query_id not in topics]
+    number = counted(len(unasked), "judged question")
+    return (f"{number} not among the topics ({unasked[0]}, …).",) if unasked else ()
+
+
+@contextmanager
+def opened_materials(call: JudgedCall, *, by_id: bool = True) -> Iterator[Materials]:
+    """Open the index and read topics and qrels; close the index at the end.
+
+    Without `by_id`, documents are identified by other means, and the ids of the qrels may be unknown.
+
+    Raises:
+        BadTopics, BadQrels, InvalidCall: as `read_judged`.
+        NothingJudged: no relevant id is in the index.
+        ResourceError: as `open_index`.
+    """
+    judged, settings = read_judged(call.topics, call.qrels), settings_for(call)
     with opened_index(call.index, settings) as index:
-        if index.manifest.unit == "paper":
-            qrels, _, _ = in_one_unit(qrels, [MadeRun("index", {}, "paper")])
-        yield Materials(index, judged, settings, qrels, inputs, len(topics) - len(judged))
+        qrels = judged.qrels
+        notes: tuple[str, ...] = ()
+        if by_id:
+            qrels, notes = asyncio.run(in_unit_of(index, qrels, list(judged.topics), call.qrels))
+        gaps = (*judged.gaps, *notes)
+        yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged, gaps)

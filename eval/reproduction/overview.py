@@ -6,7 +6,8 @@ Results are the main numbers of runs (`Outcome.main`), by experiment and by name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.reproduction.experiment import Experiment, ExperimentCall, JudgedCall, experiments
+from base.terminal.call_options import flag_of
+from eval.reproduction.experiment import Experiment, ExperimentCall, experiments
 from eval.reproduction.report import formatted
 
 Results = Mapping[str, Mapping[str, Mapping[str, float]]]  # experiment → data → name → value
@@ -74,7 +75,8 @@ def _by_paper() -> Iterator[tuple[str, Experiment]]:
 
 def _row(name: str, experiment: Experiment, results: Mapping[str, Mapping[str, float]]) -> tuple[str, ...]:
     shown = experiment.shown or tuple(dict.fromkeys(each for of in results.values() for each in of))
-    published = experiment.published
+    published = experiment.published.keys()
+    known = published & set(shown) or published
     ours = [
         f"{data}: {_values({key: values[key] for key in shown if key in values})}"
         for data, values in results.items()
@@ -84,19 +86,29 @@ def _row(name: str, experiment: Experiment, results: Mapping[str, Mapping[str, f
         f"`shrag experiment {name}{arguments(experiment.call)}`",
         experiment.requires or "–",
         "<br>".join(ours) or NOT_MEASURED,
-        _values({key: value for key, value in published.items() if not shown or key in shown}) or "–",
+        _values({key: value for key, value in experiment.published.items() if key in known}) or "–",
     )
 
 
 def _values(values: Mapping[str, float]) -> str:
-    return " · ".join(f"{name} = {formatted(float(value))}" for name, value in values.items())
+    return " · ".join(f"{name} = {_number(value)}" for name, value in values.items())
+
+
+def _number(value: float) -> str:
+    """Format a number as in a report; whole numbers above 1 without decimals."""
+    return formatted(int(value) if value > 1 and float(value).is_integer() else float(value))
 
 
 def arguments(call: type[ExperimentCall]) -> str:
-    """Return the arguments of a command for its description."""
-    if issubclass(call, JudgedCall):
-        return " TOPICS QRELS"
-    return "".join(f" {name.upper()}" for name in call.files)
+    """Return the arguments and the required options of a command for its description."""
+    fields = call.model_fields.items()
+    named = [name.upper() for name, each in fields if flag_of(each).argument]
+    required = [
+        f"--{name} {flag_of(each).metavar or name.upper()}"
+        for name, each in fields
+        if each.is_required() and not flag_of(each).argument
+    ]
+    return "".join(f" {part}" for part in (*named, *required))
 
 
 def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:

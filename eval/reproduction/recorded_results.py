@@ -13,14 +13,14 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from base.terminal.output import echo
-from eval.experiments.collections import COLLECTIONS
+from eval.experiments.collections import COLLECTIONS, supporting
 from eval.experiments.options import DATA
 from eval.reproduction.experiment import experiments
 from eval.reproduction.running import run_experiment
@@ -38,20 +38,28 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "query-success": ("tydi-ko", "tydi-en"),
     "and-ablation": ("tydi-ko",),
     "keyword-ablation": ("tydi-ko",),
+    "finding-papers": ("scifact",),
+    "judging-papers": ("scifact",),
+    "lexical-gap": ("tydi-ko", "tydi-en"),
+    "hops": ("tydi-en", "hotpotqa-100"),
 }
+MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One run: the experiment, the name of the data, the corpus of the index, and the options."""
+    """One run: the experiment, the name of the data, the options, and the corpus of the index.
+
+    Without a corpus the experiment builds its own index.
+    """
 
     experiment: str
     data: str
-    corpus: Path
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any]
+    corpus: Path | None = None
 
 
-def all_runs(data: Path) -> Iterator[Measured]:
+def all_runs(data: Path, home: Path) -> Iterator[Measured]:
     """Yield the runs on the sample, and on the collections of the folder `data` if it exists."""
     collections = {collection.name: collection for collection in COLLECTIONS}
     for name, experiment in experiments().items():
@@ -64,21 +72,40 @@ def all_runs(data: Path) -> Iterator[Measured]:
                 if file in sample.options
             }
             options = {**sample.options, **files, "index": sample.index}
-            yield Measured(name, sample.index, SAMPLE / sample.corpus, options)
+            yield Measured(name, sample.index, options, SAMPLE / sample.corpus)
         for each in SHARED.get(name, ()) if data.is_dir() else ():
             collection = collections[each]
-            topics, qrels = (str(data / file) for file in collection.splits["dev"])
-            options = {"topics": topics, "qrels": qrels, "index": each}
-            yield Measured(name, each, data / collection.corpus, options)
+            topics, qrels = (data / file for file in collection.splits["dev"])
+            if qrels == topics:
+                qrels = write_supporting(topics, home / f"{each}.qrels")
+            options = {"topics": str(topics), "qrels": str(qrels), "index": each}
+            yield Measured(name, each, options, data / collection.corpus)
+        if name == MIRACL and data.is_dir():
+            for language in ("ko", "en"):
+                options = {"lang": language, "corpus": str(data / "tydi-goldp")}
+                yield Measured(name, f"tydi-{language}", options)
+
+
+def write_supporting(questions: Path, qrels: Path) -> Path:
+    """Write the supporting papers of each question as TREC's qrels; return the path."""
+    lines = [
+        f"{query_id} 0 {judged} {grade}\n"
+        for query_id, grades in supporting(questions).items()
+        for judged, grade in grades.items()
+    ]
+    qrels.parent.mkdir(parents=True, exist_ok=True)
+    qrels.write_text("".join(lines), "utf-8")
+    return qrels
 
 
 def main_numbers(run: Measured) -> dict[str, float]:
     """Run an experiment and return its main numbers; build the index if it is missing."""
     settings = IndexerSettings()
-    try:
-        open_index(settings, run.options["index"]).close()
-    except UnknownIndex:
-        build_index(IngestRequest(name=run.options["index"], paths=[str(run.corpus)]), settings)
+    if run.corpus:
+        try:
+            open_index(settings, run.options["index"]).close()
+        except UnknownIndex:
+            build_index(IngestRequest(name=run.options["index"], paths=[str(run.corpus)]), settings)
     call = experiments()[run.experiment].call.of(**run.options)
     with tempfile.TemporaryDirectory() as folder:
         return dict(run_experiment(run.experiment, call, Path(folder)).outcome.main)
@@ -102,7 +129,7 @@ def main(home: Path, data: Path, only: tuple[str, ...], check: bool) -> None:
     os.environ["SHRAG_HOME"] = str(home)
     results = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     differing = 0
-    for run in all_runs(data):
+    for run in all_runs(data, home):
         if only and run.experiment not in only:
             continue
         echo(f"{run.experiment} on {run.data}", err=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from base.markup import Markup, element, html
+from base.terminal.columns import table as aligned
 from eval.reproduction.experiment import Cell, Experiment, Outcome, Table
 
 STYLE = """
@@ -25,7 +26,12 @@ dd { margin: 0; }
 
 def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
     """Format the tables, the figures' files and the notes."""
-    parts = [f"# {experiment.title}", f"Reproduces {experiment.source}.", experiment.description]
+    return markdown_of(experiment.title, [f"Source: {experiment.source}.", experiment.description], outcome)
+
+
+def markdown_of(title: str, paragraphs: Sequence[str], outcome: Outcome) -> str:
+    """Format a title, paragraphs, the tables, the figures' files and the notes."""
+    parts = [f"# {title}", *paragraphs]
     for table in _lasting(outcome):
         rows = [
             table.columns,
@@ -44,6 +50,18 @@ def as_page(
     experiment: Experiment, outcome: Outcome, drawings: Mapping[str, bytes], manifest: Mapping[str, Any]
 ) -> str:
     """Return the page: tables, figures as inline SVG, notes, and the inputs of the results."""
+    paragraphs = [f"Source: {experiment.source}.", *experiment.description.split("\n\n")]
+    return page_of(experiment.title, paragraphs, outcome, drawings, _made_from(manifest))
+
+
+def page_of(
+    title: str,
+    paragraphs: Sequence[str],
+    outcome: Outcome,
+    drawings: Mapping[str, bytes],
+    made: Mapping[str, str],
+) -> str:
+    """Return a page; `made` names the inputs of the results."""
     figures = [
         element(
             "figure",
@@ -54,12 +72,10 @@ def as_page(
         for figure in outcome.figures
         if f"{figure.name}.svg" in drawings
     ]
-    made = _made_from(manifest)
     listed = [html(element("dt", None, name), element("dd", None, value)) for name, value in made.items()]
     body = html(
-        element("h1", None, experiment.title),
-        element("p", None, f"Reproduces {experiment.source}."),
-        [element("p", None, _with_code(part)) for part in experiment.description.split("\n\n")],
+        element("h1", None, title),
+        [element("p", None, _with_code(part)) for part in paragraphs],
         figures,
         [_table(table) for table in _lasting(outcome)],
         element("h2", None, "Notes"),
@@ -70,7 +86,7 @@ def as_page(
     head = html(
         element("meta", {"charset": "utf-8"}),
         element("meta", {"name": "viewport", "content": "width=device-width"}),
-        element("title", None, experiment.title),
+        element("title", None, title),
         element("style", None, Markup(STYLE)),
     )
     page = element("html", {"lang": "en"}, element("head", None, head), element("body", None, body))
@@ -86,7 +102,8 @@ def _with_code(text: str) -> Markup:
 def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return the inputs of the results by name; paths differ between repetitions and are left out."""
     index, llm = manifest["index"], manifest["language model"]
-    options = {name: value for name, value in manifest["call"].items() if name != "index"}
+    given = {name: value for name, value in manifest["call"].items() if name != "index" and _is_given(value)}
+    encoder = manifest["encoder"]
     papers = f", {index['papers']:,} papers, {index['engine']}" if "papers" in index else ""
     return {
         "index": f"{index['name']}{papers}",
@@ -94,21 +111,31 @@ def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
             option: f"{given['copied_to'] or 'not copied'} (SHA-256 {given['sha256'][:12]}…)"
             for option, given in manifest["inputs"].items()
         },
-        "options": ", ".join(f"{name} {value}" for name, value in options.items()),
+        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in given.items()),
         "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
-        "encoder": str(manifest["encoder"].get("model") or manifest["encoder"]["provider"]),
+        "encoder": "none" if encoder["provider"] == "none" else str(encoder["model"]),
         "shrag": manifest["shrag"],
         "repeat": "shrag experiment repeat FOLDER",
     }
 
 
+def _is_given(value: object) -> bool:
+    return value is not False and value not in (None, "", [])
+
+
 def formatted(cell: Cell) -> str:
-    """Format a cell: floats with two decimals, below 1 with four; integers with separators; None as –."""
+    """Format a cell: floats with two decimals, up to 1 with four; integers with separators; None as –."""
     if cell is None:
         return "–"
     if isinstance(cell, float):
-        return f"{cell:,.4f}" if abs(cell) < 1 else f"{cell:,.2f}"
+        return f"{cell:,.4f}" if abs(cell) <= 1 else f"{cell:,.2f}"
     return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return the lines of a table for the terminal: its title, and aligned columns."""
+    rows = [table.columns, *([formatted(cell) for cell in row] for row in table.rows)]
+    return [table.title, *aligned(rows, words=1)]
 
 
 def _lasting(outcome: Outcome) -> list[Table]:

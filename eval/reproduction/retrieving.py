@@ -1,10 +1,12 @@
 """Retrieval of a topic by progressive queries, with changes to its keywords or queries."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from eval.keywords import ask_for_keywords
 from eval.reproduction.materials import Materials
+from eval.runs import Ranking
 from generator.llm import LanguageModel
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
@@ -26,7 +28,7 @@ ChangePlan = Callable[[QueryPlan], QueryPlan]
 class Retrieved:
     """The first documents of a topic with their scores, and the union of the documents of all queries."""
 
-    ranking: list[tuple[str, float]]
+    ranking: Ranking
     union: frozenset[str]
 
 
@@ -93,10 +95,23 @@ async def retrieve(
         stages = await run_stages(context, stages, upto="plan")
         stages = stages.with_plan(plan(computed(stages.plan)))
     stages = await run_stages(context, stages)
-    hits = computed(stages.ranking).cut(context.shown).hits
-    return Retrieved(
-        [(materials.id_of(hit), score) for hit, score in hits], union_of(computed(stages.pool), materials)
-    )
+    return Retrieved(ranking_of(stages, materials, context.shown), union_of(computed(stages.pool), materials))
+
+
+def ranking_of(stages: Stages, materials: Materials, k: int) -> Ranking:
+    """Return the first k documents of a search, in the unit of the index."""
+    hits = computed(stages.ranking).cut(k).hits
+    return [(materials.id_of(hit), score) for hit, score in hits]
+
+
+def relevant_in(ranking: Ranking, relevant: frozenset[str]) -> int:
+    """Count the relevant documents of a ranking."""
+    return len(relevant.intersection(found for found, _ in ranking))
+
+
+def run_name(row: str) -> str:
+    """Return the name of the run of a table's row, for a file."""
+    return re.sub(r"[^\w.]+", "-", row).strip("-")
 
 
 def whole_compounds(plan: QueryPlan) -> QueryPlan:

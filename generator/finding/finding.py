@@ -22,7 +22,7 @@ from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
 from generator.finding.state import FindingState
 from generator.llm import LanguageModel
-from generator.model_calls.budgets import Allowance, Budget
+from generator.model_calls.budgets import Allowance, Budget, Spent
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
@@ -108,24 +108,16 @@ async def find_in_sources(
     step = Step("find-papers", request.as_record(), listener)
     before = replace(state or FindingState(request.question), request=request.changed(budget=Budget()))
     async with AsyncExitStack() as stack:
-        relevance = await stack.enter_async_context(_relevance(opened, settings))
         if model is None and settings.generator.llm.configured:
             model = await stack.enter_async_context(settings.language_model())
         if model:
             before = before.with_prompts(agent_prompts(request))
-        allowance = Allowance(request.budget, before.spent)
-        year = year_of(settings)
-        question = normalize("NFC", request.question)
-        constraints = find_constraints(question, year)
-        excluded = await relevance.excluded(question, constraints)
-        ranking = await stack.enter_async_context(
-            QuestionRanking(question, constraints, opened.sources, relevance.models, settings.retriever)
-        )
-        resources = FindResources(
-            opened.sources, relevance, ranking, model, allowance, year, constraints, excluded
+        resources = await stack.enter_async_context(
+            find_resources(opened, request, settings, model, before.spent)
         )
         with request_id(), step.running():
             after, ranked = await find_in_steps(before, request, resources, step)
+    allowance = resources.allowance
     notes = list(dict.fromkeys(step.all_notes()))
     if budget := allowance.note():
         notes.append(budget)
@@ -145,6 +137,28 @@ async def find_in_sources(
         step=step,
         milliseconds=step.milliseconds or 0.0,
     )
+
+
+@asynccontextmanager
+async def find_resources(
+    opened: OpenedSources,
+    request: FindRequest,
+    settings: Settings,
+    model: LanguageModel | None,
+    spent: Spent | None = None,
+) -> AsyncIterator[FindResources]:
+    """Open the resources of the agents for one question; sources and model stay the caller's."""
+    async with AsyncExitStack() as stack:
+        relevance = await stack.enter_async_context(_relevance(opened, settings))
+        year = year_of(settings)
+        question = normalize("NFC", request.question)
+        constraints = find_constraints(question, year)
+        excluded = await relevance.excluded(question, constraints)
+        ranking = await stack.enter_async_context(
+            QuestionRanking(question, constraints, opened.sources, relevance.models, settings.retriever)
+        )
+        allowance = Allowance(request.budget, spent)
+        yield FindResources(opened.sources, relevance, ranking, model, allowance, year, constraints, excluded)
 
 
 @asynccontextmanager

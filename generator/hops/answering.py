@@ -50,6 +50,23 @@ async def answer_in_hops(
     """
     if not await _passes_the_gate(request, resources, step):
         return await way(request, resources, step)
+    found = await search_in_hops(request, resources, step, budget)
+    if not found:
+        return await way(request, resources, step)
+    search = joined_evidence(found, request)
+    step.publish(search)
+    form = replace(WHOLE_ANSWER, findings=tuple(answered(found)))
+    return WayResult(await answer_step(step, search, resources, form), search)
+
+
+async def search_in_hops(
+    request: AskRequest, resources: Resources, step: Step, budget: Budget | None = None
+) -> list[Finding]:
+    """Search for the steps of a question's plan, or in two rounds; nothing for a question of one step.
+
+    Raises:
+        RetrieverError: an invalid question, method or filter.
+    """
     found: list[Finding] = []
     with step.step("hops", question=request.question) as hops:
         allowance = Allowance(budget or budget_of(request))
@@ -69,12 +86,12 @@ async def answer_in_hops(
             "spent": allowance.spent.as_record(),
             "budget": asdict(allowance.budget),
         }
-    if not found:
-        return await way(request, resources, step)
-    search = joined([finding.search for finding in found], max(MOST_EVIDENCE, ROUNDS * request.evidence))
-    step.publish(search)
-    form = replace(WHOLE_ANSWER, findings=tuple(answered(found)))
-    return WayResult(await answer_step(step, search, resources, form), search)
+    return found
+
+
+def joined_evidence(found: Sequence[Finding], request: AskRequest) -> SearchResult:
+    """Return the interleaved hits of all searches, at most 20 or twice the evidence of the request."""
+    return joined([finding.search for finding in found], max(MOST_EVIDENCE, ROUNDS * request.evidence))
 
 
 async def _passes_the_gate(request: AskRequest, resources: Resources, step: Step) -> bool:

@@ -23,7 +23,7 @@ def csl_item(reference: Reference) -> dict[str, Any]:
         "keyword": ", ".join(reference.keywords),
         "DOI": reference.doi,
         "URL": reference.url,
-        "language": reference.language,
+        "language": "und" if reference.is_other_language else reference.language,
     }
     return {key: value for key, value in item.items() if value or key == "id"}
 

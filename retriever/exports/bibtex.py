@@ -2,7 +2,8 @@ r"""BibTeX in UTF-8, in which TeX reads every value as text.
 
 What TeX would obey is written as the text of it. No command and no brace is left of what a record held:
 BibTeX counts the brace of \{ too, so both are commands here. A paper's key is made of its id alone, and
-is the same in every export unless two keys collide.
+is the same in every export unless two keys collide. Fields that no style prints hold the other language's
+texts, the references and the exact id, for indexing the file again.
 """
 
 import hashlib
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
 from indexer.corpora.names.author_name import AuthorName
+from indexer.corpora.own_exports import BIBTEX_ID
 from retriever.exports import Export, Record
 from retriever.reference import Reference, reference_of
 
@@ -26,6 +28,7 @@ ESCAPES = str.maketrans(
 )
 LANGUAGES = {"ko": "korean", "en": "english"}
 NO_KEY_CHARACTERS = re.compile(r"[^A-Za-z0-9.:/+-]+")
+SEPARATORS = frozenset(",;")  # between keywords
 VERBATIM = "!\"#&'()*+,-./:;<=>?@[]_|~%"  # allowed in \url and \href; the rest is percent-encoded
 HASH_DIGITS = 8
 # Without braces, " and " separates authors, and "others" means further ones.
@@ -71,15 +74,25 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "pages", escaped(reference.pages.replace("-", "--"))
     yield "publisher", escaped(reference.publisher)
     yield "abstract", escaped(reference.abstract)
-    yield "keywords", escaped(", ".join(reference.keywords))
+    yield "keywords", ", ".join(map(_keyword, reference.keywords))
     yield "doi", quote(reference.doi, safe=VERBATIM)
     yield "url", quote(reference.url, safe=VERBATIM)
-    yield "language", LANGUAGES.get(reference.language, "")
+    yield "language", "und" if reference.is_other_language else LANGUAGES.get(reference.language, "")
+    yield "title2", escaped(reference.translated_title)
+    yield "abstract2", escaped(reference.second_abstract)
+    yield "references", escaped(" ".join(reference.references))
+    yield "source", escaped(reference.source)
+    yield BIBTEX_ID, escaped(reference.id)
 
 
 def escaped(text: str) -> str:
     """Escape text for TeX."""
     return text.translate(ESCAPES)
+
+
+def _keyword(keyword: str) -> str:
+    """Format a keyword; braces keep a comma or semicolon in it."""
+    return f"{{{escaped(keyword)}}}" if SEPARATORS & {*keyword} else escaped(keyword)
 
 
 def _author(name: AuthorName) -> str:

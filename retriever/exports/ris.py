@@ -1,11 +1,13 @@
 """RIS for EndNote, Zotero and Mendeley.
 
 The format is Research Information Systems' (RIS Format Specifications, 2011): a tag of two characters, two
-spaces, a hyphen and a space, lines that end in CR LF, and `ER` after each reference.
+spaces, a hyphen and a space, lines that end in CR LF, and `ER` after each reference. The database provider
+(`DP`) marks a file whose ids are kept when it is indexed.
 """
 
 from collections.abc import Iterable, Iterator
 
+from indexer.corpora.own_exports import EXPORTER
 from retriever.exports import Export, Record
 from retriever.reference import Reference, reference_of
 
@@ -34,11 +36,14 @@ def _tags(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "EP", last
     yield "PB", reference.publisher
     yield "AB", reference.abstract
+    yield "N2", reference.second_abstract
     for keyword in reference.keywords:
         yield "KW", keyword
     yield "DO", reference.doi
     yield "UR", reference.url
-    yield "LA", reference.language
+    yield "LA", "und" if reference.is_other_language else reference.language
+    yield "DB", reference.source
+    yield "DP", EXPORTER
 
 
 EXPORT = Export("application/x-research-info-systems", ".ris", write)

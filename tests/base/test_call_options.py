@@ -71,6 +71,19 @@ def test_a_wrong_option_exits_with_2_and_names_the_option(arguments, word):
     assert (result.exit_code, word in result.output) == (2, True), result.output
 
 
+class Named(Call):
+    """A call with an option without a default."""
+
+    name: Annotated[str, Field(description="A name.")]
+
+
+def test_an_option_without_a_default_is_required():
+    named = click.command()(call_options(Named)(lambda call: click.echo(call.name)))
+    assert CliRunner().invoke(named, ["--name", "kim"]).output == "kim\n"
+    result = CliRunner().invoke(named, [])
+    assert (result.exit_code, "Missing option '--name'" in result.output) == (2, True)
+
+
 def test_the_help_lists_sections_bounds_and_repeatable_options():
     text = CliRunner().invoke(command, ["--help"]).output
     assert "Limits:\n  -c, --count INTEGER RANGE  A number.  [default: 3; 1<=x<=9]" in text

@@ -311,7 +311,7 @@ def test_longer_waits_and_another_address_change_nothing_of_what_is_kept(sample_
     done = shrag(*call(partial, *ASKING), home=sample_home, **patient)
 
     assert done.returncode == 0, done.stderr
-    assert "39 questions of 40 already ranked" in done.stderr
+    assert "39 questions of 40 already" in done.stderr
 
 
 @pytest.mark.timeout(300)

@@ -1,9 +1,13 @@
 from math import log2
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from eval.errors import BadMeasure, NothingJudged
 from eval.measures import evaluate, score
+from eval.run_reader import read_run
+from tests.eval import plain_measures
 
 QRELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}}
 RUN = {"q1": [("b", 3.0), ("x", 2.0), ("a", 1.0)], "q2": [("x", 2.0), ("d", 1.0)]}
@@ -57,8 +61,21 @@ def test_questions_without_judgement_or_without_anything_relevant_do_not_count()
     assert scores.unjudged == ("q4",)
 
 
-def test_ties_count_as_trec_eval_breaks_them_by_the_last_id():
-    assert score({"q1": {"a": 1}}, {"q1": [("a", 1.0), ("b", 1.0)]}, "RR") == {"RR": 0.5}
+@pytest.mark.parametrize("measure", ["RR", "RR@10"])  # RR@10 is computed by another provider
+def test_ties_count_as_trec_eval_breaks_them_by_the_last_id(measure):
+    assert score({"q1": {"a": 1}}, {"q1": [("a", 1.0), ("b", 1.0)]}, measure) == {measure: 0.5}
+
+
+@pytest.mark.parametrize("measure", ["Judged@2", "R@2", "AP@2", "RR@2", "nDCG@2", "P@2", "Success@2"])
+def test_a_measure_with_a_cutoff_needs_the_first_ids_and_their_ties_only(measure, tmp_path):
+    # a and d tie for rank 2, d comes first; whole rankings are read for MAP.
+    lines = ("q Q0 x 1 3.0 t", "q Q0 a 2 2.0 t", "q Q0 d 3 2.0 t", "q Q0 b 4 1.0 t")
+    (tmp_path / "run").write_text("".join(f"{line}\n" for line in lines))
+    qrels, run = {"q": {"a": 1, "b": 1, "d": 2}}, read_run(tmp_path / "run")
+
+    assert score(qrels, run, [measure]) == {measure: score(qrels, run, [measure, "MAP"])[measure]}
+    assert score(qrels, run, ["R@2"])["R@2"] == pytest.approx(1 / 3)
+    assert score(qrels, run, ["P(rel=2)@2"])["P(rel=2)@2"] == 1 / 2
 
 
 @pytest.mark.parametrize(
@@ -100,9 +117,32 @@ def test_a_run_of_other_topics_is_refused():
 )
 def test_the_recorded_runs_score_what_was_measured(shared_data, shared_golden, collection, qrels, expected):
     from eval.qrels import read_qrels
-    from eval.runs import read_run
 
     run = read_run(shared_golden / "runs" / f"{collection}.bilingual-discard.trec.gz")
     scores = score(read_qrels(shared_data / qrels), run, "nDCG@10 R@100")
 
     assert tuple(round(mean, 4) for mean in scores.values()) == expected
+
+
+IDS = st.integers(0, 30).map(lambda number: f"d{number}")
+SCORES = st.sampled_from(
+    [-1.5, 0.0, 0.25, 1.0, 1.00000001, 2.0, 1e39, 2e39]
+)  # ties, some in single precision
+RANKINGS = st.lists(st.tuples(IDS, SCORES), unique_by=lambda hit: hit[0], max_size=25)
+QUESTIONS = [f"q{number}" for number in range(5)]
+GRADES = st.dictionaries(IDS, st.integers(-2, 4), min_size=1, max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.dictionaries(st.sampled_from(QUESTIONS), GRADES, min_size=1),
+    st.dictionaries(st.sampled_from(QUESTIONS), RANKINGS, min_size=1),
+)
+def test_measures_agree_with_their_definitions_on_runs_with_ties(qrels, run):
+    assume(any(grade > 0 for grades in qrels.values() for grade in grades.values()))
+    assume(run.keys() & qrels.keys())
+
+    per_query = evaluate(qrels, run, plain_measures.MEASURES).per_query
+
+    for measure, values in per_query.items():
+        assert values == pytest.approx(plain_measures.scores(qrels, run, measure), abs=1e-6), measure

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eval.errors import BadRun
-from eval.runs import as_written, read_run, write_run
+from eval.run_reader import read_run
+from eval.runs import as_written, write_run
 
 IDS = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Z"]), min_size=1, max_size=12).map(
     lambda text: normalize("NFC", text)
@@ -92,6 +93,10 @@ def test_a_foreign_run_is_read_by_score_then_rank(tmp_path):
         ("q1\n", 1, "1 column; "),
         ("q1 Q0 d1 1 1.5 x\nq1 Q0 d1 2 1.0 x\n", 2, "d1 occurs "),
         ("q Q0 \ub17c 1 2.0 x\nq Q0 \u1102\u1169\u11ab 2 1.0 x\n", 2, "\ub17c occurs "),
+        ("q1 Q0 d1 1 1.5 x\nq2 Q0 d1 1 1.5 x\nq1 Q0 d2 1 1.0 x\n", 3, "rank 1 occurs "),
+        ("q1 Q0 d1 1 1.5 x\n\nq1 Q0 d2 2 1.0\n", 3, "5 columns"),
+        ("q1 Q0 d1 1 1.5 x y\nq1 Q0 d2 2 1.0\n", 1, "7 columns"),
+        ("q1 Q0 d1 1 1.5 x\nq1 Q0 d2 2 inf x\n", 2, "'inf'"),
         ("q1 Q0 d1 1 high x\n", 1, "'high'"),
         ("q1 Q0 d1 1 nan x\n", 1, "'nan'"),
         ("q1 Q0 d1 1 1_0 x\n", 1, "'1_0'"),
@@ -138,6 +143,41 @@ def test_nothing_but_the_run_is_left_in_its_folder(tmp_path):
     write_run(tmp_path / "or.trec", {"q1": [("d1", 1.0)]}, "tag")
 
     assert [path.name for path in tmp_path.iterdir()] == ["or.trec"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "q1 Q0 a 1 2.0 x\r\nq1 Q0 b 2 1.0 x\r\n",
+        "\ufeffq1 Q0 a 1 2.0 x\n\ufeffq1 Q0 b 2 1.0 x\n",
+        "q1 Q0 a 1 2.0 x\n\n  q1  Q0\tb   02  +1.0 y",
+        "q1 Q0 a 1 2.0 x\nq1 Q1 b 2 1.0 x\n",
+        "q1 Q0 a 0 2.0 x\nq1 Q0 b 1 1.0 x\n",
+    ],
+    ids=["CRLF", "byte order marks", "blanks and no end", "other columns", "ranks from 0"],
+)
+def test_unusual_forms_of_a_run_are_read(tmp_path, content):
+    (tmp_path / "run").write_text(content, "utf-8")
+
+    assert read_run(tmp_path / "run") == {"q1": [("a", 2.0), ("b", 1.0)]}
+
+
+def test_lines_of_a_question_need_not_be_adjacent(tmp_path):
+    lines = [f"q{query} Q0 d{rank} {rank} {200 - rank} x\n" for rank in range(1, 201) for query in (1, 2)]
+    (tmp_path / "run").write_text("".join(lines))
+
+    run = read_run(tmp_path / "run")
+
+    assert list(run) == ["q1", "q2"]
+    assert run["q2"] == [(f"d{rank}", float(200 - rank)) for rank in range(1, 201)]
+
+
+def test_an_error_beyond_the_first_block_names_its_line(tmp_path):
+    lines = [f"q{number} Q0 d1 1 1.5 x\n" for number in range(20_000)]
+    (tmp_path / "run").write_text("".join([*lines, "q Q0 d1 1 1.5\n"]))
+
+    with pytest.raises(BadRun, match=":20001: 5 columns"):
+        read_run(tmp_path / "run")
 
 
 def test_ids_are_composed_as_those_of_an_index_are(tmp_path):

@@ -23,6 +23,7 @@ def test_every_prompt_has_a_version_and_ends_with_its_values(name):
     places = {
         "accuracy": ["$references", "$question", "$answer"],
         "answer": ["$passages", "$question"],
+        "benchmark_questions": ["$count", "$question"],
         "brief_answer": ["$passages", "$topic", "$question"],
         "chain": ["$question"],
         "check": ["$passages", "$sentences"],

@@ -148,7 +148,9 @@ def by_json(text: str) -> list[Read]:
 
 
 def by_citeproc(text: str) -> list[Read]:
-    references = CiteProcJSON(json.loads(text)).values()
+    # The library warns about `custom`, which CSL 1.0.2 allows.
+    items = [{key: value for key, value in item.items() if key != "custom"} for item in json.loads(text)]
+    references = CiteProcJSON(items).values()
     return [
         Read(
             str(reference.get("title", "")),

@@ -1,39 +1,52 @@
 """Keywords and queries: how many keywords, of which language, in which order, and ten queries against one.
 
 Section 3 of SHRAG names these choices without a table: at most ten keywords in the order of importance, of
-both languages, compounds split into words, in ten queries whose results are joined. Each row changes one
-choice. Without a language model the keywords come from statistics; importance is TF-IDF, or the entropy of
-equation 2. With a model the keywords of the first row are in the model's order.
+both languages, compounds split into words, in ten queries whose results are joined, without documents that
+lack an abstract. Each row changes one choice. Without a language model the keywords come from statistics;
+importance is TF-IDF, or the entropy of equation 2. With a model the keywords of the first row are in the
+model's order.
+
+Ten queries and one query are timed after the keywords are chosen, each with its own cache of passages. The
+processor time is that of the whole process.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from statistics import fmean
+from typing import Any
 
-from pydantic import Field
-
-from base.calls import Flag, Section
-from eval.reproduction.experiment import Experiment, JudgedCall, Outcome, Record, TopicResult
+from eval.reproduction.experiment import (
+    SECONDS,
+    Documents,
+    Experiment,
+    JudgedCall,
+    Outcome,
+    Record,
+    Table,
+    TopicResult,
+)
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import (
     ChangeKeywords,
     ChangePlan,
+    OpenTopic,
     keywords_of_model,
     open_topic,
     retrieve,
+    run_name,
     whole_compounds,
 )
 from eval.reproduction.variants import (
     NOTE,
     VARIANTS,
     main_shares,
-    run_name,
     variant_record,
     variants_table,
 )
 from eval.runs import Ranking
 from retriever.query_plan import QueryPlan
-from retriever.settings import KeywordRanking
+from retriever.settings import KeywordRanking, RetrieverSettings
 
 MOST = 100  # documents of a single query
 
@@ -41,9 +54,7 @@ MOST = 100  # documents of a single query
 class KeywordAblation(JudgedCall):
     """How many documents."""
 
-    k: Annotated[
-        int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-    ] = 15
+    k: Documents = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,16 @@ class Variant:
     keywords: ChangeKeywords | None = None
     plan: ChangePlan | None = None
     importance: KeywordRanking | None = None
+    keeps_incomplete: bool = False
+
+    def settings(self, usual: RetrieverSettings) -> RetrieverSettings | None:
+        """Return the settings of the variant; None if they are the usual ones."""
+        changes: dict[str, Any] = {}
+        if self.importance:
+            changes = {"ranking": self.importance, "keywords_ranked": True}
+        if self.keeps_incomplete:
+            changes["drop_incomplete"] = False
+        return usual.model_copy(update=changes) if changes else None
 
 
 def _first(count: int) -> ChangeKeywords:
@@ -82,7 +103,9 @@ ROWS = (
     Variant("importance by TF-IDF", importance="tf-idf"),
     Variant("one query of all keywords, ten documents", plan=_only_longest(10)),
     Variant(f"one query of all keywords, {MOST} documents", plan=_only_longest(MOST)),
+    Variant("papers without an abstract kept", keeps_incomplete=True),
 )
+TIMED = (ROWS[0], ROWS[-3], ROWS[-2])
 NAMES = tuple(variant.name for variant in ROWS)
 
 
@@ -98,24 +121,54 @@ async def variants_of_topic(
     records: dict[str, Any] = {}
     rankings: dict[str, Ranking] = {}
     for variant in ROWS:
-        topic = usual
-        if variant.importance:
-            changes = {"ranking": variant.importance, "keywords_ranked": True}
-            settings = options.model_copy(update=changes)
+        topic, settings = usual, variant.settings(options)
+        if settings:
             topic = await open_topic(question, call.k, materials, settings=settings, keywords=given)
         found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
         rankings[run_name(variant.name)] = found.ranking
         records[variant.name] = variant_record(found, relevant)
-    return TopicResult({"relevant": len(relevant), VARIANTS: records}, rankings)
+    seconds: dict[str, float] = {}
+    for variant in TIMED:
+        topic = await open_topic(question, call.k, materials, keywords=given)
+        seconds |= await _seconds(variant, topic, materials)
+    return TopicResult({"relevant": len(relevant), VARIANTS: records, SECONDS: seconds}, rankings)
+
+
+async def _seconds(variant: Variant, topic: OpenTopic, materials: Materials) -> dict[str, float]:
+    """Time the retrieval of a topic: elapsed and processor time."""
+    started, processor = time.perf_counter(), time.process_time()
+    await retrieve(topic, materials, plan=variant.plan)
+    return {
+        variant.name: time.perf_counter() - started,
+        f"{variant.name}, processor": time.process_time() - processor,
+    }
 
 
 def summary(call: KeywordAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the variants with the first one."""
     title = f"Variants of keywords and queries, {call.k} documents for each topic"
     return Outcome(
-        (variants_table(title, NAMES, topics),),
+        (variants_table(title, NAMES, topics), _times(topics)),
         notes=(NOTE, *materials.notes()),
         main=main_shares(NAMES, topics),
+    )
+
+
+def _times(topics: Sequence[Record]) -> Table:
+    """Return the mean times of a topic."""
+    seconds = [topic[SECONDS] for topic in topics]
+    return Table(
+        "Milliseconds of a topic",
+        ("queries", "elapsed", "processor"),
+        tuple(
+            (
+                variant.name,
+                1_000 * fmean(of[variant.name] for of in seconds),
+                1_000 * fmean(of[f"{variant.name}, processor"] for of in seconds),
+            )
+            for variant in TIMED
+        ),
+        timed=True,
     )
 
 

@@ -7,7 +7,6 @@ such as MIRACL's, a topic may also succeed by another passage of a relevant arti
 compares titles.
 """
 
-import math
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated
@@ -15,9 +14,20 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, JudgedCall, Outcome, Record, Table, TopicResult
+from eval.reproduction.experiment import (
+    Cell,
+    Documents,
+    Experiment,
+    JudgedCall,
+    Outcome,
+    Record,
+    Seed,
+    Table,
+    TopicResult,
+)
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, retrieve
+from eval.significance import wilson
 from eval.units import paper_of
 from indexer.corpora.papers import language_of
 
@@ -25,20 +35,18 @@ from indexer.corpora.papers import language_of
 PUBLISHED: Mapping[str, float] = {"QSR, Korean": 88, "QSR, English": 100, "QSR, both": 94}
 BOTH = "both"
 LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "other")}
-Z = 1.959964  # quantile of the normal distribution for a two-sided interval of 95 %
 
 
 class QuerySuccess(JudgedCall):
     """The number of documents for each topic, and of topics in the sample."""
 
-    k: Annotated[
-        int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-    ] = 15
+    k: Documents = 15
     sample: Annotated[
         int,
         Flag(section=Section.LIMITS),
         Field(ge=1, le=10_000, description="Sampled topics of each language."),
     ] = 25
+    seed: Seed = 0
 
 
 async def success_of_topic(
@@ -76,14 +84,14 @@ def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) 
                 (
                     "topics",
                     "number",
-                    "QSR",
+                    "QSR, %",
                     "95 % from",
                     "to",
                     "QSR by article",
                     "QSR of the union",
                     "mean union",
                     "sampled",
-                    "QSR of the sample",
+                    "QSR by article of the sample",
                     "published",
                 ),
                 tuple(_row(name, of, sampled[name]) for name, of in by_language.items() if of),
@@ -129,14 +137,6 @@ def _rate(topics: Sequence[Record], part: str) -> float:
     """Return the percentage of topics in which a part of the record is true."""
     successes: int = sum(topic[part] for topic in topics)
     return 100 * successes / len(topics)
-
-
-def wilson(successes: int, total: int) -> tuple[float, float]:
-    """Return the bounds, 0 to 1, of the 95 % interval of a proportion (Wilson, JASA 22, 1927)."""
-    share, spread = successes / total, Z**2 / total
-    middle = share + spread / 2
-    half = Z * math.sqrt(share * (1 - share) / total + spread / (4 * total))
-    return max(0.0, (middle - half) / (1 + spread)), min(1.0, (middle + half) / (1 + spread))
 
 
 EXPERIMENT = Experiment(

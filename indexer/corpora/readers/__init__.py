@@ -13,18 +13,30 @@ from typing import TypeAlias
 from base.errors import LibraryMissing, Remedy
 from indexer.corpora.full_text.parser_pool import Complete
 from indexer.corpora.papers import Unit
-from indexer.corpora.readers import beir, hub, miracl, scienceon
+from indexer.corpora.readers import arxiv, beir, crossref, hub, miracl, openalex, scienceon
+from indexer.corpora.readers.arxiv import read_arxiv
 from indexer.corpora.readers.beir import read_beir
+from indexer.corpora.readers.bibtex import read_bibtex
 from indexer.corpora.readers.copies import copies_by_letter, naming_copies, or_copy
 from indexer.corpora.readers.corpus_files import CorpusFile, LeftOut, files_at, on_hub, recognise, streams_in
+from indexer.corpora.readers.crossref import read_crossref
+from indexer.corpora.readers.csl_json import read_csl_json
 from indexer.corpora.readers.csv import header_of, parse_columns, read_csv
 from indexer.corpora.readers.detection import OWN_FORMAT, PASSAGE_FORMATS
-from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT
+from indexer.corpora.readers.dublin_core import read_dublin_core
+from indexer.corpora.readers.endnote import read_endnote
+from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT, PARQUET_ENDINGS, ending_of
 from indexer.corpora.readers.items import DeadLetter, Item, dead_letter, name_in_letters
+from indexer.corpora.readers.jats import read_jats
 from indexer.corpora.readers.jsonl import Renaming, read_jsonl
+from indexer.corpora.readers.marcxml import read_marcxml
 from indexer.corpora.readers.markdown import read_markdown
 from indexer.corpora.readers.miracl import read_miracl
+from indexer.corpora.readers.openalex import read_openalex
+from indexer.corpora.readers.parquet import check_parquet_library
 from indexer.corpora.readers.pdf import check_pdf_library, read_pdfs
+from indexer.corpora.readers.pubmed import read_pubmed
+from indexer.corpora.readers.ris import read_ris
 from indexer.corpora.readers.scienceon import read_scienceon
 from indexer.corpora.readers.streams import CountedFile, Stream, why_not_opened
 from indexer.corpora.readers.text import read_text
@@ -38,8 +50,19 @@ READERS: dict[str, Reader] = {
     "miracl": read_miracl,
     "beir": read_beir,
     "scienceon": read_scienceon,
+    "csl-json": read_csl_json,
     "jsonl": read_jsonl,
     "csv": read_csv,
+    "ris": read_ris,
+    "bibtex": read_bibtex,
+    "endnote": read_endnote,
+    "crossref": read_crossref,
+    "openalex": read_openalex,
+    "arxiv": read_arxiv,
+    "pubmed": read_pubmed,
+    "dublin-core": read_dublin_core,
+    "marcxml": read_marcxml,
+    "jats": read_jats,
     "markdown": read_markdown,
     "text": read_text,
 }
@@ -52,6 +75,9 @@ RENAMINGS: dict[str, Renaming] = {
     "beir": beir.named_as_paper,
     "scienceon": scienceon.named_as_paper,
     "jsonl": lambda record: record,
+    "crossref": crossref.named_as_paper,
+    "openalex": openalex.named_as_paper,
+    "arxiv": arxiv.named_as_paper,
 }
 
 
@@ -164,13 +190,15 @@ def read_corpus(
         UnknownPath: a path does not exist, or is empty.
         UnknownFormat: unknown format, format not recognised, a mix of passages and papers, or `columns`
             that do not fit.
-        LibraryMissing: the corpus has PDFs, and the PDF library is not installed.
+        LibraryMissing: the corpus has PDFs or Parquet files, whose library is not installed.
     """
     if format is not None and format not in FORMATS:
         raise UnknownFormat(f"unknown format {format!r}. The formats are {', '.join(FORMATS)}.")
     endings = ENDINGS if format is None else ENDINGS_OF_FORMAT[format]
     at_paths = [files_at(str(path), endings, follow_links=follow_links) for path in paths]
     found = [file for files_found, _ in at_paths for file in files_found]
+    if any(ending_of(file.name) in PARQUET_ENDINGS for file in found):
+        check_parquet_library()
     files = (
         recognise(found)
         if format is None

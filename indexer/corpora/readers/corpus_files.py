@@ -11,13 +11,19 @@ from typing import Any, Self
 from base.errors import Remedy, UnknownPath
 from indexer.corpora.readers import hub
 from indexer.corpora.readers.detection import (
-    FORMAT_OF_ENDINGS,
     OWN_FORMAT,
     PASSAGE_FORMATS,
     format_of,
     format_of_record,
 )
-from indexer.corpora.readers.folders import ENDINGS, ENDINGS_OF_FORMAT, corpus_names, ending_of, is_archive
+from indexer.corpora.readers.folders import (
+    ENDINGS,
+    ENDINGS_OF_FORMAT,
+    JSON_ENDINGS,
+    corpus_names,
+    ending_of,
+    is_archive,
+)
 from indexer.corpora.readers.items import DeadLetter, dead_letter
 from indexer.corpora.readers.streams import CountedFile, Stream, open_streams, why_not_opened
 from indexer.corpora.readers.walking import FoundFile, Walk, walk
@@ -223,7 +229,7 @@ def _recognised(file: CorpusFile) -> CorpusFile:
         return file
     if on_hub(file.name):
         format_ = format_of_record(hub.first_record(file.name, hub.place_of(file.name)))
-        return replace(file, formats={file.name: format_})
+        return replace(file, formats={file.name: OWN_FORMAT if format_ == "csl-json" else format_})
     formats: dict[str, str] = {}
     problems: dict[str, UnknownFormat] = {}
     with closing(streams_in(file)) as streams:
@@ -262,9 +268,10 @@ def _check_units(files: Iterable[CorpusFile]) -> None:
 def _likely_format(name: str, seen: Sequence[str]) -> str:
     """Return the format of a file without records, from its ending and the formats of the others."""
     ending = ending_of(name)
-    by_ending = (format_ for format_, endings in FORMAT_OF_ENDINGS.items() if ending in endings)
+    named = set() if ending in JSON_ENDINGS else {ending} - {""}
+    by_ending = (format_ for format_, endings in ENDINGS_OF_FORMAT.items() if named & endings)
     beside = (format_ for format_ in seen if not ending or ending in ENDINGS_OF_FORMAT[format_])
-    return next(by_ending, None) or next(beside, OWN_FORMAT)
+    return next(beside, None) or next(by_ending, OWN_FORMAT)
 
 
 def streams_in(file: CorpusFile) -> Generator[Stream, None, None]:

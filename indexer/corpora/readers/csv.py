@@ -2,25 +2,30 @@
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
+from indexer.corpora.own_exports import CSV_COLUMNS, CSV_FURTHER
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.cells import language_named, parts_of, year_in
+from indexer.corpora.readers.exported_rows import LIST_FIELDS, restored
 from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
 from indexer.corpora.readers.streams import Stream
+from indexer.corpora.readers.table_layouts import layout_of, record_in
 
 CELL_CHARACTERS = 16 << 20
 DELIMITERS = (",", "\t", ";")
 FIELDS = tuple(Paper.model_fields)
 ALIASES = {"_id": "id", "docid": "id", "text": "abstract", "contents": "abstract", "language": "lang"}
-LIST_FIELDS = frozenset({"authors", "keywords", "references"})
 BETWEEN_PARTS = re.compile(r"[;|]")
 # Suffix of a column whose field is already given by another column.
 SECOND_COLUMN = "csv:"
 COUNT = re.compile(r"[0-9]{1,18}")
+
+RowReader: TypeAlias = Callable[[Sequence[str], Sequence[str]], dict[str, Any]]
 
 
 def parse_columns(text: str) -> dict[str, str]:
@@ -53,11 +58,12 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
     """Read the rows below a header; `columns` maps Paper's fields to column names.
 
     Unmapped columns with the name of a field of Paper are that field; other columns are kept under their
-    names. Empty cells are absent. Lists are split at `;` and `|`.
+    names. Empty cells are absent. Lists are split at `;` and `|`. The cells of SHRAG's own exports are
+    restored exactly. Tables of known layouts need no column for the id.
     """
     rows = _Rows(stream)
     header: list[str] | None = None
-    fields: dict[int, str] = {}
+    read_row: RowReader = restored
     while True:
         problem = ""
         cells: list[str] = []
@@ -77,14 +83,24 @@ def read_csv(stream: Stream, columns: Mapping[str, str] | None = None) -> Iterat
             yield dead_letter(stream.name, rows.line, problem, rows.raw)
         elif header is None:
             header = [name.strip() for name in cells]
-            fields = _fields_of(header, columns or {})
-            if "id" not in fields.values():
+            if (reader := _reader_of_rows(header, columns or {}, stream)) is None:
                 reason = f"no column for the id among {', '.join(header)}; name it with --columns id=COLUMN"
                 yield dead_letter(stream.name, rows.line, reason[:500], rows.raw)
                 return
+            read_row = reader
         else:
-            record = _record_of(cells, header, fields)
-            yield admitted(record, stream.name, rows.line, rows.raw)
+            yield admitted(read_row(cells, header), stream.name, rows.line, rows.raw)
+
+
+def _reader_of_rows(header: Sequence[str], columns: Mapping[str, str], stream: Stream) -> RowReader | None:
+    """Return the reader of rows below a header, None without a column for the id in an unknown layout."""
+    if header[: len(CSV_COLUMNS)] == list(CSV_COLUMNS) and header[-1] == CSV_FURTHER and not columns:
+        return restored
+    fields = _fields_of(header, columns)
+    if "id" in fields.values():
+        return partial(_record_of, fields=fields)
+    layout = {} if columns else layout_of(header)
+    return partial(record_in, layout=layout, stream=stream) if layout else None
 
 
 class _Unreadable(Exception):

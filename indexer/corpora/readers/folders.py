@@ -6,23 +6,40 @@ from pathlib import PurePosixPath
 
 from indexer.corpora.readers.walking import is_hidden
 
-JSON_ENDINGS = frozenset({".jsonl", ".ndjson", ".json"})
-XML_ENDINGS = frozenset({".xml"})
+PARQUET_ENDINGS = frozenset({".parquet"})
+LINES_ENDINGS = PARQUET_ENDINGS | {".jsonl", ".ndjson"}  # JSON lines, also those made of rows
+JSON_ENDINGS = LINES_ENDINGS | {".json"}
+XML_ENDINGS = frozenset({".xml", ".nxml"})
 TABLE_ENDINGS = frozenset({".csv", ".tsv"})
+RIS_ENDINGS = frozenset({".ris"})
+BIBTEX_ENDINGS = frozenset({".bib", ".bibtex"})
+ENDNOTE_ENDINGS = frozenset({".enw"})
 PDF_ENDINGS = frozenset({".pdf"})
 MARKDOWN_ENDINGS = frozenset({".md", ".markdown"})
 TEXT_ENDINGS = frozenset({".txt", ".text"})
 COPIES = (PDF_ENDINGS, MARKDOWN_ENDINGS, TEXT_ENDINGS)  # endings of copies of a paper, best first
 RANK_OF_COPY = {ending: rank for rank, endings in enumerate(COPIES) for ending in endings}
 DOCUMENT_ENDINGS = MARKDOWN_ENDINGS | TEXT_ENDINGS
-ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
+REFERENCE_ENDINGS = RIS_ENDINGS | BIBTEX_ENDINGS | ENDNOTE_ENDINGS
+ENDINGS = JSON_ENDINGS | XML_ENDINGS | TABLE_ENDINGS | REFERENCE_ENDINGS | PDF_ENDINGS | DOCUMENT_ENDINGS
 # In reading order: the later of two records with the same id wins, which is the paper's own file.
 ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
     "miracl": JSON_ENDINGS,
     "beir": JSON_ENDINGS,
     "scienceon": XML_ENDINGS | JSON_ENDINGS,
+    "csl-json": JSON_ENDINGS,
     "jsonl": JSON_ENDINGS,
     "csv": TABLE_ENDINGS,
+    "ris": RIS_ENDINGS,
+    "bibtex": BIBTEX_ENDINGS,
+    "endnote": ENDNOTE_ENDINGS | XML_ENDINGS,
+    "crossref": JSON_ENDINGS,
+    "openalex": JSON_ENDINGS,
+    "arxiv": JSON_ENDINGS | XML_ENDINGS,
+    "pubmed": XML_ENDINGS,
+    "dublin-core": XML_ENDINGS,
+    "marcxml": XML_ENDINGS,
+    "jats": XML_ENDINGS,
     "text": TEXT_ENDINGS,
     "markdown": MARKDOWN_ENDINGS,
     "pdf": PDF_ENDINGS,
@@ -32,6 +49,7 @@ ENDINGS_OF_FORMAT: dict[str, frozenset[str]] = {
 NOTICE_NAME = re.compile(
     r"(?:README|LICEN[CS]E|COPYING|NOTICE|CHANGELOG|CONTRIBUTING)(?:[._-][a-z]{2})?", re.IGNORECASE
 )
+PART_NAME = re.compile(r"part_\d+")  # OpenAlex's snapshot: JSON lines
 # Topics and qrels are next to the corpus in the layouts of BEIR, MIRACL and ir_datasets.
 EVALUATION_NAME = re.compile(r"(?:topics|queries|questions|qrels|claims)(?:\..*)?", re.IGNORECASE)
 BEIR_CORPUS = ("corpus.jsonl", "corpus.jsonl.gz")
@@ -40,8 +58,10 @@ BEIR_COMPANIONS = ("queries.jsonl", "queries.jsonl.gz", "qrels")
 
 def ending_of(name: str) -> str:
     """Return the ending that determines the kind of file, lower-case and without `.gz`; '' for others."""
-    ending = PurePosixPath(name.lower().removesuffix(".gz")).suffix
-    return ending if ending in ENDINGS else ""
+    path = PurePosixPath(name.lower().removesuffix(".gz"))
+    if PART_NAME.fullmatch(path.name):
+        return ".jsonl"
+    return path.suffix if path.suffix in ENDINGS else ""
 
 
 def is_archive(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""JSON lines: one record per line, with the keys of Paper or of a known corpus."""
+"""JSON lines or arrays of records, with the keys of Paper or of a known corpus."""
 
 import json
 import math
@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NoReturn, TypeAlias
 
+from indexer.corpora.readers.folders import LINES_ENDINGS
 from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.json_arrays import HEAD_BYTES, array_in, elements
 from indexer.corpora.readers.lines import BLANK_LINES, LINE_BYTES, numbered_lines
-from indexer.corpora.readers.streams import Stream
+from indexer.corpora.readers.streams import Damaged, Stream
 
 # Renames the keys of a corpus to Paper's.
 Renaming: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
-ARRAY = (
-    "one JSON array, which cannot be read in pieces; convert it to JSON lines: jq -c '.[]' FILE > FILE.jsonl"
-)
 LONGEST_NUMBER = 4_000  # digits, slightly below Python's limit
 KIND_OF_VALUE = {list: "a list", str: "a string", int: "a number", float: "a number", bool: "a truth value"}
 
@@ -30,7 +29,7 @@ def read_jsonl(stream: Stream) -> Iterator[Item]:
 
 
 def read_records(stream: Stream, renamed: Renaming) -> Iterator[Item]:
-    """Read one record per line, with its keys `renamed`; invalid lines are dead letters."""
+    """Read each record of `record_lines` with its keys `renamed`; invalid ones are dead letters."""
     for number, line, problem in record_lines(stream):
         if problem:
             yield dead_letter(stream.name, number, problem, line)
@@ -61,25 +60,30 @@ def parse_record(line: bytes) -> dict[str, Any]:
 
 
 def record_lines(stream: Stream) -> Iterator[tuple[int, bytes, str]]:
-    """Yield the non-blank lines, as `numbered_lines` does.
+    """Yield the records as (line from 1, bytes, problem or ''): non-blank lines, or elements of an array.
 
     In a `.json` file that starts with a single `{`, the lines up to a single `}` count as one: indented
-    objects. A file that starts with `[` yields one line with the problem.
+    objects. A file that starts with `[`, or a response of an API with an array of records, has its elements
+    as records, unless its ending means lines.
     """
+    if stream.ending not in LINES_ENDINGS:
+        try:
+            start = array_in(stream.peek(HEAD_BYTES))
+        except Damaged as error:
+            yield 1, b"", str(error)
+            return
+        if start is not None:
+            yield from elements(stream, start)
+            return
     numbered = numbered_lines(stream, BLANK_LINES)
     lines = ((number, line.rstrip(), problem) for number, line, problem in numbered)
     lines = ((number, line, problem) for number, line, problem in lines if line or problem)
     first = next(lines, None)
     if first is None:
         return
-    number, line, problem = first
     all_lines = chain([first], lines)
-    if stream.ending != ".json":
-        yield from all_lines
-    elif line.lstrip().startswith(b"["):
-        yield number, line, problem or ARRAY
-    else:
-        yield from _indented_objects(all_lines) if line == b"{" else all_lines
+    is_indented = stream.ending == ".json" and first[1] == b"{"
+    yield from _indented_objects(all_lines) if is_indented else all_lines
 
 
 def _indented_objects(lines: Iterable[tuple[int, bytes, str]]) -> Iterator[tuple[int, bytes, str]]:

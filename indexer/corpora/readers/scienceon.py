@@ -7,16 +7,13 @@ HTML tags, entities and repeated spaces.
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
-from xml.etree.ElementTree import ParseError
-
-from defusedxml.common import DefusedXmlException
-from defusedxml.ElementTree import XMLParser
 
 from indexer.corpora.readers.cells import language_named, parts_of, without_markup, year_in
-from indexer.corpora.readers.items import Item, admitted, dead_letter
+from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
 from indexer.corpora.readers.jsonl import read_records
-from indexer.corpora.readers.lines import BYTE_ORDER_MARK, LINE_BYTES
+from indexer.corpora.readers.lines import BYTE_ORDER_MARK
 from indexer.corpora.readers.streams import Damaged, Stream
+from indexer.corpora.readers.xml_records import Refused, parsed
 
 TEXT_FIELDS = {
     "CN": "id",
@@ -50,7 +47,13 @@ def read_scienceon(stream: Stream) -> Iterator[Item]:
         yield dead_letter(stream.name, 0, str(error))
         return
     if stream.ending == ".xml" or head.removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"<"):
-        yield from _read_response(stream, head)
+        for item in parsed(stream, _Response(), forbid_doctype=True):
+            if isinstance(item, DeadLetter):
+                yield item
+            else:
+                line, record = item
+                raw = "\n".join(f"{code}: {value}" for code, value in record.items()).encode()
+                yield admitted(named_as_paper(record), stream.name, line, raw)
     else:
         yield from read_records(stream, named_as_paper)
 
@@ -81,10 +84,6 @@ def named_as_paper(record: Mapping[str, Any]) -> Mapping[str, Any]:
     return rest | paper
 
 
-class _Refused(Exception):
-    """The whole response is unreadable; the message is the reason."""
-
-
 class _Response:
     """Target of the XML parser: collects the items of each record without building a tree."""
 
@@ -98,15 +97,19 @@ class _Response:
         self._code = ""
         self._text: list[str] | None = None
 
+    @property
+    def is_inside(self) -> bool:
+        return self._text is not None or self.path[: len(RECORD)] == RECORD
+
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         self.path.append(tag)
         if len(self.path) == 1 and tag != ROOT:
-            raise _Refused(f"not a ScienceON response: its root is <{tag[:80]}>, not <{ROOT}>")
+            raise Refused(f"not a ScienceON response: its root is <{tag[:80]}>, not <{ROOT}>")
         if len(self.path) > NESTING:
-            raise _Refused(f"elements nested deeper than {NESTING} levels")
+            raise Refused(f"elements nested deeper than {NESTING} levels")
         if self.path == RECORD:
             if self.status != STATUS_OK:
-                raise _Refused(f"records without a {STATUS} of {STATUS_OK} before them")
+                raise Refused(f"records without a {STATUS} of {STATUS_OK} before them")
             self._record, self._line = {}, self.parser.parser.CurrentLineNumber
         elif self.path == ITEM:
             self._code, self._text = attributes.get("metaCode", ""), []
@@ -129,40 +132,9 @@ class _Response:
             self.status = "".join(self._text).strip()
             self._text = None
             if self.status != STATUS_OK:
-                raise _Refused(f"the search API answered with {STATUS} {self.status[:80]}, not {STATUS_OK}")
+                raise Refused(f"the search API answered with {STATUS} {self.status[:80]}, not {STATUS_OK}")
         self.path.pop()
 
     def close(self) -> None:
         if not self.status:
-            raise _Refused(f"not a ScienceON response: it has no {STATUS}")
-
-
-def _read_response(stream: Stream, head: bytes) -> Iterator[Item]:
-    """Read the records of a response; after an error, the rest is one dead letter."""
-    response = _Response()
-    response.parser = parser = XMLParser(target=response, forbid_dtd=True)
-    unfinished_bytes = 0
-    problem, line = "", 0
-    while not problem:
-        try:
-            block = stream.read()
-            if not block:
-                parser.close()
-                return
-            parser.feed(block)
-            unfinished_bytes = 0 if response.records else unfinished_bytes + len(block)
-            if unfinished_bytes > LINE_BYTES:
-                problem = f"a record of more than {LINE_BYTES} bytes"
-        except DefusedXmlException:
-            problem = "XML with a DOCTYPE or custom entities is refused"
-        except (_Refused, Damaged) as error:
-            problem = str(error)
-        except ParseError as error:
-            problem, line = f"invalid XML: {error}", error.position[0]
-        except (ValueError, LookupError) as error:
-            problem = f"XML in an encoding that cannot be read: {error}"
-        for record_line, record in response.records:
-            raw = "\n".join(f"{code}: {value}" for code, value in record.items()).encode()
-            yield admitted(named_as_paper(record), stream.name, record_line, raw)
-        response.records.clear()
-    yield dead_letter(stream.name, line, problem, head)
+            raise Refused(f"not a ScienceON response: it has no {STATUS}")

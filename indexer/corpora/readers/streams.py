@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import IO, Any, Protocol, cast
 
 from base.files.regular_files import open_descriptor
-from indexer.corpora.readers.folders import corpus_names, ending_of, is_archive
+from indexer.corpora.readers.encodings import Transcoder, encoding_of
+from indexer.corpora.readers.folders import PARQUET_ENDINGS, corpus_names, ending_of, is_archive
 from indexer.corpora.readers.items import DeadLetter, dead_letter
+from indexer.corpora.readers.parquet import ParquetLines
 
 BLOCK_BYTES = 1 << 18
+HEAD_BYTES = 1 << 16  # examined for the encoding
 # Scholarly text compresses to a third or a tenth; only repetition reaches deflate's limit of a thousandth.
 # Small archives may have up to the fixed size at any ratio.
 BOMB_BYTES = 256 << 20
@@ -92,17 +95,72 @@ class Stream:
         self._unpacked_bytes = 0
         self._opened = opened
         self._ahead = b""
+        self._damage: Damaged | None = None  # found while looking ahead
+        self._transcoder: Transcoder | None = None
+        self._is_begun = False
 
     @property
     def ending(self) -> str:
         """The ending that determines the kind of file, without `.gz`; '' for others."""
         return ending_of(self.name)
 
+    @property
+    def is_transcoded(self) -> bool:
+        """Whether the file is not UTF-8, and converted to it."""
+        self._begin()
+        return self._transcoder is not None
+
     def read(self) -> bytes:
-        """Return the next block; b'' at the end."""
+        """Return the next block in UTF-8; b'' at the end."""
+        self._begin()
         if self._ahead:
             block, self._ahead = self._ahead, b""
             return block
+        self._raise_damage()
+        return self._next_block()
+
+    def peek(self, least: int = 1) -> bytes:
+        """Return the next bytes without consuming them: `least` or more, fewer at the end."""
+        self._begin()
+        try:
+            while len(self._ahead) < least and not self._damage and (block := self._next_block()):
+                self._ahead += block
+        except Damaged as damage:
+            self._damage = damage
+        if not self._ahead:
+            self._raise_damage()
+        return self._ahead
+
+    def _raise_damage(self) -> None:
+        """Raise the damage found while looking ahead, once."""
+        damage, self._damage = self._damage, None
+        if damage:
+            raise damage
+
+    def _begin(self) -> None:
+        """Detect the encoding by the start of the file."""
+        if self._is_begun:
+            return
+        self._is_begun = True
+        try:
+            while len(self._ahead) < HEAD_BYTES and (block := self._next_block()):
+                self._ahead += block
+        except Damaged as damage:
+            self._damage = damage
+        if encoding := encoding_of(self._ahead):
+            self._transcoder = Transcoder(encoding)
+            self._ahead = self._transcoder.converted(self._ahead)
+
+    def _next_block(self) -> bytes:
+        while True:
+            block = self._read_block()
+            if self._transcoder is None:
+                return block
+            converted = self._transcoder.converted(block, final=not block)
+            if converted or not block:
+                return converted
+
+    def _read_block(self) -> bytes:
         try:
             block = self._opened.read1(BLOCK_BYTES)
         except DAMAGE as error:
@@ -111,11 +169,6 @@ class Stream:
         if self._packed_bytes is not None and _is_bomb(self._unpacked_bytes, self._packed_bytes):
             raise Damaged(f"the file unpacks to more than {BOMB_RATIO} times its size; reading stops here")
         return block
-
-    def peek(self) -> bytes:
-        """Return the next block without consuming it."""
-        self._ahead = self.read()
-        return self._ahead
 
 
 def open_streams(
@@ -137,9 +190,14 @@ def open_streams(
             yield from _members(buffered, name, endings, root)
         elif magic.startswith(GZIP_MAGIC) or name.lower().endswith(".gz"):
             with gzip.GzipFile(fileobj=buffered, mode="rb") as unpacked:
-                yield Stream(name, unpacked, os.fstat(file.fileno()).st_size, root=root)
+                yield Stream(name, _lines_of(unpacked, name), os.fstat(file.fileno()).st_size, root=root)
         else:
-            yield Stream(name, buffered, root=root)
+            yield Stream(name, _lines_of(buffered, name), root=root)
+
+
+def _lines_of(file: Any, name: str) -> Readable:
+    """Return the rows of a Parquet file as JSON lines, any other file unchanged."""
+    return ParquetLines(file) if ending_of(name) in PARQUET_ENDINGS else cast(Readable, file)
 
 
 def _members(
@@ -176,7 +234,8 @@ def _members(
                 yield dead_letter(member_name, 0, f"the member cannot be opened: {_reason(error)}")
                 continue
             with opened:
-                yield Stream(member_name, opened, root=root, copies=wanted[member.filename])
+                lines, copies = _lines_of(opened, member_name), wanted[member.filename]
+                yield Stream(member_name, lines, root=root, copies=copies)
 
 
 def _why_refused(member: zipfile.ZipInfo) -> str:

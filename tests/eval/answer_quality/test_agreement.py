@@ -2,9 +2,12 @@
 
 import pytest
 
-from eval.answer_quality.agreement import agreement
+from eval.answer_quality.agreement import SUPPORTED, UNSUPPORTED, agreement
+from eval.answer_quality.citations import Verdict
 
-YES, NO = "supported", "unsupported"
+YES, NO = SUPPORTED, UNSUPPORTED
+FAILED: Verdict = "not judged"
+NOTHING: Verdict = "not checkable"
 
 
 def test_kappa_is_the_agreement_beyond_chance():
@@ -16,7 +19,7 @@ def test_kappa_is_the_agreement_beyond_chance():
 
 
 def test_sentences_without_a_verdict_are_left_out():
-    found = agreement([("not checkable", YES), (NO, "not judged"), (NO, NO)])
+    found = agreement([(NOTHING, YES), (NO, FAILED), (NO, NO)])
     assert (found.compared, found.left_out, found.share) == (1, 2, 1)
 
 

@@ -2,10 +2,14 @@
 
 import pytest
 
-from eval.answer_quality.citations import Judged, citation_scores, parts_of, precise_citations
+from eval.answer_quality.citations import Judged, Verdict, citation_scores, parts_of, precise_citations
 
-YES, NO, FAILED = "supported", "unsupported", "not judged"
-AB, A, B = ("a", "b"), ("a",), ("b",)
+YES: Verdict = "supported"
+NO: Verdict = "unsupported"
+FAILED: Verdict = "not judged"
+A: tuple[str, ...] = ("a",)
+B: tuple[str, ...] = ("b",)
+AB: tuple[str, ...] = ("a", "b")
 
 
 def judged(verdict, *precise):
@@ -61,7 +65,8 @@ def test_the_scores_are_means_over_answers():
             [judged(YES, True)],  # 1 and 1
         ]
     )
-    assert (scores.recall, scores.precision) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert scores.recall == pytest.approx(2 / 3)
+    assert scores.precision == pytest.approx(2 / 3)
 
 
 def test_an_answer_without_citations_has_recall_and_precision_0():

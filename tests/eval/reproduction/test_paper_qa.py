@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from eval.answer_quality.accepted_strings import contains_accepted
 from eval.errors import BadTopics
 from eval.paper_questions import read_paper_questions
+from eval.reproduction.answering.question_materials import QuestionMaterials
 from eval.reproduction.commands import experiment
 from eval.reproduction.experiments.paper_qa import EXPERIMENT, PUBLISHED, PaperQA, summary
-from eval.reproduction.question_materials import QuestionMaterials
 from generator.errors import UnknownWay
 from generator.pipeline import Settings
 from indexer.corpora.chunking import passages_of

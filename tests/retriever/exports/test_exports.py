@@ -211,6 +211,8 @@ def test_tex_is_left_no_command_but_those_that_stand_for_a_character(records):
                 left = value
                 for command in reading.COMMANDS:
                     left = left.replace(command, "")
+                if name == "keywords":  # braces keep a comma in a keyword
+                    left = re.sub(r"(?:^|(?<=, )){([^{}]*[,;][^{}]*)}(?=, |$)", r"\1", left)
                 assert not re.search(r"[\\{}$%#&~^_]", left)
             else:
                 assert not re.search(r"[\\{}$^]", value)

@@ -161,20 +161,20 @@ def test_no_damage_stops_the_reader(tmp_path, data, name):
 
 
 def test_a_member_of_no_known_format_is_one_dead_letter_and_the_others_are_read(tmp_path):
-    path = packed(tmp_path / "c.zip", {"a.md": "# A", "b.md": "# B", "settings.json": '[{"x": 1}]'})
+    path = packed(tmp_path / "c.zip", {"a.md": "# A", "b.md": "# B", "settings.xml": "<settings/>"})
 
     corpus = read_corpus([path])
     first, second, letter = items_of(corpus)
 
     assert corpus.formats == {"markdown": 2}
-    assert (first.id, second.id, letter.file) == ("a", "b", f"{path}/settings.json")
-    assert "one JSON array" in letter.reason
+    assert (first.id, second.id, letter.file) == ("a", "b", f"{path}/settings.xml")
+    assert "<settings>" in letter.reason
 
 
 def test_an_archive_of_no_known_format_is_refused(tmp_path):
-    path = packed(tmp_path / "c.zip", {"settings.json": '[{"x": 1}]'})
+    path = packed(tmp_path / "c.zip", {"settings.xml": "<settings/>"})
 
-    with pytest.raises(UnknownFormat, match=r"settings\.json"):
+    with pytest.raises(UnknownFormat, match=r"settings\.xml"):
         read_corpus([path])
 
 

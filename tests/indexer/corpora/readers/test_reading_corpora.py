@@ -53,11 +53,13 @@ def test_a_given_format_is_not_looked_for(tmp_path):
     assert [paper.title for paper in items_of(read_corpus([tmp_path / "papers.dat"], format="csv"))] == ["T"]
 
 
-def test_a_json_array_is_answered_with_how_to_make_lines_of_it(tmp_path):
-    (tmp_path / "a.json").write_text('[{"id": "a"}]')
+@pytest.mark.parametrize("name", ["a.json", "a.dat", "a.txt"])
+def test_an_array_of_records_is_recognised_by_its_first_record(tmp_path, name):
+    (tmp_path / name).write_text('[\n{"docid": "1#0"}]')
 
-    with pytest.raises(UnknownFormat, match=r"jq -c '\.\[\]'"):
-        read_corpus([tmp_path / "a.json"])
+    corpus = read_corpus([tmp_path / name])
+
+    assert (corpus.format, [item.id for item in items_of(corpus)]) == ("miracl", ["1#0"])
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may list every folder")
@@ -93,15 +95,6 @@ def test_files_without_a_record_take_the_format_that_their_ending_allows_and_are
     corpus = read_corpus([tmp_path])
 
     assert (corpus.formats, corpus.unit) == ({"miracl": 2, "scienceon": 1}, "passage")
-
-
-def test_a_json_array_beside_records_is_a_dead_letter(tmp_path):
-    write(tmp_path, a__json='[{"id": "a"}]', b__jsonl='{"id": "b"}')
-
-    dead, paper = items_of(read_corpus([tmp_path]))
-
-    assert "jq -c" in dead.reason
-    assert paper.id == "b"
 
 
 def test_what_is_neither_file_nor_folder_is_refused(tmp_path):

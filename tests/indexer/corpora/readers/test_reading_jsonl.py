@@ -109,11 +109,67 @@ def test_an_unfinished_object_of_a_json_file_is_a_dead_letter():
     assert (dead.file, dead.line, dead.head) == ("papers.json", 1, '{\n"id": "a",')
 
 
-def test_an_array_is_one_dead_letter_that_says_how_to_make_lines_of_it():
-    (dead,) = read(b'[\n{"id": "a"},\n{"id": "b"}\n]\n', "papers.json")
+def test_the_elements_of_an_array_are_records_with_their_lines():
+    a, dead, b = read(b'[\n{"id": "a"},\n  {"title": "no id"},\n{\n"id": "b"}\n]\n', "papers.json")
 
-    assert (dead.line, dead.head) == (1, "[")
-    assert "jq -c '.[]'" in dead.reason
+    assert (a.id, b.id) == ("a", "b")
+    assert (a.origin.line, dead.line, b.origin.line) == (2, 3, 4)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        '{"status": "ok", "message": {"facets": {"a": [1]}, "items": [{"id": "a"}, {"id": "b"}]}}',
+        '{"items": [ {"id": "a"}, {"id": "b"} ] }',
+        '{"meta": {"count": 2, "x": "[{"}, "results": [{"id": "a"}, {"id": "b"}], "group_by": []}',
+        '\ufeff[{"id": "a"}]\n[{"id": "b"}]',
+    ],
+)
+def test_the_records_of_a_response_are_in_its_array(response):
+    assert [item.id for item in read(response.encode(), "response.json")] == ["a", "b"]
+
+
+def test_a_record_of_a_json_file_may_have_lists_of_its_own():
+    (paper,) = read(b'{"id": "a", "items": ["x"], "results": []}', "a.json")
+
+    assert paper.id == "a"
+
+
+@pytest.mark.parametrize(
+    ("array", "line", "fact"),
+    [
+        (b'[{"id": "a"},\n{"id": "b', 2, "truncated"),
+        (b'[{"id": "a"},\n', 2, "truncated"),
+        (b'[{"id": "a"},\n{"id": b}, {"id": "c"}]', 2, "character 8"),
+        (b'[{"id": "a"}]\nrest', 2, "after the end"),
+        (b'[{"id": "a"},\n' + b"[" * 100_000, 2, "nested"),
+        (b'[{"id": "a"},\n{"id": "\xff"}]', 2, "byte 9"),
+        (b'[{"id": "a"},\n17]', 2, "number"),
+    ],
+)
+def test_what_is_wrong_in_an_array_is_one_dead_letter_with_its_line(array, line, fact):
+    paper, dead = read(array, "papers.json")
+
+    assert (paper.id, dead.line) == ("a", line)
+    assert fact in dead.reason
+
+
+def test_an_element_over_64_mib_is_not_held_in_memory():
+    class Long:
+        given = 0
+
+        def __init__(self):
+            self.blocks = iter([b'[{"id": "a"}, {"id": "', *[b"x" * (1 << 20)] * 200])
+
+        def read1(self, size):
+            self.given += 1
+            return next(self.blocks, b"")
+
+    file = Long()
+    paper, dead = items_of(read_jsonl(Stream("papers.json", file)))
+
+    assert (paper.id, str(LINE_BYTES) in dead.reason) == ("a", True)
+    assert file.given < 140
 
 
 def test_a_miracl_passage_is_taken_unchanged(tmp_path):

@@ -1,0 +1,156 @@
+"""Calls of the steps of a benchmark: the options of the commands."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from base.calls import Call, Flag, Section, described
+from eval.judging.folder import ASSESSOR
+from eval.judging.records import Judge, StageName
+from retriever.calls import IndexName, SourceNames
+
+METHODS = ("shrag", "or", "paper")  # default of `pool`
+NEAREST = "dense"  # a default, too, if the index has vectors
+MOST_DERIVED = 20  # questions of one seed
+RULES: Judge = "rules"
+THRESHOLDS: Mapping[StageName, Mapping[Judge, float]] = {  # defaults
+    "coarse": {"rules": 0.005, "brief": 0.3, "complex": 0.2},
+    "fine": {"rules": 0.02, "brief": 0.5, "complex": 0.4},
+}
+
+
+def _checked_name(name: str) -> str:
+    if not ASSESSOR.fullmatch(name):
+        raise ValueError("must start with a letter or digit; letters, digits, '.', '-' and '_', at most 64")
+    return name
+
+
+AssessorName = Annotated[
+    str,
+    Flag(metavar="NAME"),
+    AfterValidator(_checked_name),
+    Field(description="Name of the assessor: letters, digits, . - _"),
+]
+
+
+class QuestionsCall(Call):
+    """Options of `questions`."""
+
+    extend: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=MOST_DERIVED,
+            description="Questions that the configured language model derives from each seed.",
+        ),
+    ] = 0
+    seed: Annotated[
+        int | None,
+        Field(
+            ge=0,
+            lt=2**63,
+            description="Seed of samples and of the order of papers, for a new folder. Default: 0.",
+        ),
+    ] = None
+
+
+class PoolCall(Call):
+    """Options of `pool`."""
+
+    index: IndexName = None
+    sources: Annotated[
+        SourceNames,
+        Field(description="Sources to search too, each separately; without --name, no index is searched."),
+    ] = ()
+    method: Annotated[
+        tuple[str, ...],
+        Flag(section=Section.SEARCHING, metavar="METHOD", commas=True),
+        Field(
+            description=f"Methods to pool. Default: {', '.join(METHODS)}; {NEAREST} if the index has vectors."
+        ),
+    ] = ()
+    find: Annotated[
+        bool,
+        Flag(section=Section.SEARCHING),
+        Field(description="Pool the papers of find-papers too, in index and sources together."),
+    ] = False
+    model: Annotated[
+        bool,
+        Flag(section=Section.SEARCHING),
+        Field(description="Let find-papers use the configured language model."),
+    ] = False
+    depth: Annotated[
+        int,
+        Flag(section=Section.LIMITS),
+        Field(ge=1, le=1000, description="Pool depth: papers of each method, place and question."),
+    ] = 50
+
+
+class JudgeCall(Call):
+    """Options of `judge`."""
+
+    stage: Annotated[
+        StageName,
+        Flag(argument=True),
+        described(enum=list(THRESHOLDS), example="coarse"),
+        Field(description="coarse: all pooled papers; fine: papers that passed the coarse stage."),
+    ]
+    by: Annotated[
+        Judge | None,
+        Field(
+            description="Judge: rules, or the configured language model with the brief or the complex "
+            "prompt. Default: coarse rules, fine complex."
+        ),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        Field(ge=0, le=1, description="Least score of a paper that passes. Default: by stage and judge."),
+    ] = None
+
+    @property
+    def judge(self) -> Judge:
+        """The judge."""
+        return self.by or (RULES if self.stage == "coarse" else "complex")
+
+    @property
+    def least(self) -> float:
+        """The threshold."""
+        return THRESHOLDS[self.stage][self.judge] if self.threshold is None else self.threshold
+
+
+class SelectCall(Call):
+    """Options of `select`."""
+
+    assessor: AssessorName
+    seeds: Annotated[bool, Field(description="Select seed questions too; they are kept otherwise.")] = False
+
+
+class ConfirmCall(Call):
+    """Options of `confirm`."""
+
+    assessor: AssessorName
+    sample: Annotated[
+        int | None,
+        Field(ge=1, description="Judge a random sample of this many papers, the same for all assessors."),
+    ] = None
+    dropped: Annotated[
+        bool,
+        Field(description="Judge papers that a stage dropped, for an estimate of relevant papers missed."),
+    ] = False
+    disputed: Annotated[
+        bool, Field(description="Judge papers to which other assessors gave different grades.")
+    ] = False
+
+
+class ReportCall(Call):
+    """Options of `report`."""
+
+    assessor: Annotated[
+        tuple[AssessorName, ...],
+        Flag(metavar="NAME", commas=True),
+        Field(
+            description="Assessors whose grades count first, in this order. Default: the order of their "
+            "first assessments."
+        ),
+    ] = ()

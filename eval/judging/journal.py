@@ -1,0 +1,160 @@
+"""Files of JSON lines to which records are appended, complete after a kill.
+
+A line is written as a whole, and synced to disk within a second. A last line without an end, as from a kill
+or a full disk, is ignored by readers and removed by the next writer. Other damage is an error.
+"""
+
+import errno
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from io import FileIO
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import ValidationError
+
+from base.calls import reason
+from base.files.durable import cause_of, sync
+from base.files.output_files import not_written
+from base.files.regular_files import open_regular
+from base.records import adapter
+from eval.errors import BadBenchmark, BenchmarkBusy
+
+T = TypeVar("T")
+Append = Callable[[T], None]
+
+LONGEST_LINE = 256_000_000  # bytes; a ranking of 1,000 papers has some million
+SYNCED_EVERY_S = 1.0
+
+
+def read_records(path: Path, kind: type[T]) -> Iterator[T]:
+    """Yield the records of a file; none if there is no file.
+
+    Raises:
+        BadBenchmark: a line is damaged, with file and line; or the file cannot be read.
+    """
+    adapter_ = adapter(cast("Any", kind))
+    try:
+        with open_regular(path) as file:
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
+                if len(line) > LONGEST_LINE:
+                    raise BadBenchmark(f"{path}:{number}: longer than {LONGEST_LINE:,} bytes")
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield adapter_.validate_json(line)
+                except ValidationError as error:
+                    raise BadBenchmark(
+                        f"{path}:{number}: damaged: {reason(error)}; restore the file from a copy, "
+                        "or remove the line"
+                    ) from None
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise BadBenchmark(f"{path} cannot be read: {cause_of(error)}") from None
+
+
+@contextmanager
+def appending(path: Path, kind: type[T]) -> Iterator[Append[T]]:
+    """Open a file for appending, and lock it; yield a function that appends a record.
+
+    Raises:
+        BenchmarkBusy: another process appends to the file.
+        OutputNotWritten: the disk is full, or permission is missing; earlier lines are kept.
+    """
+    try:
+        file = FileIO(path, "r+", opener=_made_if_missing)
+    except OSError as error:
+        raise not_written(path, error) from None
+    with file:
+        _lock(file, path)
+        try:
+            file.seek(_end_of_lines(file, path))
+            file.truncate()
+        except OSError as error:
+            raise not_written(path, error) from None
+        synced = time.monotonic()
+
+        def append(record: T) -> None:
+            nonlocal synced
+            _append(file, path, adapter(cast("Any", kind)).dump_json(record) + b"\n")
+            if time.monotonic() - synced >= SYNCED_EVERY_S:
+                os.fsync(file.fileno())
+                synced = time.monotonic()
+
+        try:
+            yield append
+        finally:
+            os.fsync(file.fileno())
+            with suppress(OSError):
+                sync(path.parent)
+
+
+@contextmanager
+def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
+    """Lock a file for a block; several processes may have a `shared` lock.
+
+    Raises:
+        BenchmarkBusy: another process has a lock that excludes it.
+        OutputNotWritten: the file cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise not_written(path, error) from None
+    try:
+        _flock(descriptor, path, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(file: FileIO, path: Path) -> None:
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise not_written(path, OSError(errno.EINVAL, "it is not a regular file"))
+    _flock(file.fileno(), path, fcntl.LOCK_EX)
+
+
+def _flock(descriptor: int, path: Path, kind: int) -> None:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BenchmarkBusy(f"another process is writing to {path}; wait until it ends") from None
+    except OSError:  # a file system without locks
+        return
+
+
+def _made_if_missing(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+
+
+def _end_of_lines(file: FileIO, path: Path) -> int:
+    """Return the position after the last complete line."""
+    end = file.seek(0, os.SEEK_END)
+    while end:
+        start = max(0, end - 65_536)
+        file.seek(start)
+        block = file.read(end - start)
+        if not block:
+            raise not_written(path, OSError(errno.EIO, "it cannot be read"))
+        if (found := block.rfind(b"\n")) >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _append(file: FileIO, path: Path, line: bytes) -> None:
+    """Append a whole line, or leave the file unchanged."""
+    end, left = file.tell(), memoryview(line)
+    try:
+        while left:
+            left = left[file.write(left) or 0 :]
+    except OSError as error:
+        with suppress(OSError):
+            file.truncate(end)
+            file.seek(end)
+        raise not_written(path, error) from error

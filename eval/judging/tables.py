@@ -1,0 +1,199 @@
+"""Tables and the figure of a benchmark: stages, contribution of each method, agreement, grades, questions."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.judging.agreement import agreements
+from eval.judging.candidates import FoundAt
+from eval.judging.funnel import (
+    STAGES,
+    Stage,
+    assessors,
+    automatic_stages,
+    confirmed_stage,
+    final_grades,
+    grades_of,
+    stage_call,
+)
+from eval.judging.records import HIGHEST_GRADE, Assessment, Judged, Pair
+from eval.judging.state import Benchmark
+from eval.means import mean_of_known
+from eval.reproduction.experiment import Bar, BarPanel, Cell, Figure, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The values of the tables.
+
+    Args:
+        benchmark: the benchmark.
+        stages: from the pool to the last judge.
+        confirmed: papers of the last stage that persons graded 1 or higher.
+        grades: the grade of each pair that counts.
+        scores: the judgements of each automatic stage.
+    """
+
+    benchmark: Benchmark
+    stages: Sequence[Stage]
+    confirmed: Stage
+    grades: Mapping[Pair, Assessment]
+    scores: Mapping[str, Mapping[Pair, Judged]]
+
+    @classmethod
+    def of(cls, benchmark: Benchmark, precedence: Sequence[str] = ()) -> "Results":
+        """Compute the values; `precedence` names the assessors whose grades count first."""
+        stages = automatic_stages(benchmark)
+        grades = final_grades(benchmark, precedence)
+        calls = {stage: stage_call(benchmark, stage) for stage in STAGES}
+        scores: dict[str, Mapping[Pair, Judged]] = {
+            stage: grades_of(benchmark, call) for stage, call in calls.items() if call
+        }
+        return cls(benchmark, stages, confirmed_stage(stages[-1], grades), grades, scores)
+
+    @property
+    def relevant(self) -> set[Pair]:
+        """The pairs graded 1 or higher, also pairs that a stage dropped."""
+        return {pair for pair, each in self.grades.items() if each.grade}
+
+    @property
+    def funnel(self) -> list[Stage]:
+        """All stages; the confirmed one only if a person graded a paper."""
+        return [*self.stages, self.confirmed] if self.grades else list(self.stages)
+
+
+def stages_table(results: Results) -> Table:
+    """Return the number of papers at each stage, as SPAR's figure 5 has them."""
+    pooled, questions = len(results.stages[0].pairs), len(results.benchmark.selected)
+    rows = [
+        (
+            stage.name,
+            len(stage.pairs),
+            100 * len(stage.pairs) / pooled if pooled else None,
+            stage.reduction if place else None,
+            len(stage.pairs) / questions if questions else None,
+            stage.judged if place else None,
+            *_judge_of(results.benchmark, stage.name),
+        )
+        for place, stage in enumerate(results.funnel)
+    ]
+    columns = ("stage", "papers", "% of pool", "reduction %", "per question", "judged", "by", "threshold")
+    return Table("Papers at each stage", columns, tuple(rows))
+
+
+def _judge_of(benchmark: Benchmark, name: str) -> tuple[str | None, float | None]:
+    if name == "confirmed":
+        return "persons", None
+    call = next((stage_call(benchmark, stage) for stage in STAGES if stage == name), None)
+    if call is None:
+        return None, None
+    model = call.made_with.get("model", "")
+    return " ".join(filter(None, (call.options["judge"], model))), call.options["threshold"]
+
+
+def methods_table(results: Results) -> Table:
+    """Return the papers and relevant papers of each ranking, and the number that it alone found."""
+    found: dict[Pair, tuple[FoundAt, ...]] = {
+        (query_id, candidate.key): candidate.found
+        for query_id, candidates in results.benchmark.candidates.items()
+        for candidate in candidates
+    }
+    passed = set(results.stages[-1].pairs)
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for pair, ranks in found.items():
+        relevant = pair in results.relevant
+        for at in ranks:
+            counts.setdefault((at.method, at.place), Counter()).update(
+                {
+                    "papers": 1,
+                    "alone": len(ranks) == 1,
+                    "passed": pair in passed,
+                    "relevant": relevant,
+                    "relevant alone": relevant and len(ranks) == 1,
+                }
+            )
+    names = ("papers", "alone", "passed", "relevant", "relevant alone")
+    rows: list[tuple[Cell, ...]] = [
+        (method, place, *(of[name] for name in names)) for (method, place), of in counts.items()
+    ]
+    columns = (
+        "method",
+        "searched in",
+        "papers",
+        "found alone",
+        "passed",
+        "relevant",
+        "relevant alone",
+    )
+    return Table("Papers of each method", columns, tuple(rows))
+
+
+def agreement_table(benchmark: Benchmark) -> Table:
+    """Return the agreement of each two assessors."""
+    rows = [
+        (
+            f"{each.first}, {each.second}",
+            each.papers,
+            each.percent,
+            each.kappa,
+            each.percent_relevant,
+            each.kappa_relevant,
+        )
+        for each in agreements(benchmark.assessments)
+    ]
+    columns = ("assessors", "papers", "equal %", "kappa", "relevant: equal %", "relevant: kappa")
+    return Table("Agreement of assessors on grades, and on relevant or not", columns, tuple(rows))
+
+
+def assessors_table(benchmark: Benchmark) -> Table:
+    """Return the number of papers with each grade, by assessor."""
+    levels = range(HIGHEST_GRADE + 1)
+    rows: list[tuple[Cell, ...]] = []
+    for name in assessors(benchmark):
+        counts = Counter(each.grade for each in benchmark.assessments[name].values())
+        graded = sum(counts[grade] for grade in levels)
+        rows.append((name, graded, *(counts[grade] for grade in levels), counts[None]))
+    columns = ("assessor", "graded", *(f"grade {grade}" for grade in levels), "skipped")
+    return Table("Grades of each assessor", columns, tuple(rows))
+
+
+def scores_table(results: Results) -> Table:
+    """Return the mean score by each judge of the papers with each grade."""
+    rows: list[tuple[Cell, ...]] = []
+    for grade in range(HIGHEST_GRADE + 1):
+        pairs = [pair for pair, each in results.grades.items() if each.grade == grade]
+        of_judges = [
+            [scores[pair].score for pair in pairs if pair in scores] for scores in results.scores.values()
+        ]
+        rows.append((grade, len(pairs), *map(mean_of_known, of_judges)))
+    return Table(
+        "Mean score of the papers with each grade", ("grade", "papers", *results.scores), tuple(rows)
+    )
+
+
+def questions_table(results: Results) -> Table:
+    """Return the number of papers of each question."""
+    parts: dict[str, Iterable[Pair]] = {
+        "pooled": results.stages[0].pairs,
+        "passed": results.stages[-1].pairs,
+        "graded": results.grades,
+        "relevant": results.relevant,
+    }
+    counts = [Counter(query_id for query_id, _ in pairs) for pairs in parts.values()]
+    rows: list[tuple[Cell, ...]] = [
+        (query_id, *(of[query_id] for of in counts)) for query_id in results.benchmark.selected
+    ]
+    return Table("Papers of each question", ("query_id", *parts), tuple(rows))
+
+
+def funnel_figure(results: Results) -> Figure:
+    """Return the number of papers at each stage as bars on a logarithmic scale (SPAR, figure 5)."""
+    pooled = len(results.stages[0].pairs)
+    bars = []
+    for place, stage in enumerate(results.funnel):
+        count = len(stage.pairs)
+        share = f"{count:,}\n{100 * count / pooled:.1f} %" if pooled else f"{count:,}"
+        reduced = f"\n−{stage.of - count:,} ({stage.reduction:.1f} %)" if place and stage.of else ""
+        bars.append(Bar(stage.name, count, share + reduced))
+    panel = BarPanel("", "pairs of question and paper", tuple(bars))
+    return Figure("funnel", "Papers at each stage", (panel,))

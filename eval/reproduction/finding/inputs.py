@@ -1,0 +1,106 @@
+"""Options and inputs of the experiments on paper finding: judged papers, and days of the questions."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
+
+from base.calls import Flag, Section
+from base.errors import InvalidCall
+from eval.errors import BadBenchmark
+from eval.files import numbered_lines
+from eval.reproduction.benchmarks.benchmark import day_of
+from eval.reproduction.experiment import JudgedCall, Seed
+from eval.reproduction.materials import Input, Materials, opened_materials, with_more
+from eval.reproduction.topic_values import topic_values
+from generator.finding.calls import FindOptions
+from indexer.corpora.papers import Paper, why_invalid
+from indexer.corpora.readers.jsonl import DECODER
+
+DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
+THRESHOLD = FindOptions.model_fields["threshold"].default
+
+
+class PapersCall(JudgedCall):
+    """Options of an experiment on judged papers."""
+
+    files: ClassVar[tuple[str, ...]] = ("topics", "qrels", "papers")
+
+    papers: Annotated[
+        str | None,
+        Flag(section=Section.PLACE, metavar="FILE"),
+        Field(
+            description="JSON lines of the papers in QRELS, as of `experiment import`: papers are also "
+            "identified by their DOI, arXiv id and title there."
+        ),
+    ] = None
+
+
+class FindingCall(PapersCall):
+    """Options of an experiment on searches for papers."""
+
+    k: Annotated[
+        int, Flag("-k", section=Section.FINDING), Field(ge=1, le=500, description="Papers for each topic.")
+    ] = 20
+    rounds: Annotated[
+        int,
+        Flag(section=Section.FINDING),
+        Field(ge=0, le=10, description="Rounds of further queries, made from the relevant papers."),
+    ] = 1
+    seed: Annotated[Seed, Field(description="Seed of the random choice of further queries.")] = 0
+    pure: Annotated[
+        bool,
+        Flag(section=Section.FINDING),
+        Field(description="SPAR's method alone, as of `find-papers --pure`."),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class FindingMaterials(Materials):
+    """Inputs with days of the questions, by query_id, and records of judged papers, by id."""
+
+    days: Mapping[str, date] = field(default_factory=dict)
+    records: Mapping[str, Paper] = field(default_factory=dict)
+
+
+@contextmanager
+def opened_finding(call: PapersCall) -> Iterator[FindingMaterials]:
+    """Open the inputs of a call.
+
+    Raises:
+        BadTopics, BadQrels, BadBenchmark: with file and line.
+        InvalidCall: no topic has a relevant judgement, or the index holds passages.
+        ResourceError: as `open_index`.
+    """
+    with opened_materials(call, by_id=call.papers is None) as materials:
+        if not materials.collapses:
+            raise InvalidCall(
+                f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
+                "of papers",
+                remedy="index the papers.jsonl of `experiment import`",
+            )
+        inputs = dict(materials.inputs)
+        records: dict[str, Paper] = {}
+        if call.papers is not None:
+            inputs["papers"] = Input(call.papers)
+            records = read_papers(Path(call.papers), inputs["papers"])
+        days = topic_values(inputs["topics"], "date", DAY)
+        yield with_more(FindingMaterials, materials, inputs=inputs, days=days, records=records)
+
+
+def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
+    """Read records by id; raises BadBenchmark with file and line."""
+    papers: dict[str, Paper] = {}
+    for number, line in numbered_lines(path, BadBenchmark, digest):
+        try:
+            paper = Paper.model_validate(DECODER.decode(line))
+        except ValidationError as error:
+            raise BadBenchmark(f"{path}:{number}: {why_invalid(error)}") from None
+        except (ValueError, RecursionError) as error:
+            raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
+        papers[paper.id] = paper
+    return papers

@@ -1,0 +1,114 @@
+"""Identity of papers across benchmarks, indexes and sources: DOI, arXiv id without version, or title.
+
+Two records are one paper if they have an identifier in common. Titles are compared by their letters and
+digits. Texts are not compared, unlike in `retriever/duplicates`, since a benchmark lists titles and ids only.
+"""
+
+import re
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Self, TypeAlias
+
+from indexer.corpora.normal_forms import SHORTEST_TITLE, normal_doi, normal_title, whole_doi
+from indexer.corpora.papers import Paper
+from retriever.sources.kinds.arxiv import PREPRINT
+
+DOI, ARXIV, TITLE = "doi", "arxiv", "title"
+Identifier: TypeAlias = tuple[str, str]  # its kind, and its normal form
+
+ARXIV_ID = re.compile(
+    rf"(?:(?:https?://)?(?:[\w.]+\.)?arxiv\.org/(?:abs|pdf|html)/|10\.48550/arxiv\.|arxiv:\s*)?"
+    rf"({PREPRINT.pattern})(?:v[0-9]+)?(?:\.pdf)?",
+    re.IGNORECASE,
+)
+MONTH = re.compile(r"([0-9]{2})([0-9]{2})\.[0-9]{4,5}")  # of arXiv ids since April 2007
+CENTURY = 2000
+
+
+def arxiv_id(text: str) -> str:
+    """Return the arXiv id in an id, an address or a DOI, in lower case and without version; "" if none."""
+    found = ARXIV_ID.fullmatch(text.strip())
+    return found[1].lower() if found else ""
+
+
+def arxiv_id_of(paper: Paper) -> str:
+    """Return the arXiv id of a record by its id, DOI or address; "" if none."""
+    return next(filter(None, map(arxiv_id, (paper.id, normal_doi(paper.doi), paper.url))), "")
+
+
+def identifiers_of(paper: Paper) -> tuple[Identifier, ...]:
+    """Return the identifiers of a record, the most reliable first."""
+    preprint, doi = arxiv_id_of(paper), whole_doi(paper.doi)
+    titles = (normal_title(title) for title in (paper.title, paper.title2))
+    return (
+        *([(DOI, doi)] if doi else ()),
+        *([(ARXIV, preprint)] if preprint else ()),
+        *((TITLE, title) for title in titles if len(title) >= SHORTEST_TITLE),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPapers:
+    """The judged papers of a question.
+
+    Args:
+        grades: by id.
+        ids: by identifier, for papers of other sources than the index.
+        absent: the same for judged papers that the index does not hold under their id.
+    """
+
+    grades: Mapping[str, int]
+    ids: Mapping[Identifier, str] = field(default_factory=dict)
+    absent: Mapping[Identifier, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, grades: Mapping[str, int], records: Mapping[str, Paper], *, held: Container[str] = ()
+    ) -> Self:
+        """Take grades by id, records of these papers as far as they are known, and the ids in the index.
+
+        A paper of the index is judged by its id if the index holds the judged paper, since another record
+        with the same title may be judged otherwise.
+        """
+        ids: dict[Identifier, str] = {}
+        for paper_id in grades:
+            for identifier in identifiers_of(records[paper_id]) if paper_id in records else ():
+                ids.setdefault(identifier, paper_id)
+        absent = {identifier: paper_id for identifier, paper_id in ids.items() if paper_id not in held}
+        return cls(grades, ids, absent)
+
+    @property
+    def relevant(self) -> frozenset[str]:
+        """Ids of the relevant papers."""
+        return frozenset(paper_id for paper_id, grade in self.grades.items() if grade > 0)
+
+    def judged_id(self, paper: Paper, *, own_id: bool = True) -> str | None:
+        """Return the id under which a record was judged; None if it was not.
+
+        `own_id` states that the record has an id of the index, which the judgements use.
+        """
+        if own_id and paper.id in self.grades:
+            return paper.id
+        ids = self.absent if own_id else self.ids
+        return next(filter(None, map(ids.get, identifiers_of(paper))), None)
+
+    def known_ids(self, papers: Iterable[Paper], *, own_id: bool = True) -> list[str]:
+        """Return the ids of records in their order: the judged id, else the record's own.
+
+        Further records of a paper are left out.
+        """
+        return list(dict.fromkeys(self.judged_id(paper, own_id=own_id) or paper.id for paper in papers))
+
+
+def is_after(paper: Paper, day: date | None) -> bool:
+    """Whether a paper is newer than a question.
+
+    The month of an arXiv id counts, else the year. A paper without either, or of the same year or month, is
+    not newer.
+    """
+    if day is None:
+        return False
+    if found := MONTH.fullmatch(arxiv_id_of(paper)):
+        return (CENTURY + int(found[1]), int(found[2])) > (day.year, day.month)
+    return paper.year is not None and paper.year > day.year

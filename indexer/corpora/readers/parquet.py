@@ -1,0 +1,72 @@
+"""Parquet files as JSON lines, so that the readers of all JSON formats read their rows.
+
+Requires the optional extra `parquet`; pyarrow is only imported here.
+"""
+
+import json
+import math
+from collections.abc import Iterator
+from typing import IO, Any
+
+from base.errors import LibraryMissing
+
+ROWS = 100  # converted together
+INTEGERS = frozenset({"year", "cited_by_count", "publication_year"})  # floats in columns with missing values
+
+
+def check_parquet_library() -> None:
+    """Raise `LibraryMissing` if pyarrow is not installed."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        raise LibraryMissing(
+            "reading Parquet requires the library pyarrow, which is not installed",
+            remedy="install it with `make install-parquet` (pip: the extra `parquet`)",
+        ) from None
+
+
+class ParquetLines:
+    """The rows of an open Parquet file as bytes of JSON lines; missing values are left out."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        """Wrap a seekable file, which the caller closes. Raises LibraryMissing."""
+        check_parquet_library()
+        self._file = file
+        self._lines: Iterator[bytes] | None = None
+
+    def read1(self, _: int, /) -> bytes:
+        """Return the next rows, b'' at the end. Raises OSError for a damaged file."""
+        from pyarrow import ArrowException
+
+        if self._lines is None:
+            self._lines = self._converted()
+        try:
+            return next(self._lines, b"")
+        except ArrowException as error:
+            raise OSError(f"not a Parquet file: {str(error).splitlines()[0]}") from None
+
+    def _converted(self) -> Iterator[bytes]:
+        from pyarrow.parquet import ParquetFile
+
+        table = ParquetFile(self._file, pre_buffer=False)
+        for batch in table.iter_batches(batch_size=ROWS, use_threads=False):
+            yield b"".join(map(_line, batch.to_pylist()))
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    present = {key: number for key, value in row.items() if (number := _value(key, value)) is not None}
+    return json.dumps(present, ensure_ascii=False, default=_text).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def _value(key: str, value: Any) -> Any:
+    """Return a value, None for a missing number; a whole number of `INTEGERS` is an integer."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            return None
+        return int(value) if key in INTEGERS and value.is_integer() else value
+    return value
+
+
+def _text(value: Any) -> str:
+    """Return a date, decimal number or bytes as text."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,96 @@
+"""Records of tagged lines, as in RIS and EndNote's format: a tag and a value, and lines that continue it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from indexer.corpora.readers.items import HEAD_BYTES, DeadLetter, dead_letter
+from indexer.corpora.readers.lines import LINE_BYTES, numbered_lines
+from indexer.corpora.readers.streams import Stream
+
+CONVERT = "convert the file to UTF-8 (iconv -f CP949 -t UTF-8)"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The lines of a format: the tag and value of a line, the tags that start and end a record.
+
+    Without `last`, only the next record ends a record.
+    """
+
+    line: re.Pattern[str]  # groups: tag, value
+    first: str
+    last: str = ""
+
+
+@dataclass(slots=True)
+class TaggedRecord:
+    """A record: its line from 1, and (tag, lines of the value) in order."""
+
+    line: int
+    head: bytes = b""
+    values: list[tuple[str, list[str]]] = field(default_factory=list)
+    size: int = 0  # bytes
+    problem: str = ""
+
+    def add(self, line: bytes) -> None:
+        """Count a line, and keep the start of the record."""
+        self.size += len(line)
+        if len(self.head) < HEAD_BYTES:
+            self.head += line + b"\n"
+        if self.size > LINE_BYTES:
+            self.problem, self.values = f"a record of more than {LINE_BYTES} bytes", []
+
+    def all(self, *tags: str) -> list[str]:
+        """Return the values of some tags, in the order of the record; continued lines are joined."""
+        joined = ((tag, " ".join(filter(None, lines))) for tag, lines in self.values)
+        return [value for tag, value in joined if tag in tags and value]
+
+    def first(self, *tags: str) -> str:
+        """Return the first value of the first tag that has one, otherwise ""."""
+        return next((value for tag in tags for value in self.all(tag)), "")
+
+
+def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | DeadLetter]:
+    """Yield the records of a stream; text between records is skipped, an invalid record is a dead letter."""
+    record: TaggedRecord | None = None
+    for number, line, unread in numbered_lines(stream):
+        text, problem = decoded(line, number, unread)
+        found = layout.line.match(text)
+        tag = found[1] if found else ""
+        if record and tag == layout.first:
+            yield _finished(record, stream.name)
+            record = None
+        if tag == layout.first:
+            record = TaggedRecord(number)
+        elif record is None:
+            if tag or problem:
+                reason = problem or f"{tag} before {layout.first}, which starts a record"
+                yield dead_letter(stream.name, number, reason, line)
+            continue
+        record.add(line)
+        record.problem = record.problem or problem
+        if tag and tag == layout.last:
+            yield _finished(record, stream.name)
+            record = None
+        elif found and not record.problem:
+            record.values.append((tag, [(found[2] or "").strip()]))
+        elif text and record.values:
+            record.values[-1][1].append(text.strip())
+    if record:
+        if layout.last:
+            record.problem = record.problem or f"no {layout.last} at its end: the file may be truncated"
+        yield _finished(record, stream.name)
+
+
+def decoded(line: bytes, number: int, problem: str) -> tuple[str, str]:
+    """Return the text of a line without its end, and the problem of the line, '' without one."""
+    try:
+        return line.decode("utf-8").strip("\r\n"), problem
+    except UnicodeDecodeError as error:
+        reason = problem or f"invalid UTF-8 at byte {error.start + 1} of line {number}: {CONVERT}"
+        return line.decode("utf-8", "replace").strip("\r\n"), reason
+
+
+def _finished(record: TaggedRecord, file: str) -> TaggedRecord | DeadLetter:
+    return dead_letter(file, record.line, record.problem, record.head) if record.problem else record

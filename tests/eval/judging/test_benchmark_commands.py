@@ -1,0 +1,511 @@
+"""The commands of a benchmark on the sample: whole, resumed, refused, with a model, with sources."""
+
+import hashlib
+import json
+import re
+import shutil
+from functools import partial
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from base.errors import InvalidCall
+from eval.errors import BadBenchmark, BadTopics, BenchmarkBusy
+from eval.judging.commands import benchmark
+from eval.judging.confirming import pairs_to_confirm
+from eval.judging.folder import writing
+from eval.judging.funnel import automatic_stages, final_grades
+from eval.judging.state import Benchmark
+from eval.qrels import read_qrels
+from eval.topics import read_topics
+from generator.errors import ModelFailed, ModelNotConfigured
+from retriever.errors import BadFilter
+from tests.fixture_model import fixture_model
+from tests.generator.finding_model import FindingModel, serving_model
+from tests.indexer.made_corpora import ROOT, build, write_jsonl
+from tests.needs import mostly_slow
+from tests.test_steering_text import FIELDS, STEERING, steers
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+SAMPLE = ROOT / "sample"
+JUDGED = read_qrels(SAMPLE / "qrels.txt")
+SOME = {"S01": "methane of rice paddies", "S05": "thermal runaway in a battery pack"}
+SEEDS = "".join(f"{query_id}\t{question}\n" for query_id, question in SOME.items())
+
+
+def called(home, *arguments, keys=""):
+    environment = {"SHRAG_HOME": str(home)}
+    return CliRunner(env=environment).invoke(
+        benchmark, list(map(str, arguments)), input=keys, catch_exceptions=False
+    )
+
+
+@pytest.fixture
+def call(sample_home):
+    return partial(called, sample_home)
+
+
+@pytest.fixture
+def seeds(tmp_path):
+    path = tmp_path / "seeds.tsv"
+    path.write_text(SEEDS)
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "made"
+
+
+@pytest.fixture(scope="module")
+def pooled_once(sample_home, tmp_path_factory):
+    """Pool four papers, two for each of two questions."""
+    place = tmp_path_factory.mktemp("pooled")
+    (place / "seeds").write_text(SEEDS)
+    for arguments in (
+        ("questions", place / "made", place / "seeds"),
+        ("pool", place / "made", "--method", "or", "--depth", 2),
+    ):
+        assert called(sample_home, *arguments).exit_code == 0
+    return place / "made"
+
+
+@pytest.fixture
+def pooled(pooled_once, folder):
+    return shutil.copytree(pooled_once, folder)
+
+
+def keys_of(folder, part="passed", sample=None):
+    """Return the keys of an assessor who judges as the sample's qrels do."""
+    pairs = pairs_to_confirm(Benchmark(folder), "kim", part, sample)
+    return "".join(str(JUDGED.get(query_id, {}).get(paper[1], 0)) for query_id, paper in pairs)
+
+
+def state_of(folder):
+    """Return the candidates, the stages and the grades of a benchmark."""
+    made = Benchmark(folder)
+    found = {
+        query_id: {each.key: sorted(map(repr, each.found)) for each in candidates}
+        for query_id, candidates in made.candidates.items()
+    }
+    stages = {each.name: set(each.pairs) for each in automatic_stages(made)}
+    return found, stages, {pair: each.grade for pair, each in final_grades(made).items()}
+
+
+NAMED = (
+    ("questions",),
+    ("pool", "--find", "--depth", 20),
+    ("judge", "coarse"),
+    ("judge", "fine", "--by", "rules"),
+    ("confirm", "--assessor", "kim"),
+)
+CONFIRM = 4
+
+
+def steps(folder, seeds):
+    """Yield the arguments and the keys of each step."""
+    for number, (name, *options) in enumerate(NAMED):
+        given = (seeds,) if number == 0 else ()
+        yield (name, folder, *given, *options), keys_of(folder) if number == CONFIRM else ""
+
+
+@pytest.mark.slow
+@pytest.mark.needs_libraries
+@pytest.mark.timeout(600)
+def test_the_sample_becomes_a_benchmark_without_a_model(call, folder, tmp_path):
+    for arguments, keys in steps(folder, SAMPLE / "topics.jsonl"):
+        assert call(*arguments, keys=keys).exit_code == 0
+    call("confirm", folder, "--assessor", "lee", "--sample", 20, keys="2" * 20)
+    call("confirm", folder, "--assessor", "kim", "--dropped", "--sample", 30, keys="0" * 30)
+    out = tmp_path / "out"
+    reported = call("report", folder, "--out", out)
+    assert reported.exit_code == 0
+
+    questions = json.loads((SAMPLE / "topics.jsonl").read_text("utf-8").splitlines()[0])["question"]
+    topics, qrels = read_topics(out / "topics.jsonl"), read_qrels(out / "qrels.txt")
+    assert (len(topics), topics["S01"]) == (40, questions)
+    stages = {each.name: len(each.pairs) for each in automatic_stages(Benchmark(folder))}
+    assert 1_000 < stages["pooled"] < 3_000
+    assert 100 < stages["coarse"] < 0.5 * stages["pooled"]
+    assert stages["fine"] < 0.5 * stages["coarse"]
+    assert all(
+        grade == JUDGED[query_id].get(paper, 0)
+        for query_id in JUDGED
+        for paper, grade in qrels[query_id].items()
+    )
+    found = sum(grade > 0 for grades in qrels.values() for grade in grades.values())
+    relevant = sum(grade > 0 for grades in JUDGED.values() for grade in grades.values())
+    assert found > 0.9 * relevant
+
+    lines = [json.loads(line) for line in (out / "provenance.jsonl").read_text("utf-8").splitlines()]
+    assert len(lines) == stages["pooled"]
+    graded = [line["ids"] for line in lines if line["grade"] is not None]
+    assert len(graded) == stages["fine"] + 30
+    assert sum(map(len, graded)) == sum(map(len, qrels.values()))  # copies in the index have the same grade
+    assert {method["method"] for line in lines for method in line["pooled"]} == {
+        "shrag",
+        "or",
+        "paper",
+        "find-papers",
+    }
+    [rice] = [line for line in lines if (line["query_id"], line["ids"]) == ("S01", ["SAMPLE-AGR-001"])]
+    assert rice["pooled"][0] == {"place": "sample", "method": "shrag", "rank": 1}
+    assert (rice["coarse"]["judge"], rice["coarse"]["passed"], rice["fine"]["passed"]) == (
+        "rules",
+        True,
+        True,
+    )
+    assert (rice["assessments"][0]["assessor"], rice["grade"]) == ("kim", 2)
+
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    for name, digest in manifest["results"].items():
+        assert hashlib.sha256((out / name).read_bytes()).hexdigest() == digest
+    for name, given in manifest["inputs"].items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == given["sha256"]
+    assert [each["step"] for each in manifest["calls"]] == ["questions", "pool", "judge coarse", "judge fine"]
+    assert manifest["calls"][1]["made_with"]["index"]["name"] == "sample"
+    assert "<svg" in (out / "report.html").read_text("utf-8")
+    assert re.search(r"\| kim, lee \| 20 \|", (out / "report.md").read_text("utf-8"))
+
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    call("report", folder, "--out", out)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+@pytest.fixture(scope="module")
+def states(sample_home, tmp_path_factory):
+    """Make a benchmark of two questions; return its folder as it was before each step, and at the end."""
+    place = tmp_path_factory.mktemp("states")
+    (place / "seeds").write_text(SEEDS)
+    folder = place / "made"
+    before: list[Path] = []
+    for arguments, keys in steps(folder, place / "seeds"):
+        before.append(place / f"state-{len(before)}")
+        shutil.copytree(folder, before[-1]) if folder.exists() else before[-1].mkdir()
+        assert called(sample_home, *arguments, keys=keys).exit_code == 0
+    return [*before, folder]
+
+
+FILES = ("questions.jsonl", "pool.jsonl", "judgements.jsonl", "judgements.jsonl", "assessments/kim.jsonl")
+
+
+@pytest.mark.parametrize("share", mostly_slow([0, 0.3, 0.7, 0.99], quick={0.3}))
+@pytest.mark.parametrize("step", mostly_slow(range(5), quick={1, 4}))
+def test_a_step_that_was_killed_resumes(call, folder, seeds, states, step, share):
+    *before, whole = states
+    shutil.copytree(before[step], folder)
+    for name in ("benchmark.json", "calls.jsonl"):
+        shutil.copy(whole / name, folder / name)
+    file = folder / FILES[step]
+    file.parent.mkdir(exist_ok=True)
+    size, content = file.stat().st_size if file.exists() else 0, (whole / FILES[step]).read_bytes()
+    file.write_bytes(content[: size + int(share * (len(content) - size))])
+
+    for number in range(step, 5):
+        arguments = NAMED[number]
+        done = len(Benchmark(folder).assessments.get("kim", {})) if number == CONFIRM else 0
+        keys = keys_of(folder)[done:] if number == CONFIRM else ""
+        given = (seeds,) if number == 0 else ()
+        assert call(arguments[0], folder, *given, *arguments[1:], keys=keys).exit_code == 0
+
+    assert state_of(folder) == state_of(whole)
+
+
+def test_a_repeated_step_adds_nothing(call, folder, seeds, states):
+    shutil.copytree(states[-1], folder)
+    before = {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")}
+    for arguments, _ in steps(folder, seeds):
+        assert call(*arguments).exit_code == 0
+    assert {path.name: path.read_bytes() for path in folder.rglob("*.jsonl")} == before
+
+
+def test_further_questions_methods_and_papers_are_added(call, folder, tmp_path):
+    (tmp_path / "one.tsv").write_text("1\tmethane of rice paddies\n")
+    (tmp_path / "two.tsv").write_text("1\tmethane of rice paddies\n2\tthermal runaway\n")
+    call("questions", folder, tmp_path / "one.tsv")
+    call("pool", folder, "--method", "or", "--depth", 2)
+    assert [each.best_rank for each in Benchmark(folder).candidates["1"]] == [1, 2]
+    call("questions", folder, tmp_path / "two.tsv")
+    call("pool", folder, "--method", "or,shrag", "--depth", 10)
+    made = Benchmark(folder)
+    rankings = [ranking for of in made.rankings.values() for ranking in of]
+    assert {(each.query_id, each.method, each.depth) for each in rankings} == {
+        ("1", "or", 2),
+        ("1", "or", 10),
+        ("1", "shrag", 10),
+        ("2", "or", 10),
+        ("2", "shrag", 10),
+    }
+    assert len(made.candidates["1"]) == 10
+
+
+def test_a_changed_question_is_refused(call, folder, tmp_path):
+    (tmp_path / "seeds").write_text("1\tmethane\n")
+    call("questions", folder, tmp_path / "seeds")
+    (tmp_path / "seeds").write_text("1\tbatteries\n")
+    with pytest.raises(InvalidCall, match="batteries"):
+        call("questions", folder, tmp_path / "seeds")
+
+
+def test_assessors_are_blind_and_resume_after_each_key(call, pooled):
+    total = len(pairs_to_confirm(Benchmark(pooled), "kim", "passed", None))
+    first = call("confirm", pooled, "--assessor", "kim", keys="3s").output
+    assert f"1 of {total} papers graded by kim, 1 skipped" in first
+    again = call("confirm", pooled, "--assessor", "kim", keys="q").output
+    assert f"3 of {total}" in again
+    other = call("confirm", pooled, "--assessor", "lee", keys="0q").output
+    assert f"1 of {total}" in other
+    assert "your grade" not in other
+    back = call("confirm", pooled, "--assessor", "kim", keys="bbq").output
+    assert "your grade: 3" in back
+
+
+def test_skipped_papers_come_back_at_the_end(call, pooled):
+    assert (
+        "3 of 4 papers graded by kim, 1 skipped"
+        in call("confirm", pooled, "--assessor", "kim", keys="s111").output
+    )
+    assert "4 of 4 papers graded by kim\n" in call("confirm", pooled, "--assessor", "kim", keys="2").output
+
+
+def test_the_commands_are_refused_out_of_order(call, folder, seeds):
+    for arguments in (("pool", folder), ("judge", folder, "coarse"), ("status", folder)):
+        with pytest.raises(BadBenchmark):
+            call(*arguments)
+    call("questions", folder, seeds)
+    for step in (("judge", folder, "coarse"), ("confirm", folder, "--assessor", "kim")):
+        with pytest.raises(InvalidCall):
+            call(*step)
+    call("pool", folder, "--method", "or", "--depth", 2)
+    with pytest.raises(InvalidCall, match="coarse"):
+        call("judge", folder, "fine", "--by", "rules")
+
+
+@pytest.mark.needs_libraries
+def test_a_report_needs_a_graded_paper_and_a_folder_of_its_own(call, pooled, tmp_path):
+    with pytest.raises(InvalidCall, match="graded"):
+        call("report", pooled, "--out", tmp_path / "out")
+    call("confirm", pooled, "--assessor", "kim", keys="1")
+    with pytest.raises(InvalidCall, match="out"):
+        call("report", pooled, "--out", pooled / "out")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "thesis.txt").write_text("all my work")
+    with pytest.raises(InvalidCall, match=r"thesis\.txt"):
+        call("report", pooled, "--out", tmp_path / "out")
+    with pytest.raises(InvalidCall, match="lee"):
+        call("report", pooled, "--out", tmp_path / "new", "--assessor", "lee")
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (("--method", "no-such"), BadFilter),
+        (("--method", "boolean"), InvalidCall),
+        (("--method", "dense"), BadFilter),
+    ],
+)
+def test_methods_that_cannot_be_pooled_are_refused(call, folder, seeds, options, error):
+    call("questions", folder, seeds)
+    with pytest.raises(error):
+        call("pool", folder, *options)
+    assert Benchmark(folder).rankings == {}
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", "kim\x1b[31m", ".hidden", "x" * 65])
+def test_a_name_that_is_no_file_name_is_refused(call, pooled, name):
+    assert call("confirm", pooled, "--assessor", name, keys="1").exit_code == 2
+    assert not list(pooled.rglob("assessments/*"))
+
+
+def test_bad_seeds_are_named_by_file_and_line(call, folder, tmp_path):
+    (tmp_path / "seeds").write_text("1\tmethane\none column\n")
+    with pytest.raises(BadTopics, match="seeds:2: "):
+        call("questions", folder, tmp_path / "seeds")
+
+
+def test_a_second_writer_is_refused_and_assessors_may_work_together(call, pooled):
+    with writing(pooled):
+        for arguments in (
+            ("pool", pooled),
+            ("judge", pooled, "coarse"),
+            ("confirm", pooled, "--assessor", "kim"),
+        ):
+            with pytest.raises(BenchmarkBusy):
+                call(*arguments)
+    (pooled / "assessments").mkdir(exist_ok=True)
+    with writing(pooled, "assessments/kim.jsonl", shared=True):
+        with pytest.raises(BenchmarkBusy):
+            call("confirm", pooled, "--assessor", "kim", keys="1")
+        assert call("confirm", pooled, "--assessor", "lee", keys="1").exit_code == 0
+        assert call("status", pooled).exit_code == 0
+
+
+def test_without_a_model_nothing_is_derived_or_judged_by_one(call, pooled, seeds):
+    with pytest.raises(ModelNotConfigured):
+        call("questions", pooled, seeds, "--extend", 2)
+    with pytest.raises(ModelNotConfigured):
+        call("judge", pooled, "coarse", "--by", "brief")
+
+
+@pytest.fixture
+def model(monkeypatch):
+    with fixture_model() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+def test_a_model_derives_questions_and_judges(call, folder, seeds, model):
+    call("questions", folder, seeds, "--extend", 2)
+    derived = {each.query_id: each for each in Benchmark(folder).questions.values() if each.seed}
+    assert list(derived) == ["S01.1", "S01.2", "S05.1", "S05.2"]
+    assert derived["S01.1"].question != SOME["S01"]
+    call("select", folder, "--assessor", "kim", keys="yn")
+    call("select", folder, "--assessor", "kim", keys="n")
+    assert list(Benchmark(folder).selected) == ["S01", "S05", "S01.1"]
+    assert call("pool", folder, "--find", "--model", "--depth", 5).exit_code == 0
+    assert call("judge", folder, "coarse", "--by", "brief", "--threshold", 0.2).exit_code == 0
+    assert call("judge", folder, "fine").exit_code == 0
+    judged = Benchmark(folder).judged
+    assert {(each.stage, each.judge, each.by, each.prompt, each.version) for each in judged} == {
+        ("coarse", "brief", "fixture", "judgement_brief.en", 1),
+        ("fine", "complex", "fixture", "judgement_complex.en", 1),
+    }
+    assert {name for each in judged if each.stage == "fine" for name in each.parts} == {
+        "topic",
+        "context",
+        "depth",
+    }
+
+
+def test_seeds_with_fewer_derived_questions_get_more(call, folder, seeds, model):
+    call("questions", folder, seeds, "--extend", 1)
+    call("questions", folder, seeds, "--extend", 2)
+    assert [each.query_id for each in Benchmark(folder).questions.values() if each.seed == "S01"] == [
+        "S01.1",
+        "S01.2",
+    ]
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """Run a model that tests can change."""
+    changed = FindingModel()
+    with serving_model(changed) as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(f"SHRAG_{name.upper()}", str(value))
+        yield changed
+
+
+def test_papers_for_which_the_model_fails_are_judged_by_the_next_call_alone(call, pooled, served):
+    served.changed = {
+        "judgement": lambda prompt: {} if "battery" in prompt.lower() else {"reason": "r", "score": 1}
+    }
+    partial = call("judge", pooled, "coarse", "--by", "brief")
+    kept = len(Benchmark(pooled).judged)
+    assert partial.exit_code == 1
+    assert "S05" in partial.output
+    assert kept == 2
+    served.changed, served.calls = {}, type(served.calls)()
+    assert call("judge", pooled, "coarse", "--by", "brief").exit_code == 0
+    assert (len(Benchmark(pooled).judged), served.calls["judgement"]) == (4, 2)
+
+
+def test_a_model_that_always_fails_ends_the_stage(call, pooled, served):
+    served.changed = {"judgement": lambda _: {}}
+    with pytest.raises(ModelFailed):
+        call("judge", pooled, "coarse", "--by", "brief")
+    assert Benchmark(pooled).judged == []
+
+
+def test_a_model_that_writes_the_seed_again_derives_nothing(call, folder, seeds, served):
+    served.changed = {"benchmark-questions": lambda _: {"questions": [SOME["S01"], "new"]}}
+    assert call("questions", folder, seeds, "--extend", 2).exit_code == 1
+    derived = [each for each in Benchmark(folder).questions.values() if each.seed]
+    assert [(each.query_id, each.question) for each in derived] == [("S01.1", "new")]
+
+
+@pytest.fixture
+def second(tmp_path, sample_home):
+    """Return the file of a source with a paper of the sample under another id, and another paper."""
+    lines = (SAMPLE / "papers.jsonl").read_text("utf-8").splitlines()
+    rice = next(json.loads(line) for line in lines if "SAMPLE-AGR-002" in line)
+    bell = {"id": "B1", "title": "Methane in the bells of rice paddies", "abstract": "Bells of methane."}
+    corpus = write_jsonl(tmp_path / "second.jsonl", [rice | {"id": "R2"}, bell])
+    build(tmp_path / "home", corpus, name="second")
+    file = tmp_path / "library.toml"
+    file.write_text(f'kind = "index"\nindex = "second"\nhome = "{tmp_path / "home"}"\n')
+    return file
+
+
+def test_index_and_source_are_searched_separately_and_their_records_merged(call, folder, tmp_path, second):
+    (tmp_path / "seeds").write_text("1\tmethane rice paddies wetting and drying\n")
+    call("questions", folder, tmp_path / "seeds")
+    pooled = call(
+        "pool", folder, "--name", "sample", "--source", second, "--method", "or", "--find", "--depth", 10
+    )
+    assert pooled.exit_code == 0, pooled.output
+    made = Benchmark(folder)
+    assert {(each.place, each.method) for each in made.rankings["1"]} == {
+        ("sample", "or"),
+        ("library", "or"),
+        ("sample,library", "find-papers"),
+    }
+    found = {each.key: each for each in made.candidates["1"]}
+    rice = found["sample", "SAMPLE-AGR-002"]
+    assert {(each.place, each.method) for each in rice.found} == {
+        ("sample", "or"),
+        ("library", "or"),
+        ("sample,library", "find-papers"),
+    }
+    assert rice.judged_ids("sample", several=True) == ["SAMPLE-AGR-002"]
+    assert found["library", "B1"].judged_ids("sample", several=True) == ["library:B1"]
+    assert call("judge", folder, "coarse").exit_code == 0
+    assert len(Benchmark(folder).judged) == len(found)
+    with pytest.raises(InvalidCall, match="sample, library"):
+        call("pool", folder, "--name", "sample")
+
+
+def test_ids_of_a_single_source_are_the_source_s(call, folder, tmp_path, second):
+    (tmp_path / "seeds").write_text("1\tmethane rice paddies\n")
+    call("questions", folder, tmp_path / "seeds")
+    call("pool", folder, "--source", second, "--method", "or")
+    assert call("judge", folder, "coarse").exit_code == 0
+    made = Benchmark(folder)
+    assert made.places == ("library",)
+    ids = [each.judged_ids(made.index, several=False) for each in made.candidates["1"]]
+    assert sorted(ids) == [["B1"], ["R2"]]
+
+
+def test_no_title_steers_the_terminal(folder, tmp_path):
+    hostile = f"methane rice {STEERING} [bold]paddies[/bold]"
+    record = {name: f"{name} {hostile}" for name in FIELDS} | {"authors": [hostile], "year": 2020}
+    corpus = write_jsonl(tmp_path / "x.jsonl", [record | {"id": f"P\u202e{number}"} for number in range(2)])
+    build(tmp_path / "home", corpus, name="x")
+    readable = STEERING.replace("\r", "").replace("\0", "")
+    (tmp_path / "seeds").write_text(f"Q\u202e1\tmethane {readable} rice\n")
+    said = []
+    for arguments, keys in (
+        (("questions", folder, tmp_path / "seeds"), ""),
+        (("select", folder, "--assessor", "kim", "--seeds"), "\x1by"),
+        (("pool", folder, "--name", "x"), ""),
+        (("judge", folder, "coarse", "--threshold", 0), ""),
+        (("confirm", folder, "--assessor", "kim"), "\x1b\x9b2s"),
+        (("status", folder), ""),
+    ):
+        done = called(tmp_path / "home", *arguments, keys=keys)
+        assert done.exit_code == 0, done.output
+        said.append(done.output)
+    assert [steers(text) for text in said] == [set()] * len(said)
+    assert "\\x1b" in said[4]
+
+
+def test_options_that_exclude_each_other_are_refused(call, pooled):
+    call("questions", pooled, seeds)
+    assert call("pool", pooled, "--model").exit_code == click.UsageError.exit_code
+    call("pool", pooled, "--method", "or", "--depth", 2)
+    with pytest.raises(InvalidCall):
+        call("confirm", pooled, "--assessor", "kim", "--dropped", "--disputed")

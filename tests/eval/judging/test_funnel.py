@@ -1,0 +1,223 @@
+"""Stages of a benchmark: thresholds, judges that replace others, grades that count, estimated misses."""
+
+import pytest
+
+from base.errors import InvalidCall
+from eval.errors import BadBenchmark
+from eval.judging.confirming import pairs_to_confirm
+from eval.judging.folder import create
+from eval.judging.funnel import automatic_stages, final_grades
+from eval.judging.missed import missed
+from eval.judging.records import Assessment, Question
+from eval.judging.state import Benchmark
+from eval.judging.tables import Results, methods_table, scores_table, stages_table
+from tests.eval.judging.made_benchmarks import append, decide, grade, judge, pair, pooled_benchmark
+
+
+def numbers(pairs):
+    return [int(paper[1].removeprefix("P")) for _, paper in pairs]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    pooled_benchmark(tmp_path / "made")
+    return tmp_path / "made"
+
+
+def stages_of(folder):
+    return {each.name: numbers(each.pairs) for each in automatic_stages(Benchmark(folder))}
+
+
+def test_a_stage_passes_papers_with_at_least_the_threshold(folder):
+    judge(folder, "coarse", {1: 0.5, 2: 0.49, 3: 1, 4: 0})
+    judge(folder, "fine", {1: 0.1, 3: 0.9})
+    assert stages_of(folder) == {"pooled": [1, 2, 3, 4], "coarse": [1, 3], "fine": [3]}
+
+
+def test_the_threshold_of_the_last_call_counts(folder):
+    judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
+    judge(folder, "coarse", {}, threshold=0.4)
+    assert stages_of(folder)["coarse"] == [1, 2, 3]
+
+
+def test_the_judge_of_the_last_call_counts_and_the_other_grades_are_kept(folder):
+    judge(folder, "coarse", {1: 0.9, 2: 0.9, 3: 0.9, 4: 0.9})
+    judge(folder, "coarse", {1: 0.1, 2: 0.7}, by="brief", model="small", version=1)
+    [_, coarse] = automatic_stages(Benchmark(folder))
+    assert (numbers(coarse.pairs), coarse.judged, coarse.is_complete) == ([2], 2, False)
+    judge(folder, "coarse", {})
+    assert stages_of(folder)["coarse"] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("other", [{"model": "large", "version": 1}, {"model": "small", "version": 2}])
+def test_another_model_or_version_of_the_prompt_judges_again(folder, other):
+    judge(folder, "coarse", {1: 0.9}, by="brief", model="small", version=1)
+    judge(folder, "coarse", {2: 0.9}, by="brief", **other)
+    assert stages_of(folder)["coarse"] == [2]
+
+
+def test_the_table_has_counts_shares_and_reductions(folder):
+    judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
+    grade(folder, "kim", {1: 0, 3: 2})
+    rows = stages_table(Results.of(Benchmark(folder))).rows
+    assert rows == (
+        ("pooled", 4, 100.0, None, 4.0, None, None, None),
+        ("coarse", 2, 50.0, 50.0, 2.0, 4, "rules", 0.5),
+        ("confirmed", 1, 25.0, 50.0, 1.0, 2, "persons", None),
+    )
+
+
+def test_the_methods_have_the_relevant_papers_that_they_found(folder):
+    grade(folder, "kim", {1: 0, 3: 2})
+    assert methods_table(Results.of(Benchmark(folder))).rows == (("or", "papers", 4, 4, 4, 1, 1),)
+
+
+def test_scores_are_averaged_by_grade(folder):
+    judge(folder, "coarse", {1: 0.5, 2: 0.25, 3: 1, 4: 0})
+    grade(folder, "kim", {1: 2, 3: 2, 4: 0})
+    assert scores_table(Results.of(Benchmark(folder))).rows == (
+        (0, 1, 0.0),
+        (1, 0, None),
+        (2, 2, 0.75),
+        (3, 0, None),
+    )
+
+
+def test_the_first_assessor_s_grade_counts_unless_the_paper_was_skipped(folder):
+    grade(folder, "lee", {1: 3, 2: 1, 3: 0}, day=4)
+    grade(folder, "kim", {1: 0, 2: None})
+    grades = {pair[1][1]: each.grade for pair, each in final_grades(Benchmark(folder)).items()}
+    assert grades == {"P1": 0, "P2": 1, "P3": 0}
+    assert final_grades(Benchmark(folder), ["lee"])[pair(1)].grade == 3
+
+
+def test_the_last_grade_of_an_assessor_counts(folder):
+    grade(folder, "kim", {1: 0})
+    grade(folder, "kim", {1: 3})
+    assert final_grades(Benchmark(folder))[pair(1)].grade == 3
+
+
+def test_the_estimate_of_missed_papers_has_wilson_s_interval():
+    pooled = [pair(number) for number in range(1_010)]
+    passed = pooled[:10]
+    grades = {pair(number): _graded(number < 20) for number in range(110)}
+    # 10 of 100 sampled papers are relevant: 100 of 1,000. Wilson: (.05522, .17437).
+    found = missed(pooled, passed, grades)
+    assert found is not None
+    assert (found.dropped, found.graded, found.relevant, found.estimate) == (1_000, 100, 10, 100)
+    assert found.low == pytest.approx(55.22, abs=0.01)
+    assert found.high == pytest.approx(174.37, abs=0.01)
+
+
+def _graded(relevant):
+    return Assessment("Q1", ("papers", "P1"), int(relevant), "t")
+
+
+def test_without_a_graded_dropped_paper_nothing_is_estimated():
+    assert missed([pair(1), pair(2)], [pair(1)], {pair(1): _graded(True)}) is None
+
+
+def test_seeds_count_unless_dropped_and_derived_questions_if_kept(folder):
+    derived = [Question(f"Q1.{number}", "paddies", "extended", 1, "Q1") for number in (1, 2, 3)]
+    append(folder, "questions.jsonl", *derived)
+    decide(folder, "Q1.1", kept=True)
+    decide(folder, "Q1.2", kept=False)
+    assert list(Benchmark(folder).selected) == ["Q1", "Q1.1"]
+    decide(folder, "Q1", kept=False)
+    decide(folder, "Q1.1", kept=False)
+    decide(folder, "Q1.1", kept=True)
+    assert list(Benchmark(folder).selected) == ["Q1.1"]
+
+
+def confirmed_by(folder, assessor="kim", part="passed", sample=None):
+    return pairs_to_confirm(Benchmark(folder), assessor, part, sample)
+
+
+def test_all_assessors_judge_the_same_papers_in_the_same_order_which_is_not_that_of_the_ranks(tmp_path):
+    pooled_benchmark(tmp_path, papers=30, queries=("Q2", "Q1"))
+    pairs = confirmed_by(tmp_path)
+    assert confirmed_by(tmp_path, "lee") == pairs
+    assert [query_id for query_id, _ in pairs] == ["Q2"] * 30 + ["Q1"] * 30
+    assert sorted(numbers(pairs[:30])) == list(range(1, 31)) != numbers(pairs[:30])
+
+
+def test_a_sample_is_a_part_of_the_papers_and_grows_by_adding(tmp_path):
+    pooled_benchmark(tmp_path, papers=30)
+    five, ten = (set(confirmed_by(tmp_path, sample=size)) for size in (5, 10))
+    assert (len(five), len(ten), five < ten < set(confirmed_by(tmp_path))) == (5, 10, True)
+    assert set(confirmed_by(tmp_path, sample=99)) == set(confirmed_by(tmp_path))
+
+
+def test_dropped_papers_are_those_that_did_not_pass(folder):
+    judge(folder, "coarse", {1: 0.5, 2: 0.4, 3: 1, 4: 0})
+    assert sorted(numbers(confirmed_by(folder, part="dropped"))) == [2, 4]
+
+
+def test_disputed_papers_have_different_grades_of_others(folder):
+    grade(folder, "kim", {1: 3, 2: 1, 3: None})
+    grade(folder, "lee", {1: 0, 2: 1, 3: 2})
+    assert numbers(confirmed_by(folder, "chair", "disputed")) == [1]
+    assert confirmed_by(folder, "kim", "disputed") == []
+
+
+def test_without_a_pool_there_is_nothing_to_confirm(tmp_path):
+    create(tmp_path / "new", None)
+    with pytest.raises(InvalidCall):
+        confirmed_by(tmp_path / "new")
+
+
+def change(folder, name, before, after):
+    content = (folder / name).read_text("utf-8")
+    assert before in content
+    (folder / name).write_text(content.replace(before, after), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("pool.jsonl", '"query_id":"Q1"', '"query_id":"Q9"'),
+        ("judgements.jsonl", '"P1"', '"P9"'),
+        ("judgements.jsonl", '"query_id":"Q1"', '"query_id":"Q9"'),
+        ("judgements.jsonl", '"score":0.5', '"score":1.5'),
+        ("assessments/kim.jsonl", '"P1"', '"P9"'),
+        ("assessments/kim.jsonl", '"grade":2', '"grade":9'),
+        ("calls.jsonl", '"step"', '"stop"'),
+        ("questions.jsonl", '"seed"', '"none"'),
+    ],
+)
+def test_damage_is_named_by_file_and_line(folder, name, before, after):
+    judge(folder, "coarse", {1: 0.5})
+    grade(folder, "kim", {1: 2})
+    Results.of(Benchmark(folder))
+    change(folder, name, before, after)
+    with pytest.raises(BadBenchmark, match=f"{name}:1: "):
+        Results.of(Benchmark(folder))
+
+
+def test_a_file_without_the_name_of_an_assessor_is_refused(folder):
+    grade(folder, "kim\x1b[31m", {1: 2})
+    with pytest.raises(BadBenchmark):
+        Results.of(Benchmark(folder))
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '{"benchmark": 2, "seed": 0, "created": ""}', "\x00" * 99]
+)
+def test_a_damaged_marker_is_refused(folder, content):
+    (folder / "benchmark.json").write_text(content)
+    with pytest.raises(BadBenchmark, match=r"benchmark\.json"):
+        Benchmark(folder)
+
+
+def test_a_folder_with_other_files_is_refused_and_left_alone(tmp_path):
+    (tmp_path / "thesis.txt").write_text("all my work")
+    with pytest.raises(InvalidCall, match=r"thesis\.txt"):
+        create(tmp_path, None)
+    assert [each.name for each in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_keeps_its_seed(folder):
+    create(folder, None)
+    create(folder, 7)
+    with pytest.raises(InvalidCall, match="7, not 8"):
+        create(folder, 8)

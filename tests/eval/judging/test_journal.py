@@ -1,0 +1,148 @@
+"""Files of JSON lines: whole lines, partial lines, damage, and two writers."""
+
+import resource
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from base.errors import OutputNotWritten
+from eval.errors import BadBenchmark, BenchmarkBusy
+from eval.judging.journal import appending, locked, read_records
+from eval.judging.records import Assessment, Ranked
+from indexer.corpora.papers import Paper
+from tests.indexer.made_corpora import ROOT
+
+FIRST = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
+SECOND = Assessment("Q1", ("papers", "P2"), None, "2025-01-01T00:00:01+00:00")
+LINE = '{"query_id":"Q1","paper":["papers","P1"],"grade":3,"at":"2025-01-01T00:00:00+00:00"}\n'
+
+
+def write(path, *records):
+    with appending(path, Assessment) as append:
+        for record in records:
+            append(record)
+
+
+def test_records_are_lines_of_json(tmp_path):
+    write(tmp_path / "x", FIRST)
+    assert (tmp_path / "x").read_text() == LINE
+    write(tmp_path / "x", SECOND)
+    assert list(read_records(tmp_path / "x", Assessment)) == [FIRST, SECOND]
+
+
+def test_a_missing_file_has_no_records(tmp_path):
+    assert list(read_records(tmp_path / "x", Assessment)) == []
+
+
+def test_a_record_with_a_paper_is_read_as_it_was_written(tmp_path):
+    paper = Paper(id="P1", title="Rice\x1b[31m", abstract="논", year=2020, authors=["이수"])
+    ranked = Ranked("Q1", "papers", "or", 5, (("papers", "P1"),), (("papers", paper),), 1)
+    with appending(tmp_path / "x", Ranked) as append:
+        append(ranked)
+    assert list(read_records(tmp_path / "x", Ranked)) == [ranked]
+
+
+@pytest.mark.parametrize("end", range(1, len(LINE)))
+def test_a_partial_line_is_ignored_and_then_replaced(tmp_path, end):
+    path = tmp_path / "x"
+    path.write_text(LINE + LINE[:end])
+    assert list(read_records(path, Assessment)) == [FIRST]
+    write(path, SECOND)
+    assert list(read_records(path, Assessment)) == [FIRST, SECOND]
+
+
+@pytest.mark.parametrize("size", [1, 65_535, 65_536, 65_537, 200_000])
+def test_a_partial_line_of_any_length_is_removed(tmp_path, size):
+    path = tmp_path / "x"
+    path.write_text(LINE + "x" * size)
+    write(path)
+    assert path.read_text() == LINE
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "not JSON",
+        "",
+        LINE.strip().replace("3", "4", 1),  # a grade above the highest one
+        LINE.strip().replace("3", "true", 1),
+        LINE.strip().replace("Q1", "Q 1"),
+        LINE.strip().replace('["papers","P1"]', '["P1"]'),
+        "[" * 10_000,
+    ],
+)
+def test_a_damaged_line_is_named_by_file_and_line(tmp_path, line):
+    path = tmp_path / "x"
+    path.write_text(f"{LINE}{line}\n{LINE}")
+    with pytest.raises(BadBenchmark, match=f"{path}:2: "):
+        list(read_records(path, Assessment))
+
+
+def test_a_line_that_is_not_utf_8_is_damage(tmp_path):
+    (tmp_path / "x").write_bytes(b'{"query_id":"\xff"}\n')
+    with pytest.raises(BadBenchmark, match="x:1: "):
+        list(read_records(tmp_path / "x", Assessment))
+
+
+def test_a_second_writer_is_refused(tmp_path):
+    with appending(tmp_path / "x", Assessment) as append:
+        append(FIRST)
+        with pytest.raises(BenchmarkBusy), appending(tmp_path / "x", Assessment):
+            pass
+    write(tmp_path / "x", SECOND)
+    assert list(read_records(tmp_path / "x", Assessment)) == [FIRST, SECOND]
+
+
+def test_shared_locks_exclude_only_an_exclusive_one(tmp_path):
+    (tmp_path / "x").write_text("")
+    path = tmp_path / "x"
+    with locked(path, shared=True), locked(path, shared=True), pytest.raises(BenchmarkBusy), locked(path):
+        pass
+    with locked(path), pytest.raises(BenchmarkBusy), locked(path, shared=True):
+        pass
+
+
+def test_a_link_and_a_folder_are_not_written(tmp_path):
+    (tmp_path / "target").write_text("thesis")
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "folder").mkdir()
+    for name in ("link", "folder"):
+        with pytest.raises(OutputNotWritten, match=name):
+            write(tmp_path / name, FIRST)
+    assert (tmp_path / "target").read_text() == "thesis"
+
+
+FULL = """
+import resource, sys
+from pathlib import Path
+from base.errors import OutputNotWritten
+from eval.judging.journal import appending
+from eval.judging.records import Assessment
+
+path = Path(sys.argv[1])
+record = Assessment("Q1", ("papers", "P1"), 3, "2025-01-01T00:00:00+00:00")
+with appending(path, Assessment) as append:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
+    try:
+        for _ in range(10):
+            append(record)
+    except OutputNotWritten:
+        print("refused")
+"""
+
+
+def test_a_full_disk_leaves_whole_lines(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, tmp_path / "x"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGXFSZ, signal.SIG_IGN),
+    )
+    assert done.stdout == "refused\n"
+    assert (tmp_path / "x").read_text() == LINE * 3  # 86 bytes each
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 300
