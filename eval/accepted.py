@@ -17,6 +17,6 @@ class _Line(QueryLine):
 
 
 def read_accepted(path: str | Path, digest: Digest | None = None) -> dict[str, list[str]]:
-    """Read accepted strings by query_id; arguments and errors are those of `read_query_lines`."""
+    """Read accepted strings by query_id, with the arguments and errors of `read_query_lines`."""
     lines = read_query_lines(path, _Line, "accepted strings", digest)
     return {query_id: line.answers for query_id, line in lines.items()}

@@ -28,5 +28,5 @@ class PaperQuestion(QueryLine):
 
 
 def read_paper_questions(path: str | Path, digest: Digest | None = None) -> dict[str, PaperQuestion]:
-    """Read questions by query_id; arguments and errors are those of `read_query_lines`."""
+    """Read questions by query_id, with the arguments and errors of `read_query_lines`."""
     return read_query_lines(path, PaperQuestion, "questions", digest)

@@ -17,6 +17,7 @@ from indexer.building.summary import complete_manifest, publishing_time
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.full_text.parser_pool import Complete
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
+from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
 from indexer.files.damage import map_write_errors
@@ -24,9 +25,9 @@ from indexer.files.stored import key_field
 from indexer.glossary.given import GivenPairs
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
-from indexer.versions.manifest import Manifest, check_analysis
+from indexer.versions.manifest import Manifest, check_analysis, harvests_in
 from indexer.versions.store import IndexStore
-from indexer.versions.store.build_folder import COMPANIONS
+from indexer.versions.store.build_folder import COMPANIONS, BuildFolder
 from indexer.versions.store.engines import open_store
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Progress",
     "build_index",
     "encode_passages",
+    "index_records",
     "no_progress",
     "remove_records",
 ]
@@ -58,12 +60,11 @@ class IngestReport:
 def build_index(
     request: IngestRequest, settings: IndexerSettings, progress: Progress = no_progress
 ) -> IngestReport:
-    """Index a corpus and publish the result as the next version of `request.name`.
+    """Index the corpus at `request.paths` and publish the result as the next version of `request.name`.
 
     Raises:
         ResourceError: the version cannot be published; the previous version remains current.
     """
-    started = time.perf_counter()
     corpus = read_corpus(
         request.paths,
         format=request.format,
@@ -72,6 +73,14 @@ def build_index(
         follow_links=request.follow_links,
         complete=_grobid(settings),
     )
+    return index_records(corpus, request, settings, progress)
+
+
+def index_records(
+    corpus: RecordSource, request: IngestRequest, settings: IndexerSettings, progress: Progress = no_progress
+) -> IngestReport:
+    """Index records, remove `request.removed`, and publish the result; raises as `build_index`."""
+    started = time.perf_counter()
     with _writable(settings, request.name) as store:
         # Invalid requests are refused before a model is loaded.
         plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)
@@ -179,6 +188,22 @@ def remove_records(
     return manifest, [record_id for record_id in asked if record_id not in present]
 
 
+def create_folder(name: str, settings: IndexerSettings) -> Path:
+    """Return the folder of an index on this machine; create it, with its permissions, if it is missing."""
+    folder = BuildFolder.of(settings.home, name).path
+    if not folder.exists():
+        with _writable(settings, name):
+            pass
+    return folder
+
+
+def discard_folder(name: str, settings: IndexerSettings) -> None:
+    """Remove the folder of an index that was never published, unless a build of it can be resumed."""
+    with _writable(settings, name) as store:
+        if not store.local.is_unfinished():
+            store.discard_building()
+
+
 @contextmanager
 def _writable(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
     """Open an index for writing; with `published` it must already exist.
@@ -208,6 +233,6 @@ def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
 def _start_from(store: IndexStore, base: Manifest, dictionary: UserDictionary | None) -> Manifest:
     """Start a version from the passages of another; it cannot be resumed. Return its draft manifest."""
     store.start_building(base, base.analyzer, base.decompound, dictionary)
-    draft = replace(base, version=store.next_version(), source={})
+    draft = replace(base, version=store.next_version(), source=harvests_in(base))
     store.local.write_plan({"base": base.version, "version": draft.version})
     return draft

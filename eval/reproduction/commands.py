@@ -47,7 +47,9 @@ def _command(name: str, found: Experiment) -> click.Command:
         click.option(
             "--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."
         ),
-        click.option("--restart", is_flag=True, help="Repeat all topics, also those that the folder keeps."),
+        click.option(
+            "--restart", is_flag=True, help="Repeat all topics, also finished ones that the folder keeps."
+        ),
         parallel_option,
     )
     def command(call: ExperimentCall, *, out: Path, restart: bool, parallel: int | None) -> None:

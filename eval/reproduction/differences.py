@@ -14,7 +14,7 @@ def difference_columns(name: str = "difference") -> tuple[str, ...]:
 
 
 def difference_cells(values_of: Callable[[str], Sequence[float]], row: str, first: str) -> tuple[Cell, ...]:
-    """Compare the values of a row with those of the first row; empty cells for the first row.
+    """Compare a row with the first row; the first row itself has empty cells.
 
     Args:
         values_of: returns the values of a row, one for each topic in the same order.

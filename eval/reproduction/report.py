@@ -5,6 +5,7 @@ from typing import Any
 
 from base.markup import Markup, element, html
 from base.terminal.columns import table as aligned
+from base.terminal.output import visible
 from eval.reproduction.experiment import Cell, Experiment, Outcome, Table
 
 STYLE = """
@@ -34,16 +35,26 @@ def markdown_of(title: str, paragraphs: Sequence[str], outcome: Outcome) -> str:
     parts = [f"# {title}", *paragraphs]
     for table in _lasting(outcome):
         rows = [
-            table.columns,
+            list(map(_in_cell, table.columns)),
             ["---"] * len(table.columns),
-            *([formatted(cell) for cell in row] for row in table.rows),
+            *([_in_cell(formatted(cell)) for cell in row] for row in table.rows),
         ]
-        judge = [f"Judged by {table.judge}."] if table.judge else []
-        parts += [f"## {table.title}", *judge, "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+        judge = [f"Judged by {_in_markdown(table.judge)}."] if table.judge else []
+        lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        parts += [f"## {_in_markdown(table.title)}", *judge, lines]
     parts += [f"![{figure.title}](figures/{figure.name}.png)" for figure in outcome.figures]
     if outcome.notes:
-        parts.append("\n".join(f"- {note}" for note in outcome.notes))
+        parts.append("\n".join(f"- {_in_markdown(note)}" for note in outcome.notes))
     return "\n\n".join(parts) + "\n"
+
+
+def _in_markdown(text: str) -> str:
+    """Escape names and titles in Markdown: no HTML, further lines or control characters."""
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _in_cell(text: str) -> str:
+    return _in_markdown(text).replace("|", "\\|")
 
 
 def as_page(
@@ -72,14 +83,17 @@ def page_of(
         for figure in outcome.figures
         if f"{figure.name}.svg" in drawings
     ]
-    listed = [html(element("dt", None, name), element("dd", None, value)) for name, value in made.items()]
+    listed = [
+        html(element("dt", None, visible(name)), element("dd", None, visible(value)))
+        for name, value in made.items()
+    ]
     body = html(
         element("h1", None, title),
         [element("p", None, _with_code(part)) for part in paragraphs],
         figures,
         [_table(table) for table in _lasting(outcome)],
         element("h2", None, "Notes"),
-        element("ul", None, [element("li", None, note) for note in outcome.notes]),
+        element("ul", None, [element("li", None, visible(note)) for note in outcome.notes]),
         element("h2", None, "Made from"),
         element("dl", None, listed),
     )
@@ -145,12 +159,13 @@ def _lasting(outcome: Outcome) -> list[Table]:
 
 def _table(table: Table) -> Markup:
     def row(tag: str, cells: Sequence[str]) -> Markup:
-        return element("tr", None, [element(tag, None, cell) for cell in cells])
+        return element("tr", None, [element(tag, None, visible(cell)) for cell in cells])
 
+    title = f"{table.title} (judged by {table.judge})" if table.judge else table.title
     rows = element(
         "table",
         None,
-        element("caption", None, f"{table.title} (judged by {table.judge})" if table.judge else table.title),
+        element("caption", None, visible(title)),
         row("th", table.columns),
         [row("td", list(map(formatted, cells))) for cells in table.rows],
     )

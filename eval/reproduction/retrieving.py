@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from eval.keywords import ask_for_keywords
@@ -19,6 +20,9 @@ from retriever.stages.pool import CandidatePool
 from retriever.stages.stages import Stages, computed
 
 METHOD = "paper"  # Algorithm 1 of SHRAG
+
+# Questions of the running topic for which statistics replaced the keywords of the model.
+unusable_replies: ContextVar[list[str]] = ContextVar("unusable_replies")
 
 ChangeKeywords = Callable[[Sequence[Keyword]], Sequence[Keyword]]
 ChangePlan = Callable[[QueryPlan], QueryPlan]
@@ -50,8 +54,8 @@ async def open_topic(
 ) -> OpenTopic:
     """Choose the keywords of a topic of which k documents are retrieved.
 
-    `settings` replace those of the materials. Without `keywords` the language model of the materials gives
-    them, or statistics if there is none.
+    `settings` replace the settings of the materials. Without `keywords` the language model gives them, or
+    statistics if there is none.
 
     Raises:
         ModelFailed: the language model failed.
@@ -68,9 +72,15 @@ async def open_topic(
 async def keywords_of_model(
     question: str, model: LanguageModel, materials: Materials, settings: RetrieverSettings
 ) -> tuple[Keyword, ...] | None:
-    """Return the keywords of a language model; None if its answer is unusable, so that statistics choose."""
+    """Return the keywords of a language model; None if its answer is unusable, so that statistics choose.
+
+    Questions with an unusable answer are added to `unusable_replies`.
+    """
     most = None if settings.keywords_ranked else settings.keywords
-    return (await ask_for_keywords(question, model, materials.index.analyzer, most=most)).keywords
+    found = (await ask_for_keywords(question, model, materials.index.analyzer, most=most)).keywords
+    if found is None:
+        unusable_replies.get([]).append(question)
+    return found
 
 
 async def retrieve(

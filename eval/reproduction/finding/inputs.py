@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
-from base.calls import Flag, Section
+from base.calls import Flag, Section, reason
 from base.errors import InvalidCall
 from eval.errors import BadBenchmark
 from eval.files import numbered_lines
@@ -18,7 +18,7 @@ from eval.reproduction.experiment import JudgedCall, Seed
 from eval.reproduction.materials import Input, Materials, opened_materials, with_more
 from eval.reproduction.topic_values import topic_values
 from generator.finding.calls import FindOptions
-from indexer.corpora.papers import Paper, why_invalid
+from indexer.corpora.papers import Paper
 from indexer.corpora.readers.jsonl import DECODER
 
 DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
@@ -99,7 +99,7 @@ def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
         try:
             paper = Paper.model_validate(DECODER.decode(line))
         except ValidationError as error:
-            raise BadBenchmark(f"{path}:{number}: {why_invalid(error)}") from None
+            raise BadBenchmark(f"{path}:{number}: {reason(error)}") from None
         except (ValueError, RecursionError) as error:
             raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
         papers[paper.id] = paper

@@ -9,7 +9,7 @@ from defusedxml import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
-from base.documents.blocks import Block, Document, Heading, Paragraph, Run, plain, table
+from base.documents.blocks import Document, Heading, Paragraph, Run, Table, plain, table
 from base.documents.formats import DOCUMENT_FORMATS, format_of
 from base.documents.markdown import as_markdown
 from base.documents.plain_text import as_text
@@ -41,7 +41,7 @@ def part(content, name):
 def test_word_is_read_with_its_headings_paragraphs_and_tables():
     read = docx.Document(io.BytesIO(as_word(DOCUMENT)))
 
-    assert [(paragraph.style and paragraph.style.name, paragraph.text) for paragraph in read.paragraphs] == [
+    assert [(str(getattr(paragraph.style, "name", "")), paragraph.text) for paragraph in read.paragraphs] == [
         ("Heading 1", "논의 메탄 <b>"),
         ("Bibliography", "Kim, A. (2023). Annals & Notes, 7(2)."),
         ("Bibliography", "곽소율 (2021)."),
@@ -80,7 +80,11 @@ def test_a_header_of_a_table_is_repeated_on_each_page():
 
 @given(st.lists(TEXTS, max_size=4))
 def test_word_can_be_read_whatever_the_text(texts):
-    blocks: tuple[Block, ...] = (Heading("T"), *map(plain, texts), table(("A",), [[text] for text in texts]))
+    blocks: tuple[Heading | Paragraph | Table, ...] = (
+        Heading("T"),
+        *map(plain, texts),
+        table(("A",), [[text] for text in texts]),
+    )
     read = docx.Document(io.BytesIO(as_word(Document(blocks, "en"))))
 
     assert len(read.paragraphs) == len(texts) + 2

@@ -112,8 +112,8 @@ def test_a_thousand_records_come_back_with_all_that_the_format_can_hold(format_,
 
     items = list(READERS[format_](Stream(f"a{export.extension}", BufferedReader(BytesIO(content)))))
 
-    assert [item for item in items if not isinstance(item, Paper)] == []
-    for given, read in zip(records, items, strict=True):
+    papers = [item for item in items if isinstance(item, Paper)]
+    for given, read in zip(records, papers, strict=True):
         assert as_held(read.record(), format_) == as_held(given, format_)
     tried("records", RECORDS)
 
