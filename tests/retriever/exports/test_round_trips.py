@@ -125,4 +125,5 @@ def test_korean_names_come_back_as_they_are_written(format_):
     content = b"".join(export.encoded([{"doc_id": "A", "id": "A", "title": "논", "authors": authors}]))
     (paper,) = READERS[format_](Stream(f"a{export.extension}", BufferedReader(BytesIO(content))))
 
+    assert isinstance(paper, Paper)
     assert paper.authors == authors
