@@ -65,14 +65,15 @@ def _command(name: str, found: Experiment) -> click.Command:
     return command
 
 
-@experiment.command(short_help="Repeat an experiment; exit 1 if a result differs.")
+@experiment.command()
 @click.argument("folder", type=FOLDER)
 @click.option("--name", "index", help="Index to use instead of the one with the same name.")
 @parallel_option
 def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
-    """Repeat the experiment of FOLDER with its copies of the inputs; exit 1 if a result differs.
+    """Repeat an experiment; exit 1 if a result differs.
 
-    Differences of index, settings, models and packages are listed too: they are possible causes.
+    The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
+    they are possible causes.
     """
     from eval.reproduction.folder import call_values, changed_results, read_manifest, results_differ
     from eval.reproduction.running import run_experiment
@@ -92,11 +93,14 @@ def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
         raise click.exceptions.Exit(1)
 
 
-@experiment.command(short_help="List the differences of two folders of results.")
+@experiment.command()
 @click.argument("first", type=FOLDER)
 @click.argument("second", type=FOLDER)
 def diff(first: Path, second: Path) -> None:
-    """List the differences of two folders: index, options, inputs, packages, and results; exit 1 if any."""
+    """List the differences of two folders of results.
+
+    They are those of index, options, inputs, packages and results; the exit code is 1 if there are any.
+    """
     from eval.reproduction.folder import changed_results, read_manifest
 
     manifests = [(folder, read_manifest(folder)) for folder in (first, second)]
