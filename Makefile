@@ -19,12 +19,14 @@ DEMO_ENGLISH := Can feedback from generative AI improve student essays as much a
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install install-elasticsearch install-models install-hub install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
+.PHONY: help install install-citing install-elasticsearch install-models install-hub install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-22s %s\n", $$1, $$2}' Makefile
 
 install: .venv/.installed  ## install the locked dependencies and the shrag command into .venv
+
+install-citing: .venv/.installed-citing  ## the same with what formats references in citation styles
 
 install-elasticsearch: .venv/.installed-elasticsearch  ## the same with the client of Elasticsearch
 
@@ -126,11 +128,13 @@ lock:  ## resolve the dependencies of pyproject.toml anew into requirements/
 		--output-file requirements/plots.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra server --constraints requirements/models.txt \
 		--output-file requirements/server.txt && \
+	"$$tools/bin/uv" $(LOCK) --extra citing --constraints requirements/server.txt \
+		--output-file requirements/citing.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra quick --extra elasticsearch --extra pdf --extra server \
 		--constraints requirements/elasticsearch.txt --constraints requirements/pdf.txt \
 		--constraints requirements/server.txt --output-file requirements/quick.txt && \
 	"$$tools/bin/uv" $(LOCK) --extra dev --extra quick --extra plots --extra elasticsearch --extra models --extra hub \
-		--extra parquet --extra pdf --extra server --constraints requirements/models.txt --constraints requirements/hub.txt \
+		--extra parquet --extra pdf --extra server --extra citing --constraints requirements/models.txt --constraints requirements/hub.txt \
 		--constraints requirements/pdf.txt \
 		--constraints requirements/server.txt --constraints requirements/plots.txt \
 		--constraints requirements/quick.txt --output-file requirements/dev.txt

@@ -70,6 +70,10 @@ COMMANDS = {
         "generator.finding.commands:find_papers",
         "Find all papers that match a question, with reasons.",
     ),
+    "harvest": (
+        "indexer.harvest_commands:harvest",
+        "Update indexes from their OAI-PMH repositories.",
+    ),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
     "keys": ("server.key_commands:keys", "Create, list and revoke keys for callers of the server."),

@@ -3,14 +3,15 @@
 | one line each | content |
 |---|---|
 | first | the inputs of the run, and its start time |
-| others | a question, in the order of its end; the last line of a question counts |
+| others | a question, in the order of its end, and a checksum; the last line of a question counts |
 
 Each line is written immediately, so that a kill loses none, and is synced to disk within a second. A partial
-line, as from a full disk, is ignored: its question is repeated.
+or damaged line, as from a full disk, is ignored: its question is repeated.
 """
 
 import errno
 import fcntl
+import hashlib
 import io
 import json
 import os
@@ -44,6 +45,7 @@ T = TypeVar("T")
 SUFFIX = ".kept.jsonl"
 BEGINNING = b'{"kept":'  # of the first line; other files are not overwritten
 SYNCED_EVERY_S = 1.0
+CHECKSUM = b',"checksum":"'  # at the end of a line, before 16 digits of its SHA-256
 MOST_SHOWN = 3  # differences
 SHOWN_CHARACTERS = 80  # of a value
 
@@ -104,7 +106,7 @@ class KeptTopics(Generic[T]):
         if not self._shape.is_kept(topic):
             return
         line = self._shape.line(query_id=query_id, topic=topic)
-        _append(self._file, self.path, line.model_dump_json().encode())
+        _append(self._file, self.path, _with_checksum(line.model_dump_json().encode()))
         self.topics[query_id] = topic
         if time.monotonic() - self._synced >= SYNCED_EVERY_S:
             os.fsync(self._file.fileno())
@@ -244,11 +246,19 @@ def _read(file: FileIO, path: Path, shape: Shape[T]) -> tuple[_Head | None, dict
 
 def _question(line: bytes, shape: Shape[T]) -> dict[str, T]:
     """Parse a question; none if its value is one that is not kept, BadRun if it is damaged."""
-    read = shape.line.model_validate_json(line)
+    content = line.rpartition(CHECKSUM)[0] + b"}"
+    if _with_checksum(content) != line.rstrip(b"\n"):
+        raise BadRun("the checksum of a kept question differs")
+    read = shape.line.model_validate_json(content)
     if not shape.is_kept(read.topic):
         return {}
     shape.check(read.query_id, read.topic)
     return {read.query_id: read.topic}
+
+
+def _with_checksum(line: bytes) -> bytes:
+    """Add a checksum to a JSON object."""
+    return b'%s%s%s"}' % (line[:-1], CHECKSUM, hashlib.sha256(line).hexdigest()[:16].encode())
 
 
 def _append(file: FileIO, path: Path, line: bytes) -> None:

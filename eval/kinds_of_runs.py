@@ -129,7 +129,4 @@ def _without_question(request: AskRequest | FindRequest) -> dict[str, Any]:
 
 def _with(model: LanguageModel | None, settings: Settings) -> Settings:
     """Return the settings, without a language model if none is used."""
-    if model:
-        return settings
-    llm = settings.generator.llm.model_copy(update={"base_url": None})
-    return replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))
+    return settings if model else settings.with_llm(base_url=None)

@@ -7,33 +7,20 @@
 
 from pathlib import Path
 from typing import Annotated
-from unicodedata import normalize
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field
 
-from base.calls import reason
-from eval.errors import BadTopics
-from eval.files import Digest, numbered_lines
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+from eval.files import Digest
+from eval.query_lines import QueryLine, Text, read_query_lines
 
 
-def _query_id(value: str) -> str:
-    if len(value.split()) != 1:
-        raise ValueError(f"{value!r} contains white space")
-    return normalize("NFC", value)  # as in topics
-
-
-class PaperQuestion(BaseModel):
+class PaperQuestion(QueryLine):
     """A question with its reference texts.
 
     `topic` is the id or the exact title of the paper that the question is about; without it the answer may
     come from any paper. A correct answer contains one of `strings`.
     """
 
-    model_config = ConfigDict(frozen=True)
-
-    query_id: Annotated[Text, AfterValidator(_query_id)]
     question: Text
     topic: Text | None = None
     answers: Annotated[tuple[Text, ...], Field(min_length=1)]
@@ -41,23 +28,5 @@ class PaperQuestion(BaseModel):
 
 
 def read_paper_questions(path: str | Path, digest: Digest | None = None) -> dict[str, PaperQuestion]:
-    """Read questions by query_id, in the order of the file.
-
-    The file may be gzipped; `digest` gets the bytes read.
-
-    Raises:
-        BadTopics: with file and line; no JSON, a missing or invalid value, a repeated id, or no question.
-    """
-    questions: dict[str, PaperQuestion] = {}
-    for number, line in numbered_lines(Path(path), BadTopics, digest):
-        where = f"{path}:{number}"
-        try:
-            read = PaperQuestion.model_validate_json(line)
-        except ValidationError as error:
-            raise BadTopics(f"{where}: {reason(error)}") from None
-        if read.query_id in questions:
-            raise BadTopics(f"{where}: {read.query_id} occurs a second time; query ids must be unique")
-        questions[read.query_id] = read
-    if not questions:
-        raise BadTopics(f"{path}: it contains no questions")
-    return questions
+    """Read questions by query_id, with the arguments and errors of `read_query_lines`."""
+    return read_query_lines(path, PaperQuestion, "questions", digest)

@@ -28,8 +28,8 @@ def read_topics(path: str | Path, digest: Digest | None = None) -> dict[str, str
     for number, line in numbered_lines(Path(path), BadTopics, digest):
         where = f"{path}:{number}"
         read = read or (_from_json if line.lstrip().startswith("{") else _from_columns)
-        query_id, question = (part.strip() for part in read(line, where))
-        query_id = normalize("NFC", query_id)  # same normal form as in qrels and runs
+        given_id, question = (part.strip() for part in read(line, where))
+        query_id = _normal_id(given_id)
         if not query_id or len(query_id.split()) != 1:
             raise BadTopics(
                 f"{where}: {query_id!r} is not a query id: an id is not empty and has no white space"
@@ -61,6 +61,15 @@ def _from_json(line: str, where: str) -> tuple[str, str]:
     if not isinstance(record, dict):
         raise BadTopics(f'{where}: not a JSON object {{"query_id": …, "question": …}}')
     return _value(record, ID_KEYS, where), _value(record, QUESTION_KEYS, where)
+
+
+def query_id_of(record: Mapping[str, Any], where: str) -> str:
+    """Return the id of a topic in JSON lines, as `read_topics` has it; raises BadTopics if there is none."""
+    return _normal_id(_value(record, ID_KEYS, where).strip())
+
+
+def _normal_id(query_id: str) -> str:
+    return normalize("NFC", query_id)  # same normal form as in qrels and runs
 
 
 def _value(record: Mapping[str, Any], keys: tuple[str, ...], where: str) -> str:

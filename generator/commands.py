@@ -13,7 +13,8 @@ from generator.calls import AskCall
 from generator.ways import way_names
 from indexer.options import INTERRUPTED, json_option
 from retriever.commands import show_trace
-from retriever.options import COMPLETIONS, chosen_place, synonyms_option
+from retriever.export_files import check_export, write_document
+from retriever.options import COMPLETIONS, chosen_place, cite_option, synonyms_option
 
 
 @click.command(cls=SectionedCommand)
@@ -22,6 +23,13 @@ from retriever.options import COMPLETIONS, chosen_place, synonyms_option
 @option_section(
     Section.OUTPUT,
     json_option,
+    cite_option,
+    click.option(
+        "--out",
+        type=PathParameter(),
+        metavar="FILE",
+        help="Output file of --cite: FILE.txt, FILE.md or FILE.docx; default: standard output.",
+    ),
     click.option(
         "--trace",
         "trace_file",
@@ -30,24 +38,38 @@ from retriever.options import COMPLETIONS, chosen_place, synonyms_option
         help="Save all steps as JSON, for `shrag trace show FILE`.",
     ),
 )
-def ask(call: AskCall, *, synonyms: Path | None, trace_file: Path | None, as_json: bool) -> None:
+def ask(
+    call: AskCall,
+    *,
+    synonyms: Path | None,
+    cite: str | None,
+    out: Path | None,
+    trace_file: Path | None,
+    as_json: bool,
+) -> None:
     """Answer QUESTION from the best papers found; every sentence is cited and checked.
 
     A language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) writes keywords and answer. Without a model,
     keywords come from statistics and the answer is quoted from the papers.
+
+    With --cite the output is the answer with citations and references in that style.
     """
-    from base.files.output_files import check_output
+    from base.files.output_files import check_output, is_same_file
+    from generator.answers.cited_answer import cited_answer, cited_document, evidence_records
     from generator.console import live_progress, show_answer
     from generator.pipeline import Settings, answer_from_sources, answer_question, run
     from indexer.settings import named_paths
     from retriever.index import open_index
 
+    check_export(None, cite, out, as_json=as_json)
     settings = Settings.from_environment()
     name = chosen_place(call.index, call.sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
-    if trace_file:
-        named = named_paths(settings.indexer, settings.retriever, settings.generator)
-        check_output(trace_file, (synonyms, settings.indexer.home / name, *named))
+    named = named_paths(settings.indexer, settings.retriever, settings.generator)
+    for file in filter(None, (out, trace_file)):
+        check_output(file, (synonyms, settings.indexer.home / name, *named))
+    if out and trace_file and is_same_file(out, trace_file):
+        raise click.UsageError("--out and --trace name the same file")
     request = call.request(settings)
     try:
         with ExitStack() as opened:
@@ -65,6 +87,11 @@ def ask(call: AskCall, *, synonyms: Path | None, trace_file: Path | None, as_jso
     try:
         if as_json:
             echo_json(asked.as_record())
+        elif cite:
+            echo_lines((f"note: {note}" for note in asked.result.notes), err=True)
+            answer = cited_answer(asked.answer, asked.evidence, call.question)
+            document = cited_document(answer, evidence_records(asked.evidence), cite)
+            write_document(document, out, "answer")
         else:
             show_trace(asked.result)
             show_answer(asked)

@@ -1,7 +1,7 @@
 """Requests for an answer, settings of all stages, and resources of a way."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PlainSerializer
 
@@ -72,6 +72,11 @@ class Settings:
     def from_environment(cls) -> "Settings":
         """Read the variables `SHRAG_…` and `shrag.toml`; raises ValidationError, InvalidSettingsFile."""
         return cls(IndexerSettings(), RetrieverSettings(), GeneratorSettings())
+
+    def with_llm(self, **changes: Any) -> "Settings":
+        """Return settings with other values of the language model; `base_url=None` is without one."""
+        llm = self.generator.llm.model_copy(update=changes)
+        return replace(self, generator=self.generator.model_copy(update={"llm": llm}))
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
         """Make the language model with its cache; open it with `async with`.

@@ -3,22 +3,15 @@
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from base.amounts import counted
-from base.terminal.output import echo, echo_json, echo_lines
+from base.terminal.output import echo, echo_json
 from indexer.analysis import Decompound, make_analyzer
-from indexer.console import (
-    as_record,
-    counts_by_name,
-    describe_counts,
-    describe_glossary,
-    size_of,
-)
+from indexer.console import as_record
 from indexer.options import (
     analyzer_option,
     chosen_index,
@@ -30,10 +23,13 @@ from indexer.options import (
     interruptible,
     json_option,
     name_option,
+    partial_option,
+    repository_of,
 )
 from indexer.settings import IndexerSettings
 
-SHOWN_LETTERS = 3  # dead letters in the output
+if TYPE_CHECKING:
+    from indexer.harvest import HarvestReport
 
 
 @click.command()
@@ -63,6 +59,13 @@ SHOWN_LETTERS = 3  # dead letters in the output
     is_flag=True,
     help="Read no PATH; encode the passages of the index that have no vector.",
 )
+@click.option("--set", "set_", metavar="SET", help="For oai: only this set of the repository.")
+@click.option(
+    "--metadata-prefix",
+    metavar="PREFIX",
+    help="For oai: the metadata format of the records. Default: oai_dc.",
+)
+@partial_option
 @click.option("--workers", type=click.IntRange(1, 64), help="Analysis processes. Default: one per core.")
 @json_option
 def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
@@ -78,6 +81,9 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
     follow_links: bool,
     strict: bool,
     vectors_only: bool,
+    set_: str | None,
+    metadata_prefix: str | None,
+    partial: bool,
     workers: int | None,
     as_json: bool,
 ) -> None:
@@ -85,16 +91,24 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
 
     Without --name, the index SHRAG_NAME or the only existing index gets a new version.
 
-    PATH is a file, a folder, an archive (gzip, zip), or hub:OWNER/NAME/FOLDER. Repeating an interrupted
-    command resumes it; another corpus is added to the index, replacing records with the same id.
+    PATH is a file, a folder, an archive (gzip, zip), hub:OWNER/NAME/FOLDER, or oai:URL, an OAI-PMH
+    repository, which `shrag harvest` keeps up to date. Repeating an interrupted command resumes it; another
+    corpus is added to the index, replacing records with the same id.
     """
     from base.terminal.progress_bar import progress_bar
     from indexer.corpora.readers import parse_columns
+    from indexer.harvest import HarvestOptions, harvest
     from indexer.ingest import IngestRequest, build_index
+    from indexer.report_output import report_record, show_report
 
     settings = IndexerSettings()
     if bool(paths) == vectors_only:
         raise click.UsageError("give a PATH to index, or --vectors-only")
+    repository = repository_of(paths, set_, metadata_prefix)
+    if (repository and (corpus_format or columns or follow_links)) or (partial and not repository):
+        raise click.UsageError(
+            "--format, --columns and --follow-links are for files, --partial is for oai:URL"
+        )
     if name is None and rebuild:
         raise click.UsageError("--rebuild replaces an index: name it (--name)")
     if name is None:
@@ -119,42 +133,29 @@ def index(  # noqa: PLR0913, PLR0917 - a command takes what its options give
         glossary=glossary_of(glossary_file),
     )
     with progress_bar() as progress, interruptible():
-        report = build_index(request, settings, progress)
-    manifest = report.manifest
+        if repository:
+            harvested = harvest(repository, request, settings, HarvestOptions(partial=partial), progress)
+        else:
+            report = build_index(request, settings, progress)
+    if repository:
+        if not settings.harvest.contact:
+            echo("note: set SHRAG_HARVEST__CONTACT, which tells repositories whom to ask", err=True)
+        _show_harvest(name, harvested, as_json=as_json)
+    elif as_json:
+        echo_json(report_record(report))
+    else:
+        show_report(report)
+
+
+def _show_harvest(name: str, report: "HarvestReport", *, as_json: bool) -> None:
+    from indexer.report_output import harvest_record, show_harvest
+
     if as_json:
-        record = as_record(manifest) | {"seconds": round(report.seconds, 3)}
-        record["dead_letters"] = [
-            {"file": letter.file, "line": letter.line, "reason": letter.reason}
-            for letter in report.dead_letters
-        ]
-        if report.dead_letter_file:
-            record["dead_letter_file"] = str(report.dead_letter_file)
-        record["is_published"] = report.is_published
-        record["files"] = asdict(report.files)
-        record["formats"] = report.formats
-        record["left_out"] = report.left_out.as_record()
-        echo_json(record)
-        return
-    read = manifest.counts["records"] + manifest.counts.get("unchanged", 0)
-    rate = read / report.seconds if report.seconds else 0
-    state = "" if report.is_published else " (nothing changed)"
-    echo(
-        f"index {name!r}, version {manifest.version}{state}: {size_of(manifest)}, "
-        f"{counted(read, 'record')} read in {report.seconds:.1f} s ({rate:,.0f} per second)"
-    )
-    counts = {key: count for key, count in manifest.counts.items() if key != "records"}
-    for line in [*describe_counts(counts), describe_glossary(manifest)]:
-        echo(f"  {line}")
-    if changes := report.files.described():
-        echo(f"  files: {changes}")
-    if sum(report.formats.values()) > 1:
-        echo(f"  formats: {counts_by_name(report.formats)}")
-    echo_lines((f"  {line}" for line in report.left_out.described()), err=True)
-    if letters := report.dead_letters:
-        written = report.dead_letters_written
-        share = "all" if written == manifest.counts["dead_letters"] else f"the first {written:,}"
-        *others, last = [f"  {letter.described}" for letter in letters[:SHOWN_LETTERS]]
-        echo_lines([*others, f"{last}; {share} in {report.dead_letter_file}"], err=True)
+        echo_json(harvest_record(name, report))
+    else:
+        show_harvest(name, report)
+    if report.failure:
+        raise report.failure
 
 
 def _encode(name: str, settings: IndexerSettings, *, as_json: bool) -> None:

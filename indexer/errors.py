@@ -13,6 +13,7 @@ ResourceError (`base/errors.py`)
 ├── IndexClosed           the index was closed before the call
 ├── IndexNotWritten       disk full, no permission: the old version remains in use
 ├── EncoderUnusable       a model cannot be loaded, or an endpoint returns no vectors
+├── RepositoryFailed      an OAI-PMH repository fails; the harvested records are kept
 ├── EngineUnreachable     no server answers at the configured address, or not in time
 └── EngineRefused         a server refuses: credentials, rights, a missing plugin, a full disk
 """
@@ -82,6 +83,10 @@ class IndexNotWritten(ResourceError):
 
 class EncoderUnusable(ResourceError):
     """The model cannot be loaded, or its endpoint returns no vectors."""
+
+
+class RepositoryFailed(ResourceError):
+    """An OAI-PMH repository does not answer, refuses, or sends invalid answers."""
 
 
 class EngineUnreachable(ResourceError):

@@ -92,6 +92,7 @@ def show(name: str | None, as_json: bool) -> None:
 
     NAME is optional if there is only one index.
     """
+    from indexer.harvesting.mirror_files import states_in
     from indexer.versions.store.engines import open_store
 
     settings = IndexerSettings()
@@ -112,6 +113,9 @@ def show(name: str | None, as_json: bool) -> None:
             "unfinished": store.local.is_unfinished(),
             "folder": str(store.local.path),
         }
+        harvests = states_in(store.local.harvest)
+    if harvests:
+        record["harvests"] = [state.as_record() for state in harvests]
     if dead_letters.exists():
         record["dead_letter_file"] = str(dead_letters)
     if as_json:
@@ -127,6 +131,7 @@ def show(name: str | None, as_json: bool) -> None:
         "vectors": describe_vectors(manifest),
         "last build": "; ".join(describe_counts(manifest.counts)),
         "source": ", ".join(manifest.source.get("paths", ())),
+        "harvests": "; ".join(state.described for state in harvests),
         "dead letters": record.get("dead_letter_file", ""),
         "versions": ", ".join(map(str, record["versions"])),
         "unfinished": "a build is running or was interrupted" if record["unfinished"] else "",
@@ -160,7 +165,7 @@ def delete(name: str, yes: bool, as_json: bool) -> None:
 
 def _content_of(store: "IndexStore") -> str:
     try:
-        if store.current() is None and store.local.is_unfinished():
+        if store.current() is None and store.local.is_begun():
             return "an unfinished build"
         return counted(store.manifest().passages, "passage")
     except (IndexDamaged, IndexMismatch):  # it can still be deleted

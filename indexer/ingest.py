@@ -28,6 +28,7 @@ from indexer.building.summary import complete_manifest, publishing_time
 from indexer.building.vector_stage import VectorStage
 from indexer.corpora.full_text.parser_pool import Complete
 from indexer.corpora.readers import DeadLetter, LeftOut, read_corpus
+from indexer.corpora.record_source import RecordSource
 from indexer.encoders import open_encoder
 from indexer.errors import EmptyCorpus, EncoderNotConfigured, StrictRefusal
 from indexer.files.damage import map_write_errors
@@ -35,9 +36,9 @@ from indexer.files.stored import key_field
 from indexer.glossary.given import GivenPairs
 from indexer.requests import IngestRequest
 from indexer.settings import IndexerSettings
-from indexer.versions.manifest import Manifest, check_analysis
+from indexer.versions.manifest import Manifest, check_analysis, harvests_in
 from indexer.versions.store import IndexStore
-from indexer.versions.store.build_folder import COMPANIONS
+from indexer.versions.store.build_folder import COMPANIONS, BuildFolder
 from indexer.versions.store.engines import open_store
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "Progress",
     "build_index",
     "encode_passages",
+    "index_records",
     "no_progress",
     "remove_records",
 ]
@@ -71,12 +73,11 @@ class IngestReport:
 def build_index(
     request: IngestRequest, settings: IndexerSettings, progress: Progress = no_progress
 ) -> IngestReport:
-    """Index a corpus and publish the result as the next version of `request.name`.
+    """Index the corpus at `request.paths` and publish the result as the next version of `request.name`.
 
     Raises:
         ResourceError: the version cannot be published; the previous version remains current.
     """
-    started = time.perf_counter()
     corpus = read_corpus(
         request.paths,
         format=request.format,
@@ -85,6 +86,14 @@ def build_index(
         follow_links=request.follow_links,
         complete=_grobid(settings),
     )
+    return index_records(corpus, request, settings, progress)
+
+
+def index_records(
+    corpus: RecordSource, request: IngestRequest, settings: IndexerSettings, progress: Progress = no_progress
+) -> IngestReport:
+    """Index records, remove `request.removed`, and publish the result; raises as `build_index`."""
+    started = time.perf_counter()
     with _writable(settings, request.name) as store:
         # Invalid requests are refused before a model is loaded.
         plan = plan_build(store, request, corpus, general_glossary=settings.general_glossary)
@@ -106,9 +115,8 @@ def build_index(
             manifest = _published(store, built, settings.keep_versions)
             if encoder:
                 store.local.forget_encoded()
-            read = built.files.sources(states)
-            updated = SourceFiles(version_key(manifest), options, known.updated(read))
-            updated.write(store.local.sources)
+            files = known.updated(built.files.sources(states), built.files.all_ids(request.removed))
+            SourceFiles(version_key(manifest), options, files).write(store.local.sources)
         letters = built.first_dead_letters
         letter_file = store.local.dead_letter_path(manifest.version) if letters else None
     return IngestReport(
@@ -135,8 +143,11 @@ def _reading_options(request: IngestRequest, settings: IndexerSettings) -> dict[
 
 
 def _publishes_anyway(plan: BuildPlan, settings: IndexerSettings, vectors: VectorStage) -> bool:
-    """Check whether glossary or vectors of the current version change, even if no record does."""
-    if plan.base is None or plan.request.glossary is not None or vectors.has_missing:
+    """Check whether glossary, vectors or the state of harvests change, even if no record does."""
+    request = plan.request
+    if plan.base is None or request.glossary is not None or request.harvests is not None:
+        return True
+    if vectors.has_missing:
         return True
     return bool(plan.base.glossary.get("general")) != settings.general_glossary
 
@@ -230,6 +241,22 @@ def remove_records(
     return manifest, [record_id for record_id in asked if record_id not in present]
 
 
+def create_folder(name: str, settings: IndexerSettings) -> Path:
+    """Return the folder of an index on this machine; create it, with its permissions, if it is missing."""
+    folder = BuildFolder.of(settings.home, name).path
+    if not folder.exists():
+        with _writable(settings, name):
+            pass
+    return folder
+
+
+def discard_folder(name: str, settings: IndexerSettings) -> None:
+    """Remove the folder of an index that was never published, unless a build of it can be resumed."""
+    with _writable(settings, name) as store:
+        if not store.local.is_unfinished():
+            store.discard_building()
+
+
 @contextmanager
 def _writable(settings: IndexerSettings, name: str, *, published: bool = False) -> Iterator[IndexStore]:
     """Open an index for writing; with `published` it must already exist.
@@ -259,6 +286,6 @@ def _checked_base(store: IndexStore) -> tuple[Manifest, UserDictionary | None]:
 def _start_from(store: IndexStore, base: Manifest, dictionary: UserDictionary | None) -> Manifest:
     """Start a version from the passages of another; it cannot be resumed. Return its draft manifest."""
     store.start_building(base, base.analyzer, base.decompound, dictionary)
-    draft = replace(base, version=store.next_version(), source={})
+    draft = replace(base, version=store.next_version(), source=harvests_in(base))
     store.local.write_plan({"base": base.version, "version": draft.version})
     return draft

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from indexer.analysis import Decompound, UserDictionary
 from indexer.glossary.given import Entry
@@ -22,3 +23,5 @@ class IngestRequest:
     follow_links: bool = False  # also out of the folders of the corpus
     dictionary: UserDictionary | None = None  # default: that of the current version
     glossary: tuple[Entry, ...] | None = None  # default: that of the current version
+    removed: Sequence[str] = ()  # ids of records to remove; unknown ones are ignored
+    harvests: Mapping[str, Any] | None = None  # the state of harvested repositories, kept in the manifest

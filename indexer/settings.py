@@ -22,6 +22,7 @@ from base.cores import usable_cores
 from base.files.base_directories import base_directory, in_home
 from base.files.regular_files import read_regular
 from base.net.unencrypted_secrets import refuse_plain_http
+from base.net.user_agent import valid_contact
 from base.settings.sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
 
 MOST_CERTIFICATES = 10_000_000  # bytes of a file; all public authorities take 300,000
@@ -397,6 +398,59 @@ class CheckSettings(CrossEncoderSettings):
         return self
 
 
+class HarvestSettings(BaseModel):
+    """Harvesting of OAI-PMH repositories."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    contact: Annotated[str, AfterValidator(lambda value: value and valid_contact(value))] = Field(
+        default="", description="e-mail or web address of the operator; sent with every request"
+    )
+    delay_s: float = Field(default=1, ge=0, le=3600, description="seconds between two requests")
+    timeout_s: float = Field(default=120, gt=0, le=3600, description="seconds for one answer")
+    retries: int = Field(default=8, ge=0, le=100, description="further requests after one that failed")
+    longest_pause_s: float = Field(
+        default=900,
+        ge=0,
+        le=86_400,
+        description="longest pause that a repository may request; a longer one ends the call, and the next "
+        "call continues",
+    )
+    answer_bytes: int = Field(
+        default=64_000_000, ge=10_000, le=1_000_000_000, description="maximum bytes of one answer"
+    )
+    record_bytes: int = Field(
+        default=2_000_000,
+        ge=1_000,
+        le=64_000_000,
+        description="maximum bytes of one record; a longer one becomes a dead letter",
+    )
+    most_records: int = Field(
+        default=20_000_000, ge=1, description="records of a repository; a longer list is an error"
+    )
+    overlap_hours: float = Field(
+        default=48,
+        ge=0,
+        le=8_760,
+        description="hours before the previous harvest from which changes are listed again, as repositories "
+        "publish some records later than their datestamp",
+    )
+    full_every_days: float = Field(
+        default=30,
+        ge=0,
+        le=3_650,
+        description="days between complete lists of a repository that does not keep records of its "
+        "deletions; 0 = never",
+    )
+    most_missing: float = Field(
+        default=0.1,
+        ge=0,
+        le=1,
+        description="share of the known records that a complete list may lack; if it lacks more, none is "
+        "removed",
+    )
+
+
 def named_paths(*settings: BaseModel) -> Iterator[Path]:
     """Yield the files and folders that settings name for reading, except the home of all indexes."""
     for each in settings:
@@ -434,6 +488,7 @@ class IndexerSettings(LayeredSettings):
     encoder: EncoderSettings = Field(default_factory=EncoderSettings)
     reranker: RerankerSettings = Field(default_factory=RerankerSettings)
     check: CheckSettings = Field(default_factory=CheckSettings)
+    harvest: HarvestSettings = Field(default_factory=HarvestSettings)
     workers: int = Field(default=0, ge=0, le=64, description="analysis processes; 0 = one per core")
     general_glossary: bool = Field(
         default=True,

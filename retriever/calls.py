@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import SOME_TEXT, Call, Flag, Section, described, optional, texts_schema, with_examples
+from retriever.citing.styles import style_names
 from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
 from retriever.explaining.words import ExplanationLanguage
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
@@ -161,6 +162,20 @@ class SearchCall(IndexSearch):
             examples=[True],
         ),
     ] = False
+
+
+class CitedCall(Call):
+    """The style of references and citations."""
+
+    cite: Annotated[
+        str | None,
+        Flag(section=Section.OUTPUT),
+        optional(type="string", enum=style_names(), example="apa"),
+        Field(
+            description="Citation style of the references: "
+            "APA 7, Chicago (author-date), IEEE, Korean journals, MLA 9 or Vancouver."
+        ),
+    ] = None
 
 
 class ExplainedSearch(IndexSearch):

@@ -20,7 +20,7 @@ from indexer.settings import IndexerSettings, named_paths
 from retriever.calls import ExplainedSearch, SearchCall
 from retriever.export_files import check_export, write_export
 from retriever.options import COMPLETIONS, chosen_place, export_options, synonyms_option
-from retriever.query_plan import EXPRESSION, NOTHING_TO_SEARCH
+from retriever.query_plan import BRIDGES, EXPRESSION, FEEDBACK, NOTHING_TO_SEARCH
 from retriever.question.unknown_words import unknown_words_note
 from retriever.stages.hits import SearchResult
 
@@ -33,7 +33,9 @@ LEFT_OUT = {
     "unstated": "passage of questions or words",
     "low_scores": "paper of a low score",
 }  # in the singular
+OR = " OR "
 LONGEST_QUERY = 1_000  # characters that are shown
+TERMS_SHOWN = 12  # of a query of the second search, which may have dozens
 Result = TypeVar("Result")
 
 
@@ -49,7 +51,7 @@ Result = TypeVar("Result")
         "record_file",
         type=PathParameter(),
         metavar="FILE",
-        help="Save a record to report or repeat the search: FILE.json or FILE.md.",
+        help="Save a record to report or repeat the search: FILE.json, FILE.md or FILE.docx.",
     ),
 )
 def search(
@@ -58,6 +60,7 @@ def search(
     synonyms: Path | None,
     as_json: bool,
     export: str | None,
+    cite: str | None,
     out: Path | None,
     record_file: Path | None,
 ) -> None:
@@ -71,7 +74,7 @@ def search(
     from retriever.search import search as run
     from retriever.settings import RetrieverSettings
 
-    check_export(export, out, as_json=as_json)
+    check_export(export, cite, out, as_json=as_json)
     if call.sources and record_file:
         raise click.UsageError("--source excludes --record: sources change, so the search cannot be repeated")
     settings, places = RetrieverSettings(), IndexerSettings()
@@ -90,7 +93,7 @@ def search(
 
     async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]], Manifest]:
         result = await run(version, request, settings)
-        if not export:
+        if not (export or cite):
             return result, [], version.manifest
         from retriever.papers.records import records_of_hits
 
@@ -102,9 +105,9 @@ def search(
         with open_index(places, name, synonyms, follow=True) as index:
             result, records, manifest = asyncio.run(index.ask(of_version))
     try:
-        if export:
+        if export or cite:
             echo_lines((f"note: {note}" for note in result.notes), err=True)
-            write_export(export, records, out)
+            write_export(export, cite, records, out)
         elif as_json:
             echo_json(result.as_record())
         else:
@@ -234,10 +237,18 @@ def show_trace(result: SearchResult) -> None:
     for query in result.queries:
         words, titles, _ = query.query.partition(" OR title:")
         in_titles = titles and query.name != EXPRESSION
-        shown = shortened(words if in_titles else query.query, LONGEST_QUERY)
+        text = words if in_titles else query.query
+        shown = shortened(_first_terms(text) if query.name in (FEEDBACK, BRIDGES) else text, LONGEST_QUERY)
         rows.append((f"{shown} (and in titles)" if in_titles else shown, str(query.hits)))
     for lines in wrapped_table(rows) if result.queries else ():
         echo_lines(f" {line}" for line in lines)
     unknown = unknown_words_note(language_of(result.question), result.unknown_words)
     for note in filter(None, (*result.notes, unknown)):
         echo(f"note: {note}", err=True)
+
+
+def _first_terms(query: str) -> str:
+    """Shorten a query of the second search; `--json` and `--record` have all of its terms."""
+    terms = query.split(OR)
+    more = [f"… ({len(terms) - TERMS_SHOWN} more)"] if len(terms) > TERMS_SHOWN else []
+    return OR.join([*terms[:TERMS_SHOWN], *more])

@@ -1,4 +1,4 @@
-"""The output of `--export` and `--out`: the references of papers."""
+"""The output of `--export`, `--cite` and `--out`: the references of papers."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,25 +6,54 @@ from pathlib import Path
 import click
 
 from base.amounts import counted
-from base.files.output_files import output_file, write_standard_output
+from base.documents.blocks import Document
+from base.documents.formats import DOCUMENT_FORMATS, format_of
+from base.files.output_files import output_file, write_output, write_standard_output
 from base.terminal.output import echo
+from retriever.citing.documents import list_document
+from retriever.citing.processor import check_citeproc
 from retriever.exports import Record, export_named
 
 
-def check_export(export: str | None, out: Path | None, *, as_json: bool) -> None:
-    """Raise UsageError for options that exclude each other."""
-    if export and as_json:
-        raise click.UsageError("--json and --export exclude each other")
-    if out and not export:
-        raise click.UsageError("--out needs --export")
+def check_export(export: str | None, cite: str | None, out: Path | None, *, as_json: bool) -> None:
+    """Check the options before the search.
+
+    Raises:
+        UsageError: options that exclude each other.
+        InvalidCall: the file of --cite has another ending.
+        LibraryMissing: the processor of citation styles is not installed.
+    """
+    given = {"--json": as_json, "--export": export, "--cite": cite}
+    first, *others = [option for option, value in given.items() if value] or [""]
+    if others:
+        raise click.UsageError(f"{first} and {others[0]} exclude each other")
+    if out and not (export or cite):
+        raise click.UsageError("--out needs --export or --cite")
+    if cite:
+        check_citeproc()
+        if out:
+            format_of(out)
 
 
-def write_export(export: str, records: Sequence[Record], out: Path | None) -> None:
+def write_export(export: str | None, cite: str | None, records: Sequence[Record], out: Path | None) -> None:
     """Write the references of papers to a file, or to standard output."""
-    pieces = export_named(export).encoded(records)
+    count = counted(len(records), "reference")
+    if cite:
+        write_document(list_document(cite, records), out, count)
+        return
+    pieces = export_named(export or "").encoded(records)
     if out is None:
         write_standard_output(pieces)
         return
     with output_file(out) as file:
         file.writelines(pieces)
-    echo(f"{counted(len(records), 'reference')} written to {out}", err=True)
+    echo(f"{count} written to {out}", err=True)
+
+
+def write_document(document: Document, out: Path | None, what: str) -> None:
+    """Write a document to a file, in the format of its ending, or as text to standard output."""
+    if out is None:
+        write_standard_output([DOCUMENT_FORMATS["text"].encoded(document)])
+        return
+    write_output(out, format_of(out).encoded(document))
+    echo(f"{what} written to {out}", err=True)

@@ -4,8 +4,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from base.terminal.call_options import field_options
 from base.terminal.parameters import PathParameter
 from indexer.options import chosen_index, index_names
+from retriever.calls import CitedCall
 from retriever.exports import export_names
 
 if TYPE_CHECKING:
@@ -37,12 +39,15 @@ def chosen_place(index: str | None, sources: tuple[str, ...], settings: "Indexer
     return "" if sources else chosen_index(index, settings)
 
 
+(cite_option,) = field_options(CitedCall, ["cite"])
+out_option = click.option(
+    "--out",
+    type=PathParameter(),
+    metavar="FILE",
+    help="Output file of --export, or of --cite (.txt, .md or .docx); default: standard output.",
+)
 export_options = (
     click.option("--export", type=click.Choice(export_names()), help="Format for the papers' references."),
-    click.option(
-        "--out",
-        type=PathParameter(),
-        metavar="FILE",
-        help="Output file of --export; default: standard output.",
-    ),
+    cite_option,
+    out_option,
 )

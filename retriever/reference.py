@@ -11,31 +11,16 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from base.terminal.output import STEERING
+from indexer.corpora.names.author_name import AuthorName, split_name
 from indexer.corpora.normal_forms import DOI, DOI_PREFIX
 
 # Characters that end a line for some readers, for example Python's splitlines.
 SPACES = re.compile(r"[\s\x1c-\x1f\x85\u2028\u2029]+")
 NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
+RANGE = re.compile(r"\s*(?:--|[-–—~∼])\s*")  # between first and last page
+MOST_NUMBER = 10**9  # of a volume, an issue or a page; JSON allows any number of digits
 LONGEST_ADDRESS = 2_000  # of a link
 IN_ADDRESSES = "%:/?#@!$&'+,;="  # not percent-encoded
-STARTS_LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """An author. `given` is empty if the family name is unknown."""
-
-    family: str
-    given: str = ""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the name must not be split at its last space, as Western names are."""
-        return not self.given and not STARTS_LATIN.match(self.family)
-
-    def __str__(self) -> str:
-        """Return the name as "Family, Given", or whole if it was not split."""
-        return f"{self.family}, {self.given}" if self.given else self.family
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +30,13 @@ class Reference:
     id: str
     title: str
     translated_title: str
-    authors: tuple[Name, ...]
+    authors: tuple[AuthorName, ...]
     year: int | None
     journal: str
     publisher: str
+    volume: str
+    issue: str
+    pages: str  # first–last with a hyphen, or a number of the article
     abstract: str
     keywords: tuple[str, ...]
     doi: str  # without a resolver
@@ -67,10 +55,13 @@ def reference_of(record: Mapping[str, Any]) -> Reference:
         id=_line(record, "doc_id") or _line(record, "id"),
         title=_line(record, "title"),
         translated_title=_line(record, "title2"),
-        authors=tuple(map(name_of, _lines(record, "authors"))),
+        authors=tuple(map(split_name, _lines(record, "authors"))),
         year=year if isinstance(year, int) and not isinstance(year, bool) else None,
         journal=_line(record, "journal"),
         publisher=_line(record, "publisher"),
+        volume=_number(record, "volume"),
+        issue=_number(record, "issue", "number"),
+        pages=_pages(record),
         abstract=_line(record, "abstract"),
         keywords=_lines(record, "keywords"),
         doi=DOI_PREFIX.sub("", _line(record, "doi")),
@@ -97,12 +88,6 @@ def web_address(record: Mapping[str, Any]) -> str:
     return f"https://doi.org/{quote(doi)}" if DOI.fullmatch(doi) else ""
 
 
-def name_of(author: str) -> Name:
-    """Split "Family, Given"; keep any other name whole, since its family name is unknown."""
-    family, _, given = (part.strip() for part in author.partition(","))
-    return Name(family, given) if family and given and "," not in given else Name(author)
-
-
 def one_line(text: str) -> str:
     """Return text on one line, without controls, direction marks, lone surrogates and noncharacters."""
     spaced = SPACES.sub(" ", text)
@@ -112,6 +97,25 @@ def one_line(text: str) -> str:
 def _line(record: Mapping[str, Any], key: str) -> str:
     value = record.get(key)
     return one_line(value) if isinstance(value, str) else ""
+
+
+def _number(record: Mapping[str, Any], *keys: str) -> str:
+    """Return the first of these values as text; a corpus may have it as a number."""
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MOST_NUMBER:
+            return str(value)
+        if text := _line(record, key):
+            return text
+    return ""
+
+
+def _pages(record: Mapping[str, Any]) -> str:
+    """Return the pages by the keys pages, page, or first_page and last_page (OpenAlex)."""
+    if pages := _number(record, "pages", "page"):
+        return RANGE.sub("-", pages)
+    first, last = _number(record, "first_page"), _number(record, "last_page")
+    return f"{first}-{last}" if first and last and first != last else first
 
 
 def _lines(record: Mapping[str, Any], key: str) -> tuple[str, ...]:

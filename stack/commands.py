@@ -107,7 +107,9 @@ def bundle() -> None:
     "--extra",
     "extras",
     # as stack.bundle.manifest.Extra
-    type=click.Choice(["base", "elasticsearch", "models", "hub", "parquet", "pdf", "server", "plots", "dev"]),
+    type=click.Choice(
+        ["base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"]
+    ),
     multiple=True,
     default=["server", "pdf", "hub"],
     show_default=True,

@@ -115,7 +115,8 @@ def hostile(tmp_path_factory):
     corpus = write_jsonl(folder / "co\x1b[31mrpus\u202e\n.jsonl", [*records, bad, f'{{"{STEERING}'])
     indexed = shrag("index", corpus, "--name", "x", home=folder / "home")
     assert indexed.returncode == 0, indexed.stderr
-    (folder / "topics\x1b").write_text(f"q\u202e1\t{QUESTION}\nq2\t{PASSAGE}\n")
+    asked = PASSAGE.replace("\0", "").replace("\r", "")  # topics with these are refused
+    (folder / "topics\x1b").write_text(f"q\u202e1\t{QUESTION}\nq2\t{asked}\n")
     return folder, indexed
 
 

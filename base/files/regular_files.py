@@ -19,6 +19,8 @@ def open_regular(path: Path, *, pipes: bool = False) -> BufferedReader:
 
 def open_descriptor(path: Path, *, pipes: bool = False) -> int:
     """Open like `open_regular`, and return the descriptor."""
+    if "\0" in str(path):
+        raise OSError(errno.EINVAL, "the path contains a NUL character", str(path))
     pipe = pipes and stat.S_ISFIFO(path.stat().st_mode)
     descriptor = os.open(path, os.O_RDONLY | (0 if pipe else os.O_NONBLOCK))
     mode = os.fstat(descriptor).st_mode

@@ -1,4 +1,4 @@
-"""HTTP client for model servers: responses have limits of bytes and time, and the key is sent nowhere else.
+"""HTTP client for model servers and repositories: responses have limits, and the key is sent nowhere else.
 
 Environment variables for proxies, certificates and .netrc are ignored, and redirects are not followed: only
 the settings decide the destination. httpx itself rejects headers that are too long.
@@ -6,7 +6,7 @@ the settings decide the destination. httpx itself rejects headers that are too l
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 import httpx
@@ -17,6 +17,10 @@ from base.amounts import plain
 MOST_BYTES = 4_000_000  # of a response, unless the request sets another limit; ordinary ones are far smaller
 BOUND = "most_bytes"  # the request extension with the limit
 CONNECT_S = 10.0
+
+
+class ResponseTooLarge(httpx.RemoteProtocolError):
+    """A response has more bytes than allowed."""
 
 
 class BoundedTransport(httpx.AsyncBaseTransport):
@@ -57,7 +61,7 @@ class _BoundedStream(httpx.AsyncByteStream):
         async for piece in self._stream:
             left -= len(piece)
             if left < 0:
-                raise httpx.RemoteProtocolError(f"it sends more than {self._most:,} bytes")
+                raise ResponseTooLarge(f"it sends more than {self._most:,} bytes")
             yield piece
 
     async def aclose(self) -> None:
@@ -70,6 +74,7 @@ def open_client(
     *,
     ca_certs: Path | None = None,
     connections: int | None = None,
+    headers: Mapping[str, str] | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> httpx.AsyncClient:
     """Make a client for the server at `url`; the caller closes it.
@@ -79,6 +84,7 @@ def open_client(
         key: sent with every request.
         ca_certs: certificate authorities of the server, replacing httpx's.
         connections: number of connections kept open between requests.
+        headers: sent with every request, in place of the content type of JSON.
         transport: sends the requests instead of the network.
     """
     # Loading certificates takes longer than a search.
@@ -87,12 +93,12 @@ def open_client(
         verify = ssl.create_default_context(cafile=ca_certs)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=connections)
     network = transport or httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False)
-    headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
+    sent = {"Accept-Encoding": "identity", **(headers or {"Content-Type": "application/json"})}
     if key and key.get_secret_value():
-        headers["Authorization"] = f"Bearer {key.get_secret_value()}"
+        sent["Authorization"] = f"Bearer {key.get_secret_value()}"
     return httpx.AsyncClient(
         transport=BoundedTransport(network),
-        headers=headers,
+        headers=sent,
         timeout=httpx.Timeout(None, connect=CONNECT_S),
         trust_env=False,
     )

@@ -25,7 +25,7 @@ STAGES_IN_BYTES = ("reading", "indexing")
 
 
 class RateColumn(ProgressColumn):
-    """Throughput per second: bytes while a corpus is read, otherwise passages."""
+    """Throughput per second: bytes while a corpus is read, records of a repository, otherwise passages."""
 
     def render(self, task: Task) -> Text:
         """Render the rate; empty while it is unknown."""
@@ -33,7 +33,8 @@ class RateColumn(ProgressColumn):
         if not speed:
             return Text("")
         in_bytes = task.description in STAGES_IN_BYTES
-        return Text(f"{decimal(int(speed))}/s" if in_bytes else f"{speed:,.0f} passages/s")
+        unit = "records" if task.description == "harvesting" else "passages"
+        return Text(f"{decimal(int(speed))}/s" if in_bytes else f"{speed:,.0f} {unit}/s")
 
 
 def error_console() -> Console:

@@ -1,10 +1,11 @@
-"""Agreement of two judges on the same sentences: share, and kappa (Cohen, Educ. Psychol. Meas. 20, 1960)."""
+"""Agreement of two judges on the same sentences: share, and Cohen's kappa."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from eval.answer_quality.citations import Verdict
+from eval.kappa import cohens_kappa
 
 SUPPORTED: Verdict = "supported"
 UNSUPPORTED: Verdict = "unsupported"
@@ -36,12 +37,8 @@ class Agreement:
     @property
     def kappa(self) -> float | None:
         """Cohen's kappa; None if chance alone agrees on all, as without sentences."""
-        if self.share is None:
-            return None
-        first = (self.both + self.only_first) / self.compared
-        second = (self.both + self.only_second) / self.compared
-        by_chance = first * second + (1 - first) * (1 - second)
-        return None if by_chance == 1 else (self.share - by_chance) / (1 - by_chance)
+        counts = {(1, 1): self.both, (1, 0): self.only_first, (0, 1): self.only_second, (0, 0): self.none}
+        return cohens_kappa([pair for pair, count in counts.items() for _ in range(count)])
 
 
 def agreement(verdicts: Iterable[tuple[Verdict, Verdict]]) -> Agreement:

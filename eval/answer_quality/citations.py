@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, TypeAlias, TypedDict
 
+from eval.means import mean_of_known
+
 Verdict: TypeAlias = Literal["supported", "unsupported", "not checkable", "not judged"]
 Citations: TypeAlias = tuple[str, ...]  # passage_ids
 
@@ -90,8 +92,4 @@ def citation_scores(answers: Sequence[Sequence[Judged]]) -> CitationScores:
             precisions.append(fmean(known))
         elif sentences and not citations:
             precisions.append(0.0)
-    return CitationScores(_mean(recalls), _mean(precisions))
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None
+    return CitationScores(mean_of_known(recalls), mean_of_known(precisions))

@@ -44,6 +44,12 @@ async def judge_answer(
     return Judgement("not judged", failed) if failed else judgement
 
 
+def judge_name(model: str, prompt: str) -> str:
+    """Name a model as the judge of a table, with the versions of its prompt in both languages."""
+    english, korean = (load_prompt(prompt, language).version for language in ("en", "ko"))
+    return f"{model}, prompts {prompt}.en version {english} and {prompt}.ko version {korean}"
+
+
 def judge_step(question: str, references: Sequence[str], answer: str) -> ModelStep[GradedAnswer, Judgement]:
     """Return the step that asks for a verdict, in the language of the question."""
 

@@ -1,11 +1,11 @@
 """Agreement of two assessors on the papers that both graded."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 from eval.judging.records import Assessment, Pair
+from eval.kappa import cohens_kappa
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +15,9 @@ class Agreement:
     Args:
         first, second: names of the assessors.
         papers: number of pairs of question and paper that both graded.
-        percent: share of equal grades.
+        percent: equal grades, in percent.
         kappa: Cohen's kappa of the grades.
-        percent_relevant, kappa_relevant: the same for relevant (1 to 3) or not (0).
+        percent_relevant, kappa_relevant: the same for two grades, relevant (1 to 3) or not (0).
     """
 
     first: str
@@ -60,19 +60,3 @@ def agreements(assessments: Mapping[str, Mapping[Pair, Assessment]]) -> list[Agr
 def percent(grades: Sequence[tuple[int, int]]) -> float:
     """Return the share of equal grades in percent."""
     return 100 * sum(one == other for one, other in grades) / len(grades)
-
-
-def cohens_kappa(grades: Sequence[tuple[int, int]]) -> float | None:
-    """Return Cohen's kappa, (p_o − p_e) / (1 − p_e) (Educational and Psychological Measurement 20, 1960).
-
-    p_o is the share of equal grades. p_e is the share expected if each assessor gave the same number of each
-    grade at random. The result is None if p_e is 1.
-    """
-    count = len(grades)
-    firsts, seconds = Counter(one for one, _ in grades), Counter(other for _, other in grades)
-    agreed = sum(one == other for one, other in grades)
-    # As whole numbers, so that a denominator of 0 is exact.
-    expected = sum(firsts[grade] * seconds[grade] for grade in firsts)
-    if expected == count**2:
-        return None
-    return (agreed * count - expected) / (count**2 - expected)

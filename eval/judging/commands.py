@@ -202,14 +202,11 @@ def _print_stages(folder: Path) -> None:
 
 
 def _print_tables(tables: "Sequence[Table]") -> None:
-    from base.terminal.columns import table
-    from eval.reproduction.report import formatted
+    from eval.reproduction.report import table_lines
 
     for each in tables:
         if each.rows:
-            rows = [each.columns, *([formatted(cell) for cell in row] for row in each.rows)]
-            echo(each.title)
-            echo_lines(table(rows, words=1))
+            echo_lines(table_lines(each))
 
 
 def _exit_if_failed(heading: str, failed: Sequence[str]) -> None:

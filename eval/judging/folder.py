@@ -101,6 +101,8 @@ def create(path: Path, seed: int | None) -> None:
     marker = Marker(1, seed or 0, now())
     try:
         create_durably(path / MARKER, adapter(Marker).dump_json(marker) + b"\n", mode=0o644)
+    except FileExistsError:  # another process has made it in the meantime
+        create(path, seed)
     except OSError as error:
         raise not_written(path / MARKER, error) from None
 

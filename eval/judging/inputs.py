@@ -1,7 +1,6 @@
 """Inputs of a call besides its options: the model with its prompts, and the settings of searches."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from eval.manifest import asked_with
@@ -21,9 +20,3 @@ def search_record(settings: Settings) -> dict[str, Any]:
         "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
         **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker")},
     }
-
-
-def without_model(settings: Settings) -> Settings:
-    """Return the settings without a language model."""
-    llm = settings.generator.llm.model_copy(update={"base_url": None})
-    return replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))

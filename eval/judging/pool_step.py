@@ -8,7 +8,7 @@ from base.errors import InvalidCall
 from eval.judging.automatic import model_of
 from eval.judging.calls import RULES, PoolCall
 from eval.judging.folder import CALLS, POOL, writing
-from eval.judging.inputs import model_record, search_record, without_model
+from eval.judging.inputs import model_record, search_record
 from eval.judging.journal import Append
 from eval.judging.places import open_places
 from eval.judging.pooling import FailedRanking, found_by_agents, missing, pool, rankings_of, usual_methods
@@ -69,7 +69,7 @@ async def _pooled(
         methods = call.method or usual_methods(places)
         rankings = rankings_of(places, methods, call.depth, settings)
         if call.find:
-            found_with = settings if model else without_model(settings)
+            found_with = settings if model else settings.with_llm(base_url=None)
             rankings.append(found_by_agents(places, call.depth, found_with, model))
         if not any(missing(benchmark.rankings.get(each, ()), rankings) for each in benchmark.selected):
             return failed

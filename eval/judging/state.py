@@ -5,7 +5,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from base.files.durable import cause_of
 from eval.errors import BadBenchmark
+from eval.judging.call_parts import check_call
 from eval.judging.candidates import Candidate, candidates_of
 from eval.judging.folder import (
     ASSESSMENTS,
@@ -40,7 +42,10 @@ class Benchmark:
     @cached_property
     def calls(self) -> list[CallRecord]:
         """The commands that added lines."""
-        return self._read(CALLS)
+        calls: list[CallRecord] = self._read(CALLS)
+        for number, call in enumerate(calls, 1):
+            check_call(call, f"{self.path / CALLS}:{number}")
+        return calls
 
     @cached_property
     def questions(self) -> dict[str, Question]:
@@ -108,7 +113,7 @@ class Benchmark:
     def assessments(self) -> dict[str, dict[Pair, Assessment]]:
         """The last judgement of each paper by each assessor."""
         found: dict[str, dict[Pair, Assessment]] = {}
-        for path in sorted((self.path / ASSESSMENTS).glob(f"*{ENDING}")):
+        for path in _assessments_in(self.path / ASSESSMENTS):
             name = f"{ASSESSMENTS}/{path.name}"
             if not ASSESSOR.fullmatch(path.stem):
                 raise BadBenchmark(f"{self.path / name} has no name of an assessor; move it away")
@@ -155,6 +160,16 @@ class Benchmark:
             for each in rankings
             for identity in each.ranked
         }
+
+
+def _assessments_in(folder: Path) -> list[Path]:
+    """Return the files of the assessors; raises BadBenchmark if the folder exists and cannot be read."""
+    try:
+        return sorted(each for each in folder.iterdir() if each.name.endswith(ENDING))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise BadBenchmark(f"{folder} cannot be read: {cause_of(error)}") from None
 
 
 def next_call(

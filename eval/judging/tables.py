@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
 
 from eval.judging.agreement import agreements
 from eval.judging.candidates import FoundAt
@@ -19,6 +18,7 @@ from eval.judging.funnel import (
 )
 from eval.judging.records import HIGHEST_GRADE, Assessment, Judged, Pair
 from eval.judging.state import Benchmark
+from eval.means import mean_of_known
 from eval.reproduction.experiment import Bar, BarPanel, Cell, Figure, Table
 
 
@@ -165,7 +165,7 @@ def scores_table(results: Results) -> Table:
         of_judges = [
             [scores[pair].score for pair in pairs if pair in scores] for scores in results.scores.values()
         ]
-        rows.append((grade, len(pairs), *(fmean(scores) if scores else None for scores in of_judges)))
+        rows.append((grade, len(pairs), *map(mean_of_known, of_judges)))
     return Table(
         "Mean score of the papers with each grade", ("grade", "papers", *results.scores), tuple(rows)
     )

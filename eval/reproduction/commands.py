@@ -9,7 +9,6 @@ import click
 
 from base.calls import Section
 from base.terminal.call_options import call_options
-from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from eval.reproduction.benchmarks.import_command import import_command
@@ -24,7 +23,10 @@ FOLDER = PathParameter(exists=True, file_okay=False)
 
 @click.group("experiment")
 def experiment() -> None:
-    """Make a table or figure of a paper on your own index and judgements."""
+    """Make a table or figure of a paper on your own index and judgements.
+
+    The papers are SHRAG, SPAR and a report on paper-QA.
+    """
 
 
 experiment.add_command(import_command)
@@ -45,7 +47,9 @@ def _command(name: str, found: Experiment) -> click.Command:
         click.option(
             "--out", required=True, type=PathParameter(file_okay=False), help="Folder of the results."
         ),
-        click.option("--restart", is_flag=True, help="Repeat all topics, also those that the folder keeps."),
+        click.option(
+            "--restart", is_flag=True, help="Repeat all topics, also finished ones that the folder keeps."
+        ),
         parallel_option,
     )
     def command(call: ExperimentCall, *, out: Path, restart: bool, parallel: int | None) -> None:
@@ -66,9 +70,10 @@ def _command(name: str, found: Experiment) -> click.Command:
 @click.option("--name", "index", help="Index to use instead of the one with the same name.")
 @parallel_option
 def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
-    """Repeat the experiment of FOLDER with its copies of the inputs; exit 1 if a result differs.
+    """Repeat an experiment; exit 1 if a result differs.
 
-    Differences of index, settings, models and packages are listed too: they are possible causes.
+    The inputs are the copies in FOLDER. Differences of index, settings, models and packages are listed too:
+    they are possible causes.
     """
     from eval.reproduction.folder import call_values, changed_results, read_manifest, results_differ
     from eval.reproduction.running import run_experiment
@@ -92,7 +97,10 @@ def repeat(folder: Path, index: str | None, parallel: int | None) -> None:
 @click.argument("first", type=FOLDER)
 @click.argument("second", type=FOLDER)
 def diff(first: Path, second: Path) -> None:
-    """List the differences of two folders: index, options, inputs, packages, and results; exit 1 if any."""
+    """List the differences of two folders of results.
+
+    They are those of index, options, inputs, packages and results; the exit code is 1 if there are any.
+    """
     from eval.reproduction.folder import changed_results, read_manifest
 
     manifests = [(folder, read_manifest(folder)) for folder in (first, second)]
@@ -115,11 +123,10 @@ def _print_differences(lines: Sequence[str]) -> None:
 
 def _print_outcome(outcome: Outcome) -> None:
     """Print the tables, and the notes on standard error."""
-    from eval.reproduction.report import formatted
+    from eval.reproduction.report import table_lines
 
     for each in outcome.tables:
-        echo(each.title)
-        echo_lines(table([each.columns, *([formatted(cell) for cell in row] for row in each.rows)], words=1))
+        echo_lines(table_lines(each))
     for note in outcome.notes:
         echo(f"note: {note}", err=True)
 

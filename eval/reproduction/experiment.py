@@ -24,6 +24,14 @@ Record: TypeAlias = Mapping[str, Any]  # JSON
 SECONDS = "seconds"  # key of a topic's times, which are not among the results
 
 
+Documents: TypeAlias = Annotated[
+    int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
+]
+Seed: TypeAlias = Annotated[
+    int, Flag(section=Section.LIMITS), Field(ge=0, lt=2**63, description="Seed of the samples.")
+]
+
+
 class ExperimentCall(Call):
     """The options of every experiment; `files` names the fields that are paths of inputs, or None."""
 
@@ -34,11 +42,6 @@ class ExperimentCall(Call):
         Flag(section=Section.ANSWERING),
         Field(description="Use the configured language model; without it, statistics and rules."),
     ] = False
-    seed: Annotated[
-        int,
-        Flag(section=Section.LIMITS),
-        Field(ge=0, lt=2**63, description="Seed of the samples."),
-    ] = 0
 
 
 class IndexCall(ExperimentCall):

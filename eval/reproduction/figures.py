@@ -45,6 +45,7 @@ def drawn(figure: Figure) -> Iterator[tuple[str, bytes]]:
     options: dict[Any, Any] = {
         "font.family": _fonts(),
         "svg.hashsalt": figure.name,
+        "text.parse_math": False,  # a name of a model may contain $
         "svg.fonttype": "path",  # the page looks the same without the font
     }
     with mpl.rc_context(options):

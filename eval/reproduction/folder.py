@@ -32,7 +32,7 @@ from base.calls import reason
 from base.errors import InvalidCall, OutputNotWritten
 from base.files.durable import cause_of
 from base.files.output_files import not_written, write_output
-from base.files.regular_files import read_regular
+from base.files.regular_files import open_regular, read_regular
 from eval.reproduction.experiment import SECONDS, Experiment, Outcome, Record, TopicResult
 from eval.reproduction.figures import drawn
 from eval.reproduction.materials import Input
@@ -161,16 +161,22 @@ def write_files(
 ) -> dict[str, str]:
     """Write results and other files by name, and then the manifest; return the SHA-256 of each result.
 
+    Unchanged results of an earlier run that this one does not have are removed.
+
     Raises:
         OutputNotWritten: the disk is full, or permission is missing.
     """
     digests: dict[str, str] = {}
+    earlier = _manifest(path) if (path / MANIFEST).exists() else None
     write_output(path / MANIFEST, UNFINISHED)
     for name, content in results:
         _write(path / name, content)
         digests[name] = hashlib.sha256(content).hexdigest()
     for name, content in others:
         _write(path / name, content)
+    for name, digest in (earlier.results if earlier else {}).items():
+        if name not in digests and not _changed(path, name, digest):
+            (path / name).unlink(missing_ok=True)
     manifest = json.dumps({**record, RESULTS: digests}, ensure_ascii=False, indent=1)
     _write(path / MANIFEST, (manifest + "\n").encode())
     return digests
@@ -251,6 +257,8 @@ def call_values(path: Path, manifest: ReadManifest) -> dict[str, Any]:
     values = dict(manifest.call)
     for option, given in manifest.inputs.items():
         if given.copied_to is None:
+            if "\0" in given.path:
+                raise InvalidCall(f"{path / MANIFEST}: the path of {option} contains a NUL character")
             values[option] = given.path
             continue
         if problem := _changed(path, given.copied_to, given.sha256):
@@ -271,10 +279,13 @@ def _changed(path: Path, name: str, digest: str) -> str:
     if not Path(os.path.normpath(path / name)).is_relative_to(os.path.normpath(path)):
         return f"{name} is not in the folder"
     try:
-        content = read_regular(path / name, LARGEST_RESULT)
+        with open_regular(path / name) as file:
+            if os.fstat(file.fileno()).st_size > LARGEST_RESULT:
+                return f"{name} is larger than {LARGEST_RESULT:,} bytes"
+            found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         return f"{name} cannot be read: {cause_of(error)}"
-    return "" if hashlib.sha256(content).hexdigest() == digest else f"{name} was changed after the run"
+    return "" if found == digest else f"{name} was changed after the run"
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any], place: str = "") -> Iterator[str]:
@@ -292,7 +303,7 @@ def differences(first: Mapping[str, Any], second: Mapping[str, Any], place: str 
 
 def results_differ(lines: Sequence[str]) -> bool:
     """Check whether differences of manifests include a result."""
-    return any(line.startswith((f"{RESULTS}.", "main.")) for line in lines)
+    return any(line.startswith((f"{RESULTS}.", f"{RESULTS}:", "main.", "main:")) for line in lines)
 
 
 def _short(value: Any) -> str:

@@ -4,9 +4,9 @@ import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from base.amounts import counted
 from base.errors import InvalidCall
@@ -20,6 +20,7 @@ from generator.pipeline import Settings
 from indexer.options import chosen_index
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
+from retriever.stages.hits import Hit
 
 MOST_COPIED = 32_000_000  # bytes of an input that is copied into the folder of results
 
@@ -78,7 +79,7 @@ class Models:
 
     async def sampled(self, seed: int | None, temperature: float) -> LanguageModel:
         """Return the model with another seed and temperature."""
-        return await self._opened(with_llm(self._settings, seed=seed, temperature=temperature))
+        return await self._opened(self._settings.with_llm(seed=seed, temperature=temperature))
 
     async def named(self, model: str) -> LanguageModel:
         """Return another model of the same endpoint."""
@@ -120,11 +121,10 @@ class Materials:
 
     def notes(self) -> tuple[str, ...]:
         """Return notes about topics without a relevant judgement, and about judgements without a topic."""
-        missing = self.unjudged
-        left_out = f"{missing} topics without a relevant judgement are left out."
-        return (left_out, *self.gaps) if missing else self.gaps
+        left_out = f"{counted(self.unjudged, 'topic')} left out: no relevant judgement."
+        return (left_out, *self.gaps) if self.unjudged else self.gaps
 
-    def id_of(self, hit: EngineHit) -> str:
+    def id_of(self, hit: EngineHit | Hit) -> str:
         """Return the id of a hit in the unit of the index."""
         return hit.doc_id if self.collapses else hit.passage_id
 
@@ -142,22 +142,25 @@ class Materials:
         return index_record(self.index.manifest)
 
 
+M = TypeVar("M", bound=Materials)
+
+
+def with_more(kind: type[M], materials: Materials, **more: Any) -> M:
+    """Return the inputs as a subclass; `more` has its further fields, and replaces fields."""
+    given = {each.name: getattr(materials, each.name) for each in fields(materials)}
+    return kind(**given | more)
+
+
 def settings_for(call: ExperimentCall) -> Settings:
     """Read the settings; without a language model unless the call uses it."""
     settings = Settings.from_environment()
-    return settings if call.model else with_llm(settings, base_url=None)
-
-
-def with_llm(settings: Settings, **changes: Any) -> Settings:
-    """Return settings with changed settings of the language model; without `base_url` there is none."""
-    llm = settings.generator.llm.model_copy(update=changes)
-    return replace(settings, generator=settings.generator.model_copy(update={"llm": llm}))
+    return settings if call.model else settings.with_llm(base_url=None)
 
 
 def settings_of_model(settings: Settings, model: str) -> Settings:
     """Return settings with another model of the same endpoint; a revision is that of the configured one."""
     llm = settings.generator.llm
-    return with_llm(settings, model=model, revision=llm.revision if model == llm.model else None)
+    return settings.with_llm(model=model, revision=llm.revision if model == llm.model else None)
 
 
 @contextmanager

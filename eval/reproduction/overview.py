@@ -91,7 +91,12 @@ def _row(name: str, experiment: Experiment, results: Mapping[str, Mapping[str, f
 
 
 def _values(values: Mapping[str, float]) -> str:
-    return " · ".join(f"{name} = {formatted(float(value))}" for name, value in values.items())
+    return " · ".join(f"{name} = {_number(value)}" for name, value in values.items())
+
+
+def _number(value: float) -> str:
+    """Format a number as in a report; whole numbers above 1 without decimals."""
+    return formatted(int(value) if value > 1 and float(value).is_integer() else float(value))
 
 
 def arguments(call: type[ExperimentCall]) -> str:

@@ -1,12 +1,9 @@
 """Exclusions of a question, the papers that it excludes, and the NOT clauses for them."""
 
-import gzip
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from eval.files import GZIP_MAGIC
 from eval.reproduction.retrieving import ChangePlan
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.parsing import Constraints, find_constraints
@@ -32,19 +29,6 @@ def exclusions_of(question: str, year: int) -> tuple[str, Constraints] | None:
         for found in WITHOUT_X.finditer(question)
     )
     return (WITHOUT, Constraints(without)) if without else None
-
-
-def listed_exclusions(topics: bytes) -> Mapping[str, frozenset[str]]:
-    """Return the lists `excluded` of topics in JSON lines, by query_id; a topic may have none."""
-    content = gzip.decompress(topics) if topics.startswith(GZIP_MAGIC) else topics
-    lines = content.decode("utf-8-sig").split("\n")
-    records = [json.loads(line) for line in lines if line.lstrip().startswith("{")]
-    return {
-        str(record.get("query_id") or record.get("_id") or record.get("id")): frozenset(
-            map(str, record.get("excluded") or ())
-        )
-        for record in records
-    }
 
 
 def without_names(names: Sequence[str], *, title: bool = False) -> ChangePlan:

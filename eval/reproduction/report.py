@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from base.markup import Markup, element, html
+from base.terminal.columns import table as aligned
+from base.terminal.output import visible
 from eval.reproduction.experiment import Cell, Experiment, Outcome, Table
 
 STYLE = """
@@ -25,9 +27,7 @@ dd { margin: 0; }
 
 def as_markdown(experiment: Experiment, outcome: Outcome) -> str:
     """Format the tables, the figures' files and the notes."""
-    return markdown_of(
-        experiment.title, [f"Reproduces {experiment.source}.", experiment.description], outcome
-    )
+    return markdown_of(experiment.title, [f"Source: {experiment.source}.", experiment.description], outcome)
 
 
 def markdown_of(title: str, paragraphs: Sequence[str], outcome: Outcome) -> str:
@@ -35,23 +35,33 @@ def markdown_of(title: str, paragraphs: Sequence[str], outcome: Outcome) -> str:
     parts = [f"# {title}", *paragraphs]
     for table in _lasting(outcome):
         rows = [
-            table.columns,
+            list(map(_in_cell, table.columns)),
             ["---"] * len(table.columns),
-            *([formatted(cell) for cell in row] for row in table.rows),
+            *([_in_cell(formatted(cell)) for cell in row] for row in table.rows),
         ]
-        judge = [f"Judged by {table.judge}."] if table.judge else []
-        parts += [f"## {table.title}", *judge, "\n".join(f"| {' | '.join(row)} |" for row in rows)]
+        judge = [f"Judged by {_in_markdown(table.judge)}."] if table.judge else []
+        lines = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        parts += [f"## {_in_markdown(table.title)}", *judge, lines]
     parts += [f"![{figure.title}](figures/{figure.name}.png)" for figure in outcome.figures]
     if outcome.notes:
-        parts.append("\n".join(f"- {note}" for note in outcome.notes))
+        parts.append("\n".join(f"- {_in_markdown(note)}" for note in outcome.notes))
     return "\n\n".join(parts) + "\n"
+
+
+def _in_markdown(text: str) -> str:
+    """Escape names and titles in Markdown: no HTML, further lines or control characters."""
+    return visible(text).replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _in_cell(text: str) -> str:
+    return _in_markdown(text).replace("|", "\\|")
 
 
 def as_page(
     experiment: Experiment, outcome: Outcome, drawings: Mapping[str, bytes], manifest: Mapping[str, Any]
 ) -> str:
     """Return the page: tables, figures as inline SVG, notes, and the inputs of the results."""
-    paragraphs = [f"Reproduces {experiment.source}.", *experiment.description.split("\n\n")]
+    paragraphs = [f"Source: {experiment.source}.", *experiment.description.split("\n\n")]
     return page_of(experiment.title, paragraphs, outcome, drawings, _made_from(manifest))
 
 
@@ -73,14 +83,17 @@ def page_of(
         for figure in outcome.figures
         if f"{figure.name}.svg" in drawings
     ]
-    listed = [html(element("dt", None, name), element("dd", None, value)) for name, value in made.items()]
+    listed = [
+        html(element("dt", None, visible(name)), element("dd", None, visible(value)))
+        for name, value in made.items()
+    ]
     body = html(
         element("h1", None, title),
         [element("p", None, _with_code(part)) for part in paragraphs],
         figures,
         [_table(table) for table in _lasting(outcome)],
         element("h2", None, "Notes"),
-        element("ul", None, [element("li", None, note) for note in outcome.notes]),
+        element("ul", None, [element("li", None, visible(note)) for note in outcome.notes]),
         element("h2", None, "Made from"),
         element("dl", None, listed),
     )
@@ -103,7 +116,8 @@ def _with_code(text: str) -> Markup:
 def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return the inputs of the results by name; paths differ between repetitions and are left out."""
     index, llm = manifest["index"], manifest["language model"]
-    options = {name: value for name, value in manifest["call"].items() if name != "index"}
+    given = {name: value for name, value in manifest["call"].items() if name != "index" and _is_given(value)}
+    encoder = manifest["encoder"]
     papers = f", {index['papers']:,} papers, {index['engine']}" if "papers" in index else ""
     return {
         "index": f"{index['name']}{papers}",
@@ -111,21 +125,31 @@ def _made_from(manifest: Mapping[str, Any]) -> dict[str, str]:
             option: f"{given['copied_to'] or 'not copied'} (SHA-256 {given['sha256'][:12]}…)"
             for option, given in manifest["inputs"].items()
         },
-        "options": ", ".join(f"{name} {value}" for name, value in options.items()),
+        "options": ", ".join(name if value is True else f"{name} {value}" for name, value in given.items()),
         "language model": f"{llm['model']}, revision {llm['revision']}" if llm else "none",
-        "encoder": str(manifest["encoder"].get("model") or manifest["encoder"]["provider"]),
+        "encoder": "none" if encoder["provider"] == "none" else str(encoder["model"]),
         "shrag": manifest["shrag"],
         "repeat": "shrag experiment repeat FOLDER",
     }
 
 
+def _is_given(value: object) -> bool:
+    return value is not False and value not in (None, "", [])
+
+
 def formatted(cell: Cell) -> str:
-    """Format a cell: floats with two decimals, below 1 with four; integers with separators; None as –."""
+    """Format a cell: floats with two decimals, up to 1 with four; integers with separators; None as –."""
     if cell is None:
         return "–"
     if isinstance(cell, float):
-        return f"{cell:,.4f}" if abs(cell) < 1 else f"{cell:,.2f}"
+        return f"{cell:,.4f}" if abs(cell) <= 1 else f"{cell:,.2f}"
     return f"{cell:,}" if isinstance(cell, int) else cell
+
+
+def table_lines(table: Table) -> list[str]:
+    """Return the lines of a table for the terminal: its title, and aligned columns."""
+    rows = [table.columns, *([formatted(cell) for cell in row] for row in table.rows)]
+    return [table.title, *aligned(rows, words=1)]
 
 
 def _lasting(outcome: Outcome) -> list[Table]:
@@ -135,12 +159,13 @@ def _lasting(outcome: Outcome) -> list[Table]:
 
 def _table(table: Table) -> Markup:
     def row(tag: str, cells: Sequence[str]) -> Markup:
-        return element("tr", None, [element(tag, None, cell) for cell in cells])
+        return element("tr", None, [element(tag, None, visible(cell)) for cell in cells])
 
+    title = f"{table.title} (judged by {table.judge})" if table.judge else table.title
     rows = element(
         "table",
         None,
-        element("caption", None, f"{table.title} (judged by {table.judge})" if table.judge else table.title),
+        element("caption", None, visible(title)),
         row("th", table.columns),
         [row("td", list(map(formatted, cells))) for cells in table.rows],
     )

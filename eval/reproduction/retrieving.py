@@ -1,10 +1,13 @@
 """Retrieval of a topic by progressive queries, with changes to its keywords or queries."""
 
+import re
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from eval.keywords import ask_for_keywords
 from eval.reproduction.materials import Materials
+from eval.runs import Ranking
 from generator.llm import LanguageModel
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
@@ -18,6 +21,9 @@ from retriever.stages.stages import Stages, computed
 
 METHOD = "paper"  # Algorithm 1 of SHRAG
 
+# Questions of the running topic for which statistics replaced the keywords of the model.
+unusable_replies: ContextVar[list[str]] = ContextVar("unusable_replies")
+
 ChangeKeywords = Callable[[Sequence[Keyword]], Sequence[Keyword]]
 ChangePlan = Callable[[QueryPlan], QueryPlan]
 
@@ -26,7 +32,7 @@ ChangePlan = Callable[[QueryPlan], QueryPlan]
 class Retrieved:
     """The first documents of a topic with their scores, and the union of the documents of all queries."""
 
-    ranking: list[tuple[str, float]]
+    ranking: Ranking
     union: frozenset[str]
 
 
@@ -48,8 +54,8 @@ async def open_topic(
 ) -> OpenTopic:
     """Choose the keywords of a topic of which k documents are retrieved.
 
-    `settings` replace those of the materials. Without `keywords` the language model of the materials gives
-    them, or statistics if there is none.
+    `settings` replace the settings of the materials. Without `keywords` the language model gives them, or
+    statistics if there is none.
 
     Raises:
         ModelFailed: the language model failed.
@@ -66,9 +72,15 @@ async def open_topic(
 async def keywords_of_model(
     question: str, model: LanguageModel, materials: Materials, settings: RetrieverSettings
 ) -> tuple[Keyword, ...] | None:
-    """Return the keywords of a language model; None if its answer is unusable, so that statistics choose."""
+    """Return the keywords of a language model; None if its answer is unusable, so that statistics choose.
+
+    Questions with an unusable answer are added to `unusable_replies`.
+    """
     most = None if settings.keywords_ranked else settings.keywords
-    return (await ask_for_keywords(question, model, materials.index.analyzer, most=most)).keywords
+    found = (await ask_for_keywords(question, model, materials.index.analyzer, most=most)).keywords
+    if found is None:
+        unusable_replies.get([]).append(question)
+    return found
 
 
 async def retrieve(
@@ -93,10 +105,23 @@ async def retrieve(
         stages = await run_stages(context, stages, upto="plan")
         stages = stages.with_plan(plan(computed(stages.plan)))
     stages = await run_stages(context, stages)
-    hits = computed(stages.ranking).cut(context.shown).hits
-    return Retrieved(
-        [(materials.id_of(hit), score) for hit, score in hits], union_of(computed(stages.pool), materials)
-    )
+    return Retrieved(ranking_of(stages, materials, context.shown), union_of(computed(stages.pool), materials))
+
+
+def ranking_of(stages: Stages, materials: Materials, k: int) -> Ranking:
+    """Return the first k documents of a search, in the unit of the index."""
+    hits = computed(stages.ranking).cut(k).hits
+    return [(materials.id_of(hit), score) for hit, score in hits]
+
+
+def relevant_in(ranking: Ranking, relevant: frozenset[str]) -> int:
+    """Count the relevant documents of a ranking."""
+    return len(relevant.intersection(found for found, _ in ranking))
+
+
+def run_name(row: str) -> str:
+    """Return the name of the run of a table's row, for a file."""
+    return re.sub(r"[^\w.]+", "-", row).strip("-")
 
 
 def whole_compounds(plan: QueryPlan) -> QueryPlan:

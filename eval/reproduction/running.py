@@ -14,6 +14,7 @@ from typing import Any
 
 from base.progress import Progress
 from base.versions import checkout_commit
+from eval.errors import BadRun, BadTopics
 from eval.kept import KeptTopics, Shape, keeping, reporting_kept
 from eval.manifest import made_with
 from eval.progress import question_bar
@@ -21,9 +22,23 @@ from eval.reproduction.experiment import Experiment, ExperimentCall, Outcome, To
 from eval.reproduction.figures import check_plots, drawn_with
 from eval.reproduction.folder import KEPT, check_folder, input_records, write_results
 from eval.reproduction.materials import Materials, Models
+from eval.reproduction.retrieving import unusable_replies
+from eval.runs import run_lines
 from generator.side_by_side import all_of
+from retriever.errors import BadExpression, BadQuestion
 
-KEPT_TOPICS = Shape(TopicResult)
+REPLACED = "unusable_keywords"  # key of a record: replies of the model for which statistics chose keywords
+
+
+def _check_rankings(query_id: str, topic: TopicResult) -> None:
+    """Raise BadRun if a kept ranking cannot be written; its name is that of a file."""
+    for name, ranking in topic.rankings.items():
+        if "/" in name or "\0" in name:
+            raise BadRun(f"{name!r} is not the name of a run")
+        run_lines(query_id, ranking, name)
+
+
+KEPT_TOPICS = Shape(TopicResult, check=_check_rankings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +79,7 @@ def run_experiment(
                 started = time.time()
                 topics = asyncio.run(_all_topics(found, call, materials, kept, parallel, progress))
                 outcome = found.summary(call, materials, [topic.record for topic in topics.values()])
+                outcome = replace(outcome, notes=(*outcome.notes, *_replaced_keywords(topics)))
                 results = write_results(out, found, outcome, topics, materials.inputs, record, started)
             kept.discard()
     return Finished(outcome, results)
@@ -108,7 +124,14 @@ async def _all_topics(
             async with places:
                 progress("topics", len(known), len(materials.topics))
                 await asyncio.sleep(0)  # lets Ctrl-C end a run
-                result = as_json(await experiment.topic(call, materials, query_id, question))
+                unusable: list[str] = []
+                unusable_replies.set(unusable)
+                try:
+                    result = as_json(await experiment.topic(call, materials, query_id, question))
+                except (BadQuestion, BadExpression) as error:
+                    raise BadTopics(f"topic {query_id}: {error}") from None
+                if unusable:
+                    result = replace(result, record={**result.record, REPLACED: len(unusable)})
                 known[query_id] = result
                 kept.keep(query_id, result)
 
@@ -120,6 +143,13 @@ async def _all_topics(
             ]
         )
     return {query_id: known[query_id] for query_id in materials.topics}
+
+
+def _replaced_keywords(topics: Mapping[str, TopicResult]) -> tuple[str, ...]:
+    """Return a note about topics for which statistics replaced the keywords of the language model."""
+    count = sum(REPLACED in topic.record for topic in topics.values())
+    reason = f"the reply of the language model was unusable (`{REPLACED}` in topics.jsonl)"
+    return (f"{count:,} of {len(topics):,} topics have keywords of statistics: {reason}.",) if count else ()
 
 
 def as_json(result: TopicResult) -> TopicResult:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TypedDict
 
+from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import Cell, Record, Table
-from eval.reproduction.retrieving import Retrieved
-from eval.significance import compare
+from eval.reproduction.retrieving import Retrieved, relevant_in
 
 NOTE = "Differences are to the first row; p: paired randomisation test."
 VARIANTS = "variants"  # key of a topic's record with the record of each variant by name
@@ -23,15 +23,10 @@ class VariantRecord(TypedDict):
 def variant_record(retrieved: Retrieved, relevant: frozenset[str]) -> VariantRecord:
     """Count the documents of a topic."""
     return {
-        "found": len(relevant.intersection(each for each, _ in retrieved.ranking)),
+        "found": relevant_in(retrieved.ranking, relevant),
         "found_by_union": len(relevant & retrieved.union),
         "union": len(retrieved.union),
     }
-
-
-def run_name(variant: str) -> str:
-    """Return the name of the run of a variant, for a file."""
-    return "".join(sign if sign.isalnum() else "-" for sign in variant).strip("-").replace("--", "-")
 
 
 def variants_table(title: str, names: Sequence[str], topics: Sequence[Record]) -> Table:
@@ -39,8 +34,8 @@ def variants_table(title: str, names: Sequence[str], topics: Sequence[Record]) -
     return Table(
         title,
         (
-            *("variant", "QSR", "share of relevant documents", "share found by the union", "mean union"),
-            *("difference of the share", "95 %", "p", "better / same / worse"),
+            *("variant", "QSR, %", "share of relevant documents", "share found by the union", "mean union"),
+            *difference_columns("difference of the share"),
         ),
         tuple(_row(name, names[0], topics) for name in names),
     )
@@ -53,14 +48,13 @@ def main_shares(names: Sequence[str], topics: Sequence[Record]) -> dict[str, flo
 
 def _row(name: str, first: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
     shares = _shares(name, topics, "found")
-    test = None if name == first else compare(_shares(first, topics, "found"), shares)
     return (
         name,
         100 * fmean(share > 0 for share in shares),
         fmean(shares),
         fmean(_shares(name, topics, "found_by_union")),
         fmean(topic[VARIANTS][name]["union"] for topic in topics),
-        *(test.as_cells() if test else (None,) * 4),
+        *difference_cells(lambda row: _shares(row, topics, "found"), name, first),
     )
 
 

@@ -52,6 +52,7 @@ def find_papers(
     call: FindCall,
     *,
     export: str | None,
+    cite: str | None,
     out: Path | None,
     save_file: Path | None,
     resume_file: Path | None,
@@ -73,7 +74,7 @@ def find_papers(
     from generator.pipeline import Settings
     from indexer.settings import named_paths
 
-    check_export(export, out, as_json=as_json)
+    check_export(export, cite, out, as_json=as_json)
     written = {"--out": out, "--save": save_file, "--trace": trace_file}
     files = [(option, file) for option, file in written.items() if file]
     for (option, file), (other, another) in combinations(files, 2):
@@ -100,9 +101,9 @@ def find_papers(
     try:
         if as_json:
             echo_json(found.as_record())
-        elif export:
+        elif export or cite:
             show_account(found)
-            write_export(export, found.references(), out)
+            write_export(export, cite, found.references(), out)
         else:
             show_papers(found)
             show_account(found)

@@ -21,7 +21,7 @@ from base.progress import Progress
 from indexer.analysis.pool import WorkerEnded
 from indexer.building.contested_ids import contested, without_claimed
 from indexer.building.file_records import FileRecords
-from indexer.building.passages import analyse_passages, write_passages
+from indexer.building.passages import analyse_passages, remove_from_base, write_passages
 from indexer.building.plan import BuildPlan
 from indexer.building.records import (
     DeadLetterFile,
@@ -159,15 +159,18 @@ def _build(
                 return replace(plan, superfluous=frozenset(), contested=frozenset())
             prepared = analyse_passages(records, plan, workers=settings.workers)
             write_passages(writer, prepared, plan, point, settings.commit_every, summary, progress)
+        remove_from_base(writer, plan, tally)
         if better := _plan_without_excluded(plan, tally):
             return better
-        if tally.counts["records"] == 0 and (same := _without_changes(plan, tally, letters)):
+        if tally.counts["records"] + tally.counts["removed"] == 0 and (
+            same := _without_changes(plan, tally, letters)
+        ):
             return same
         progress("merging", 0, 0)
         writer.commit()
-        if writer.passage_count == 0:  # the engine refused all passages
+        if writer.passage_count + tally.counts["removed"] == 0:  # the engine refused all passages
             raise _nothing_to_index(plan, letters)
-        tally.counts["replaced"] = writer.replaced
+        tally.counts["replaced"] = writer.replaced - tally.counts["removed"]
         draft = vectors.run(plan.draft(store, dict(tally.counts)), writer)
         writer.finish()
         if refused_by_engine:  # the summary includes refused passages

@@ -1,14 +1,14 @@
 """The ids of the records of each file of a corpus, collected while it is read."""
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
 from indexer.building.source_files import SourceFile, State, absolute, hash_of_id
-from indexer.corpora.readers import Corpus
 from indexer.corpora.readers.folders import is_archive
 from indexer.corpora.readers.items import name_in_letters
+from indexer.corpora.record_source import RecordSource
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class FileRecords:
     with_letters: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, corpus: Corpus) -> Self:
+    def of(cls, corpus: RecordSource) -> Self:
         """Start with the files of a corpus."""
         sources = corpus.sources
         owners = {each: name for name, copies in sources.items() for each in (name, *copies)}
@@ -51,6 +51,13 @@ class FileRecords:
     def add_letter(self, origin: str) -> None:
         """Note a dead letter."""
         self.with_letters.add(self.file_of(origin))
+
+    def all_ids(self, removed: Iterable[str]) -> "array[int]":
+        """Return the hashes of all ids that were read, or removed."""
+        ids = array("q", map(hash_of_id, removed))
+        for found in self.ids.values():
+            ids.extend(found)
+        return ids
 
     def sources(self, states: Mapping[str, State]) -> dict[str, SourceFile]:
         """Return the files that were read, by absolute paths; files with dead letters without their states.

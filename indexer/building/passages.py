@@ -7,7 +7,7 @@ from base.progress import Progress
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.pool import analyse_in_order
 from indexer.building.plan import BuildPlan
-from indexer.building.records import Record
+from indexer.building.records import Record, Tally
 from indexer.building.resuming import ResumePoint
 from indexer.building.summary import CorpusSummary
 from indexer.files.schema import StoredPassage
@@ -60,3 +60,14 @@ def write_passages(
             row = writer.add(passage, analysed, point.offset + number)
             if summary:
                 summary.add(passage, row, mentions)
+
+
+def remove_from_base(writer: Writer, plan: BuildPlan, tally: Tally) -> None:
+    """Remove the records of the base version that the request names, and count them."""
+    if plan.base is None or not plan.request.removed:
+        return
+    key = key_field(plan.corpus.unit)
+    if present := writer.held(key, plan.request.removed):
+        for record_id in sorted(present):
+            writer.replace(key, record_id)
+        tally.counts["removed"] = len(present)

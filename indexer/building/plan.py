@@ -6,12 +6,12 @@ from typing import Any
 from base.errors import InvalidCall, Remedy
 from indexer.analysis import UserDictionary
 from indexer.building.source_files import SkippedFiles, state_of
-from indexer.corpora.readers import Corpus
+from indexer.corpora.record_source import RecordSource
 from indexer.glossary.given import Entry, GivenPairs
 from indexer.glossary.storage import Glossary
 from indexer.requests import IngestRequest
 from indexer.versions.fingerprint import Fingerprint, lexical_fingerprint
-from indexer.versions.manifest import Manifest, check_analysis
+from indexer.versions.manifest import Manifest, check_analysis, harvests_in
 from indexer.versions.store import IndexStore
 from indexer.versions.store.build_folder import GLOSSARY
 
@@ -24,7 +24,7 @@ class BuildPlan:
     """
 
     request: IngestRequest
-    corpus: Corpus
+    corpus: RecordSource
     version: int
     base: Manifest | None  # the version that the build adds to
     dictionary: UserDictionary | None
@@ -61,12 +61,13 @@ class BuildPlan:
             fingerprint=self.fingerprint,
             counts=counts,
             dictionary=self.dictionary.hash if self.dictionary else "",
-            source={"paths": list(self.request.paths), "format": self.corpus.format},
+            source={"paths": list(self.request.paths), "format": self.corpus.format}
+            | harvests_in(self.base, self.request.harvests),
         )
 
 
 def plan_build(
-    store: IndexStore, request: IngestRequest, corpus: Corpus, *, general_glossary: bool = True
+    store: IndexStore, request: IngestRequest, corpus: RecordSource, *, general_glossary: bool = True
 ) -> BuildPlan:
     """Check a request against the current version, to which the build adds unless it rebuilds.
 
@@ -79,7 +80,7 @@ def plan_build(
     if not request.rebuild and store.current() is not None:
         base = store.manifest()
         store.check_files(base, every_byte=True)
-        dictionary = _check_request(store, base, request, corpus)
+        dictionary = check_request(store, base, request, corpus)
         own = own or own_entries(store, base)
     fingerprint = lexical_fingerprint(request.analyzer, request.decompound, store.engine, dictionary)
     given = GivenPairs(own, general_glossary)
@@ -98,10 +99,10 @@ def own_entries(store: IndexStore, base: Manifest) -> tuple[Entry, ...]:
         )
 
 
-def _check_request(
-    store: IndexStore, base: Manifest, request: IngestRequest, corpus: Corpus
+def check_request(
+    store: IndexStore, base: Manifest, request: IngestRequest, corpus: RecordSource
 ) -> UserDictionary | None:
-    """Check a request to add to a version; return the version's dictionary."""
+    """Check a request to add to a version; return the version's dictionary. Raises as `plan_build`."""
     asked, built = (request.analyzer, request.decompound), (base.analyzer, base.decompound)
     if asked != built:
         raise InvalidCall(

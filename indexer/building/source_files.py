@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from base.files.durable import write_durably
-from indexer.corpora.readers import Corpus
+from indexer.corpora.record_source import RecordSource
 from indexer.files.sums import sealed, unsealed
 from indexer.versions.manifest import Manifest
 
@@ -80,10 +80,10 @@ class SourceFiles:
             place += count
         return cls(version, options, files)
 
-    def updated(self, read: Mapping[str, SourceFile]) -> dict[str, SourceFile]:
-        """Return the files after some were read; other files with an id of theirs are to be read again."""
+    def updated(self, read: Mapping[str, SourceFile], ids: "array[int]") -> dict[str, SourceFile]:
+        """Return the files after a build: other files with one of its ids are to be read again next time."""
         kept = {name: file for name, file in self.files.items() if name not in read}
-        shared = _sharing(kept, _joined(file.ids for file in read.values()))
+        shared = _sharing(kept, _joined([ids]))
         again = {name: SourceFile([], kept[name].ids) for name in shared}
         return kept | again | dict(read)
 
@@ -158,7 +158,7 @@ class SkippedFiles:
         return found < self.ids.size and self.ids[found] == wanted and self.places[found] > place
 
 
-def states_of(corpus: Corpus) -> dict[str, State]:
+def states_of(corpus: RecordSource) -> dict[str, State]:
     """Return the states of a corpus's files and of the copies of their papers, by absolute paths."""
     return {absolute(name): list(map(state_of, (name, *copies))) for name, copies in corpus.sources.items()}
 

@@ -1,6 +1,7 @@
 """The manifest of a published version, and the check against the current analysis."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ MANIFEST = "manifest.json"
 # checksums of stored passages; 3 had only mined pairs in its glossary; 4 had no forward index; 5 had glossary
 # tokens as text.
 FORMAT = 6
+HARVESTS = "harvests"  # in `source`: mirror and generation of each harvested repository
 MOST_BYTES = 64_000_000  # limit of a manifest; real ones are smaller
 
 
@@ -127,6 +129,12 @@ def _first_bytes(path: Path) -> bytes:
         raise ValueError("it is not a file")
     with path.open("rb") as file:
         return file.read(MOST_BYTES)
+
+
+def harvests_in(base: Manifest | None, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the part of `source` with the harvested state of repositories, from a base and a build."""
+    harvests = {**(base.source.get(HARVESTS, {}) if base else {}), **(more or {})}
+    return {HARVESTS: harvests} if harvests else {}
 
 
 @cache

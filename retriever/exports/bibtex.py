@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
+from indexer.corpora.names.author_name import AuthorName
 from indexer.corpora.own_exports import BIBTEX_ID
 from retriever.exports import Export, Record
-from retriever.reference import Name, Reference, reference_of
+from retriever.reference import Reference, reference_of
 
 ESCAPES = str.maketrans(
     {
@@ -68,6 +69,9 @@ def _fields(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "author", " and ".join(map(_author, reference.authors))
     yield "year", str(reference.year or "")
     yield "journal", escaped(reference.journal)
+    yield "volume", escaped(reference.volume)
+    yield "number", escaped(reference.issue)
+    yield "pages", escaped(reference.pages.replace("-", "--"))
     yield "publisher", escaped(reference.publisher)
     yield "abstract", escaped(reference.abstract)
     yield "keywords", ", ".join(map(_keyword, reference.keywords))
@@ -91,13 +95,13 @@ def _keyword(keyword: str) -> str:
     return f"{{{escaped(keyword)}}}" if SEPARATORS & {*keyword} else escaped(keyword)
 
 
-def _author(name: Name) -> str:
-    """Format a name; braces keep it whole if it is not Latin, or BibTeX would misread it."""
-    family, given = escaped(name.family), escaped(name.given)
-    if JOINED.search(str(name)) or "," in family or name.is_whole:
+def _author(name: AuthorName) -> str:
+    """Format a name as "von Last, Jr, First"; braces keep what BibTeX would misread."""
+    family, given, particle, suffix = map(escaped, (name.family, name.given, name.particle, name.suffix))
+    if name.is_whole or JOINED.search(str(name)) or "," in family:
         family = f"{{{family}}}"
         given = f"{{{given}}}" if given else ""
-    return f"{family}, {given}" if given else family
+    return ", ".join(part for part in (f"{particle} {family}".strip(), suffix, given) if part)
 
 
 EXPORT = Export("application/x-bibtex", ".bib", write)

@@ -25,10 +25,15 @@ def _tags(reference: Reference) -> Iterator[tuple[str, str]]:
     yield "TI", reference.title
     yield "TT", reference.translated_title
     for author in reference.authors:
-        # A name with a space is only kept whole by a comma.
+        # An unsplit name with a space is only kept whole by a comma.
         yield "AU", f"{author}," if author.is_whole and " " in author.family else str(author)
     yield "PY", str(reference.year or "")
     yield "JO", reference.journal
+    yield "VL", reference.volume
+    yield "IS", reference.issue
+    first, _, last = reference.pages.partition("-")
+    yield "SP", first
+    yield "EP", last
     yield "PB", reference.publisher
     yield "AB", reference.abstract
     yield "N2", reference.second_abstract

@@ -11,8 +11,6 @@ from retriever.requests.context import SearchContext
 from retriever.stages.hits import SentQuery
 from retriever.stages.stages import Ranking
 
-TERMS_SHOWN = 12  # of a query of many terms
-
 
 @dataclass(frozen=True, slots=True)
 class LaterSearches:
@@ -39,15 +37,13 @@ async def later_searches(
     words = surface_words(passages.values(), {*terms, *named}) | asked
     bridges = tuple(_written(bridge, passages) for bridge in second.bridges) if second else ()
     uncovered = [words.get(token, token) for token in second.uncovered] if second else []
-    described = {
+    later = {
         FEEDBACK: [words.get(term, term) for term in terms],
         BRIDGES: [*(bridge.text for bridge in bridges), *uncovered],
     }
+    described = {name: " OR ".join(dict.fromkeys(texts)) for name, texts in later.items()}
     return LaterSearches(
-        tuple(
-            replace(trace, query=_shortened(described[trace.name])) if trace.name in described else trace
-            for trace in traces
-        ),
+        tuple(replace(trace, query=described.get(trace.name, trace.query)) for trace in traces),
         bridges,
         tuple(replace(second, bridges=bridges).notes()) if second else (),
     )
@@ -80,9 +76,3 @@ def _written(bridge: Bridge, passages: Mapping[str, StoredPassage]) -> Bridge:
         if tuple(term for _, _, term in run) == bridge.tokens:
             return replace(bridge, text=text[run[0][0] : run[-1][1]])
     return bridge
-
-
-def _shortened(words: Sequence[str]) -> str:
-    shown = list(dict.fromkeys(words))
-    more = [f"… ({len(shown) - TERMS_SHOWN} more)"] if len(shown) > TERMS_SHOWN else []
-    return " OR ".join([*shown[:TERMS_SHOWN], *more])

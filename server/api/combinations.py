@@ -10,13 +10,17 @@ from functools import partial
 from typing import Any
 
 from base.calls import SOME_TEXT
+from base.documents.formats import DOCUMENT_FORMATS
 from generator.request import METHOD
 from generator.ways import OPTIONS, takes, way_names
+from retriever.exports import export_names
 from retriever.methods import method_named, method_names
+from server.api.answers_to_cite import MOST_CITED
 
 NAME = {"type": "string", "minLength": 1}
 TEXT = {"type": "string", "pattern": SOME_TEXT}
 LIST = {"type": "array", "minItems": 1}
+OBJECT = {"type": "object"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,32 @@ def _of_ways() -> Iterator[Combination]:
         yield Combination(words, _never(way=without, **parts[option]))
 
 
-def _ids_or_question() -> Iterator[Combination]:
-    either = {"oneOf": [_given(ids=LIST), _given(question=TEXT)]}
-    yield Combination("`ids` beside `question`, or neither", either)
+def _ids_question_or_answer() -> Iterator[Combination]:
+    given = [_given(ids=LIST), _given(question=TEXT), _given(answer=OBJECT)]
+    yield Combination("more than one of `ids`, `question` and `answer`, or none", {"oneOf": given})
+
+
+def _of_answers() -> Iterator[Combination]:
+    documents = _among(DOCUMENT_FORMATS)
+    whole = {"if": _given(answer=OBJECT), "then": _given(evidence=LIST, format=documents)}
+    yield Combination(f"`answer` without `evidence`, or with another format than {_named(documents)}", whole)
+
+
+def _cited() -> Iterator[Combination]:
+    """Yield the styles of formats without styles, and lists that are too long for a style."""
+    others, documents = _among(export_names()), _among(DOCUMENT_FORMATS)
+    yield Combination(
+        f"`cite` beside format {_named(others)}", _never(cite={"type": "string"}, format=others)
+    )
+    many = {"minItems": MOST_CITED + 1}
+    yield Combination(
+        f"more than {MOST_CITED} papers of format {_named(documents)}", _never(ids=many, format=documents)
+    )
+    more = {"exclusiveMinimum": MOST_CITED}
+    yield Combination(
+        f"more than {MOST_CITED} papers of format {_named(documents)}",
+        _never(k=more, question=TEXT, format=documents),
+    )
 
 
 def _question_or_resume() -> Iterator[Combination]:
@@ -90,7 +117,13 @@ REFUSED: dict[str, tuple[Callable[[], Iterator[Combination]], ...]] = {
     "IndexSearch": (_of_methods,),
     "SearchCall": (_index_and_sources, _of_methods),
     "AskCall": (_index_and_sources, _of_methods, _of_ways),
-    "ExportCall": (_index_and_sources, _ids_or_question, partial(_of_methods, question=TEXT)),
+    "ExportBody": (
+        _index_and_sources,
+        _ids_question_or_answer,
+        _of_answers,
+        _cited,
+        partial(_of_methods, question=TEXT),
+    ),
     "CountedSearch": (partial(_of_methods, question=TEXT),),
     "ExplainedSearch": (_of_methods,),
     "FindCall": (_index_and_sources, _question_or_resume),

@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from base.markup import Markup, element, html
 from indexer.corpora.papers import language_of
+from retriever.citing.styles import style_names
 from retriever.exports import export_names
 from retriever.papers.embedded_metadata import WEB, citation_tags, coins
 from server.addresses import paper_address
@@ -15,6 +16,13 @@ Words = Mapping[str, str]
 Record = Mapping[str, Any]
 
 FORMAT_NAMES = {"ris": "RIS", "bibtex": "BibTeX", "csl-json": "CSL-JSON", "csv": "CSV", "jsonl": "JSON Lines"}
+STYLE_NAMES = {
+    "apa": "APA 7",
+    "chicago": "Chicago",
+    "ieee": "IEEE",
+    "mla": "MLA 9",
+    "vancouver": "Vancouver",
+}
 # Keys of a record that have a fixed place on the page.
 PLACED = {
     *("id", "title", "title2", "abstract", "abstract2", "body", "lang", "references", "reference_list"),
@@ -42,7 +50,8 @@ def paper_body(page: Record, index: str, words: Words) -> Markup:
     record, doc_id = page["record"], page["doc_id"]
     title = str(record.get("title") or doc_id)
     other = str(record.get("title2") or "")
-    mark = {"id": "mark", "data-index": index, "data-doc": doc_id, "data-title": title}
+    paper = {"data-index": index, "data-doc": doc_id, "data-title": title}
+    mark, cite = {"id": "mark", **paper}, {"id": "cite", "class": "row", **paper}
     return html(
         element("h1", {"lang": lang_of(title, record.get("lang"))}, title),
         element("p", {"class": "other", "lang": lang_of(other)}, other) if other else "",
@@ -50,6 +59,7 @@ def paper_body(page: Record, index: str, words: Words) -> Markup:
         element("span", {"class": "Z3988", "title": coins(_whole(page))}),
         element("abbr", {"class": "unapi-id", "title": f"{index}/{doc_id}"}),
         element("p", {"class": "row"}, _exports(doc_id, index, words), element("span", mark)),
+        element("p", cite, _styles(doc_id, index, words)),
         _passages(page, words),
         element("h2", None, words["paper_record"]),
         element(
@@ -84,11 +94,26 @@ def _whole(page: Record) -> Record:
 
 
 def _exports(doc_id: str, index: str, words: Words) -> list[Markup]:
-    def link(name: str) -> Markup:
-        query = urlencode({"format": name, "ids": doc_id, "index": index})
-        return element("a", {"href": f"/api/v1/export?{query}"}, FORMAT_NAMES.get(name, name))
+    """Return a link to the paper in each format for literature managers."""
+    names = {name: {"format": name} for name in export_names()}
+    return _links(words["paper_export"], FORMAT_NAMES, names, {"ids": doc_id, "index": index})
 
-    return [element("span", {"class": "quiet"}, words["paper_export"]), *map(link, export_names())]
+
+def _styles(doc_id: str, index: str, words: Words) -> list[Markup]:
+    """Return a link to the paper's reference in each citation style, as text."""
+    styles = {name: {"format": "text", "cite": name} for name in style_names()}
+    shown = {**STYLE_NAMES, "korean": words["paper_style_korean"]}
+    return _links(words["paper_cite"], shown, styles, {"ids": doc_id, "index": index})
+
+
+def _links(
+    label: str, shown: Mapping[str, str], queries: Mapping[str, dict[str, str]], paper: dict[str, str]
+) -> list[Markup]:
+    links = (
+        element("a", {"href": f"/api/v1/export?{urlencode(query | paper)}"}, shown.get(name, name))
+        for name, query in queries.items()
+    )
+    return [element("span", {"class": "quiet"}, label), *links]
 
 
 def _passages(page: Record, words: Words) -> Markup:

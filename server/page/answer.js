@@ -57,8 +57,9 @@ function answerView(asked, useKeywords) {
   const likelihood = h("p", { class: "quiet", "data-likelihood": true });
   const sections = h("div", { "aria-busy": "true" });
   const cited = h("div");
+  const citing = h("div");
   const colophon = h("div", { class: "colophon" });
-  fill(byId("answer-body"), likelihood, title, titleCheck, notes, sections, cited, colophon);
+  fill(byId("answer-body"), likelihood, title, titleCheck, notes, sections, cited, citing, colophon);
   let hits = [];
   let pairs = [];
   let index = asked.index || byId("index").value;
@@ -123,6 +124,10 @@ function answerView(asked, useKeywords) {
       const failed = !model && ANSWER_STEP in (whole.milliseconds ?? {}); // the model was called, and the rules wrote the answer
       if (failed) fill(notes, h("p", { class: "box", "data-model-failed": true }, t("model_failed")));
       if (before) notes.prepend(before);
+      if (hits.length) {
+        const [cite, place] = disclosure(`▸ ${t("cite_answer")}`, async () => (await import("./citing.js")).citingAnswer(asked.question, answer, hits, index), { "data-cite-answer": true });
+        fill(citing, h("div", { class: "actions" }, cite), place);
+      }
       fill(colophon, checks(answer),
         h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive")));
       const supported = rows.filter((row) => row.check === "supported").length;

@@ -1,32 +1,64 @@
-// A reference to copy, and its files for literature managers.
+// Citations in a style: of a paper, with its files for literature managers, and of an answer with its references.
 
-import { query } from "./api.js";
-import { h, langOf } from "./dom.js";
-import { FORMATS } from "./formats.js";
+import { download, query } from "./api.js";
+import { fill, h, langOf, save } from "./dom.js";
+import { ENDINGS, FORMATS } from "./formats.js";
 import { t } from "./i18n.js";
 import { partOf } from "./places.js";
-import { say } from "./status.js";
+import { describe, say, sayProblem } from "./status.js";
+import { chosenStyle, styleMenu } from "./styles.js";
 
-/** Format a reference as plain text: authors (year). title. journal. address. */
-export function reference({ authors, year, title, journal, doi, url, doc_id: id }) {
-  const names = authors?.length ? `${authors.join(", ")} ` : "";
-  const address = doi ? `https://doi.org/${doi}` : url ?? "";
-  return [`${names}${year ? `(${year}). ` : ""}${title ?? id}.`, journal && `${journal}.`, address].filter(Boolean).join(" ");
+const EXPORT = "/api/v1/export";
+
+/** Show the reference of a paper in a style, to copy; `files` adds its files for literature managers. */
+export function citing(hit, index, { files = true } = {}) {
+  const links = files && Object.entries(FORMATS).map(([format, name]) =>
+    h("a", { href: `${EXPORT}?${query({ format, ids: hit.doc_id, ...partOf(index) })}`, download: true }, name));
+  return cited({ ids: [hit.doc_id], ...partOf(index) }, langOf(hit.title, hit.lang), links);
 }
 
-/** Show the reference of a hit. */
-export function citing(hit, index) {
-  const text = reference({ ...hit.paper, ...hit });
-  async function copy() {
+/** Show an answer with its citations and references in a style, to copy or to save as Word or Markdown. */
+export function citingAnswer(question, answer, hits, index) {
+  const { title, introduction, language, written_by, abstained } = answer;
+  const sentences = answer.sentences.map(({ text, section, citations, check }) => ({ text, section, citations, check }));
+  const body = {
+    answer: { question, title, introduction, sentences, language, written_by, abstained },
+    evidence: hits.map(({ passage_id, doc_id }) => ({ passage_id, doc_id })),
+    ...partOf(index),
+  };
+  const files = ["docx", "markdown"].map((format) =>
+    h("button", { type: "button", "data-format": format, onclick: () => saveAs(body, format).catch(sayProblem) }, t(`save_${format}`)));
+  return cited(body, langOf(title, language), files);
+}
+
+async function saveAs(body, format) {
+  save(`shrag-answer.${ENDINGS[format]}`, await download(EXPORT, { body: { ...body, format, cite: chosenStyle() } }));
+}
+
+/** Show what the server formats in the chosen style, with the menu of styles, a button to copy, and other links. */
+function cited(body, lang, others) {
+  const text = h("p", { class: "cited", lang, "data-cited": true });
+  const menu = styleMenu(show);
+  async function show() {
+    const style = chosenStyle();
     try {
-      await navigator.clipboard.writeText(text);
-      say(t("copied"));
-    } catch {
-      say(t("copy_by_hand"));
+      const file = await download(EXPORT, { body: { ...body, format: "text", cite: style } });
+      const made = (await file.text()).trim();
+      if (menu.value === style) text.textContent = made;
+    } catch (error) {
+      fill(text, describe(error, show));
     }
   }
-  const links = Object.entries(FORMATS).map(([format, name]) =>
-    h("a", { href: `/api/v1/export?${query({ format, ids: hit.doc_id, ...partOf(index) })}`, download: true }, name));
-  return h("div", { class: "inset" }, h("p", { lang: langOf(hit.title, hit.lang) }, text),
-    h("p", { class: "row" }, h("button", { type: "button", onclick: copy }, t("copy")), links));
+  show();
+  return h("div", { class: "inset" }, text,
+    h("p", { class: "row" }, menu, h("button", { type: "button", "data-copy": true, onclick: () => copy(text.textContent) }, t("copy")), others));
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(t("copied"));
+  } catch {
+    say(t("copy_by_hand"));
+  }
 }

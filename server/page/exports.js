@@ -2,26 +2,32 @@
 
 import { download } from "./api.js";
 import { byId, fill, h, save } from "./dom.js";
-import { ENDINGS, FORMATS } from "./formats.js";
+import { DOCUMENTS, ENDINGS, FORMATS } from "./formats.js";
 import { t } from "./i18n.js";
 import { partOf, placeOf, sourcesIn } from "./places.js";
 import { say, sayProblem } from "./status.js";
 
+const NAMES = { ...FORMATS, ...DOCUMENTS };
+
 let format = "ris";
 
-/** Create the choice of a format; the last choice applies to all. */
+/** Create the choice of a format, and of a style if the format is a document; the last choice applies to all. */
 export function formatChoice() {
-  const select = h("select", { "aria-label": t("format"), onchange: () => { format = select.value; } },
-    Object.entries(FORMATS).map(([value, name]) => h("option", { value }, name)));
+  const styles = h("span");
+  const showStyles = async () => fill(styles, format in DOCUMENTS && (await import("./styles.js")).styleMenu());
+  const select = h("select", { "aria-label": t("format"), onchange: () => { format = select.value; showStyles(); } },
+    Object.entries(NAMES).map(([value, name]) => h("option", { value }, name)));
   select.value = format;
-  return select;
+  showStyles();
+  return [select, styles];
 }
 
 /** Save the references of papers of an index, or of sources, as a file. */
 export async function exportPapers(ids, index) {
-  const blob = await download("/api/v1/export", { body: { ids, format, ...partOf(index) } });
+  const cite = format in DOCUMENTS ? { cite: (await import("./styles.js")).chosenStyle() } : {};
+  const blob = await download("/api/v1/export", { body: { ids, format, ...cite, ...partOf(index) } });
   save(`shrag-${(sourcesIn(index).join("-") || index)}.${ENDINGS[format]}`, blob);
-  say(t("exported", { n: ids.length, format: FORMATS[format] }));
+  say(t("exported", { n: ids.length, format: NAMES[format] }));
 }
 
 /** Offer to export all hits of a result. */

@@ -1,10 +1,17 @@
-// A paper's page is complete without this script; it adds the reader's preferences, and the mark.
+// A paper's page is complete without this script; it adds the reader's preferences, the mark, and citations to copy.
 
-import { byId } from "./dom.js";
+import { byId, disclosure } from "./dom.js";
 import { markBox } from "./marks.js";
 import { t } from "./i18n.js";
 import { openPreferences } from "./preferences.js";
 
 openPreferences();
 const place = byId("mark");
+const cite = byId("cite");
+if (cite) {
+  const { doc, index, title } = cite.dataset;
+  const [button, shown] = disclosure(`▸ ${t("cite")}`, async () => (await import("./citing.js")).citing({ doc_id: doc, title }, index, { files: false }));
+  cite.replaceChildren(button);
+  cite.after(shown);
+}
 if (place) place.append(markBox(place.dataset.index, place.dataset.doc, place.dataset.title, t("mark")));

@@ -41,7 +41,7 @@ export function showRecord(asked, run) {
     return [
       h("p", {}, t("record_about")),
       asked.question && !isSources(asked.index)
-        ? h("div", { class: "row" }, saved("markdown", "md"), saved("json", "json"))
+        ? h("div", { class: "row" }, saved("docx", "docx"), saved("markdown", "md"), saved("json", "json"))
         : h("p", { class: "quiet" }, t(asked.question ? "record_not_of_sources" : "record_none")),
       h("div", { class: "row" }, h("label", {}, t("record_open"), " ", file)),
       problems,

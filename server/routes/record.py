@@ -7,6 +7,7 @@ from fastapi import APIRouter, Body, Query, Request
 from fastapi.responses import Response
 from typing_extensions import TypedDict
 
+from base.documents.word import MEDIA_TYPE as WORD
 from retriever.calls import MOST_HITS, QUESTION, IndexSearch
 from retriever.errors import BadFilter
 from retriever.search_records.files import as_json, as_report
@@ -22,10 +23,11 @@ from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
 
-Form = Literal["json", "markdown"]
+Form = Literal["json", "markdown", "docx"]
 CONTENT = {
     "application/json": {"schema": {"type": "object", "required": ["search_record", "request", "hits"]}},
     "text/markdown": {"schema": {"type": "string"}},
+    WORD: {"schema": {"type": "string", "format": "binary"}},
 }
 # The required fields of a record; saved records contain more.
 EXAMPLE = {
@@ -44,7 +46,11 @@ EXAMPLE = {
     "hits": [{"rank": 1, "doc_id": "SAMPLE-BAT-011"}],
     "filtered": {},
 }
-FORMS = {"json": (as_json, "application/json", "json"), "markdown": (as_report, "text/markdown", "md")}
+FORMS = {
+    "json": (as_json, "application/json", "json"),
+    "markdown": (as_report("markdown"), "text/markdown", "md"),
+    "docx": (as_report("docx"), WORD, "docx"),
+}
 
 
 @router.post("/record", response_class=Response, responses={200: {"content": CONTENT}})
@@ -55,13 +61,14 @@ async def record(
     _: Search,
     form: Annotated[Form, Query(description="of the file", examples=["markdown"])] = "json",
 ) -> Response:
-    """Search, and return the record of the search as a file: JSON, which can be rerun, or Markdown."""
+    """Search, and return the record of the search: JSON, which can be rerun, Markdown or Word."""
     asked = call.request(services.settings.retriever)
     result, manifest = await searched(request, services, await open_target(services, call.index), asked)
     write, media_type, extension = FORMS[form]
-    text = await asyncio.to_thread(write, search_record(manifest, asked, result))
+    content = await asyncio.to_thread(write, search_record(manifest, asked, result))
     named = saved_as(f"search-record.{extension}")
-    return Response(text.encode(), media_type=f"{media_type}; charset=utf-8", headers=named)
+    charset = "" if media_type == WORD else "; charset=utf-8"
+    return Response(content, media_type=f"{media_type}{charset}", headers=named)
 
 
 class Rerun(TypedDict):

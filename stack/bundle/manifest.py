@@ -18,7 +18,9 @@ from stack.errors import BundleDamaged, BundleIncomplete
 MANIFEST, SUMS = "bundle.json", "SHA256SUMS"
 DESCRIPTION_BYTES = 100_000_000  # largest description file
 PLAN = "plan.json"  # of an unfinished bundle
-Extra = Literal["base", "elasticsearch", "models", "hub", "parquet", "pdf", "server", "plots", "dev"]
+Extra = Literal[
+    "base", "elasticsearch", "models", "hub", "parquet", "pdf", "citing", "server", "plots", "dev"
+]
 SOURCE, WHEELS, MODELS, IMAGES = "source", "wheels", "models", "images"
 
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 
+import docx
 import pytest
 
 from generator.tracing.trace import Trace
@@ -338,3 +340,26 @@ def test_queries_are_shown_without_what_they_look_for_in_titles(sample_home):
 )
 def test_a_quoted_answer_closes_in_the_language_of_the_question(sample_home, question, line):
     assert line in ask(sample_home, question).stderr.splitlines()
+
+
+def test_an_answer_is_written_with_citations_and_references(sample_home, tmp_path):
+    file, word = tmp_path / "answer.txt", tmp_path / "answer.docx"
+    done = ask(sample_home, KOREAN, "--cite", "korean", "--out", file)
+    assert (done.returncode, done.stdout) == (0, "")
+    title, question, quotes, heading, references, _ = file.read_text("utf-8").split("\n\n")
+    assert (title, question, heading) == ("도움이 될 만한 구절", KOREAN, "참고 문헌")
+    assert all(re.fullmatch(r"- “.+” \(.+, \d{4}\)", quote) for quote in quotes.splitlines())
+
+    assert ask(sample_home, KOREAN, "--cite", "korean", "--out", word).returncode == 0
+    texts = [paragraph.text for paragraph in docx.Document(str(word)).paragraphs]
+    assert texts[1] == KOREAN
+    assert texts[-2] == references.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--cite", "apa", "--json"), ("--out", "a.docx"), ("--cite", "apa", "--out", "a.pdf"), ("--cite", "x")],
+)
+def test_options_of_a_cited_answer_that_do_not_fit_are_refused(sample_home, options):
+    done = ask(sample_home, KOREAN, *options)
+    assert (done.returncode, done.stdout) == (2, "")

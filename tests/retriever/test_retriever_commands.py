@@ -147,7 +147,30 @@ def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):
     assert file.read_text(encoding="utf-8").count("AB  - Quokka counts.") == 3
 
 
-@pytest.mark.parametrize("options", [["--export", "ris", "--json"], ["--out", "x"], ["--export", "pdf"]])
+def test_references_are_written_in_a_citation_style(home, tmp_path):
+    file = tmp_path / "references.md"
+    call = command("search", "axolotl limbs", "--cite", "vancouver", "--name", NAME)
+    printed = subprocess.run(call, stdout=subprocess.PIPE, env=environment_of(home), check=True).stdout
+    done = search(home, "axolotl limbs", "--cite", "vancouver", "--out", str(file))
+
+    entries = printed.decode().splitlines()
+    assert entries[0].startswith("1. ")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert file.read_text("utf-8").split("\n\n")[0] == entries[0].replace("1.", "1\\.", 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--export", "ris", "--json"],
+        ["--out", "x"],
+        ["--export", "pdf"],
+        ["--cite", "apa", "--export", "ris"],
+        ["--cite", "apa", "--json"],
+        ["--cite", "harvard"],
+        ["--cite", "apa", "--out", "references.ris"],
+    ],
+)
 def test_export_does_not_go_with_everything(home, options):
     done = search(home, "quokka", *options)
 

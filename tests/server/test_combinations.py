@@ -33,7 +33,19 @@ CALLS = {
     "search": ({"question": "battery", "k": 1}, SEARCH + SOURCES),
     "queries": ({"question": "battery", "k": 1}, SEARCH + SOURCES),
     "ask": ({"question": "battery"}, SEARCH + SOURCES + ASK),
-    "export": ({"format": "ris", "k": 1}, [*SEARCH, *SOURCES, {"ids": ["SAMPLE-BAT-011"]}, {"ids": []}]),
+    "export": (
+        {"format": "ris", "k": 1},
+        [
+            *SEARCH,
+            *SOURCES,
+            {"ids": ["SAMPLE-BAT-011"]},
+            {"ids": []},
+            {"format": "docx"},
+            {"cite": "apa"},
+            {"cite": None},
+            {"k": 201},
+        ],
+    ),
     "facets": ({"question": "battery"}, [*SEARCH, {"question": "", "method": "or", "exclude": ["solid"]}]),
     "explain": ({"question": "battery", "passage_id": "SAMPLE-BAT-011"}, SEARCH),
     "find-papers": (

@@ -1,13 +1,13 @@
 """Abstention of answers: declined topics, AUROC of the likelihood, and the risk-coverage curve."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import TypeAlias
 
 from eval.answer_quality.selective import best_risks, risk_at, risks
 from eval.experiments.measures import area_under_curve
-from eval.reproduction.answering.judged_answers import AnswerRecord
+from eval.means import mean_of_known
+from eval.reproduction.answering.judged_answers import AnswerRecord, ByName
 from eval.reproduction.experiment import Cell, Figure, Line, Panel, Record, Table
 from retriever.searching.answerability import THRESHOLD
 
@@ -23,8 +23,6 @@ MEASURES = (
         "AURC: mean risk if the topics of highest likelihood are answered, over all coverages."
     ),
 )
-
-ByName: TypeAlias = Mapping[str, Sequence[AnswerRecord]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ def _measures(of: Sequence[Decision]) -> tuple[Cell, ...]:
         fmean(_risks(of)),
         fmean(best_risks([each.error for each in of])),
         len(wrong) / len(of),
-        fmean(wrong) if wrong else None,
+        mean_of_known(wrong),
     )
 
 

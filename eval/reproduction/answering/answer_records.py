@@ -1,12 +1,12 @@
 """Records of answers to questions with reference texts, and their means."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 from typing import Any
 
 from eval.answer_quality.accepted_strings import contains_accepted
 from eval.answer_quality.judge import judge_answer
 from eval.answer_quality.rouge import rouge_l
+from eval.means import mean_of_known
 from eval.paper_questions import PaperQuestion
 from generator.llm import LanguageModel
 from generator.result import AskResult
@@ -59,11 +59,10 @@ def _of_steps(asked: AskResult) -> dict[str, Any]:
 
 def mean_of(records: Sequence[Mapping[str, Any]], part: str) -> float | None:
     """Return the mean of a part over the records in which it is not null; None if there are none."""
-    values = [record[part] for record in records if record[part] is not None]
-    return fmean(values) if values else None
+    return mean_of_known(record[part] for record in records)
 
 
 def judged_accuracy(records: Sequence[Mapping[str, Any]]) -> float | None:
     """Return the share of correct answers among the judged ones; None if there are none."""
-    verdicts = [record["judged"] for record in records if record["judged"] in {"correct", "incorrect"}]
-    return fmean(verdict == "correct" for verdict in verdicts) if verdicts else None
+    verdicts = (record["judged"] for record in records)
+    return mean_of_known(verdict == "correct" for verdict in verdicts if verdict in {"correct", "incorrect"})

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from eval.answer_quality.citations import citation_scores
+from eval.answer_quality.judge import judge_name
+from eval.means import mean_of_known
 from eval.reproduction.answering.abstention import (
     MEASURES,
     abstention_table,
@@ -16,7 +18,6 @@ from eval.reproduction.answering.citation_tables import (
     BY_RULES,
     DEFINITIONS,
     RULES,
-    ByName,
     agreement_table,
     contradicting,
     judgements,
@@ -24,10 +25,9 @@ from eval.reproduction.answering.citation_tables import (
     rules_table,
     signs_table,
 )
-from eval.reproduction.answering.judged_answers import AnswerRecord
+from eval.reproduction.answering.judged_answers import AnswerRecord, ByName
 from eval.reproduction.experiment import SECONDS, Cell, JudgedCall, Outcome, Record, Table
 from eval.reproduction.materials import Materials
-from generator.prompts import load_prompt
 
 Answers = Sequence[AnswerRecord]
 
@@ -36,7 +36,9 @@ def summary(call: JudgedCall, materials: Materials, topics: Sequence[Record]) ->
     """Compute the tables and the figure; one row for each system."""
     answers: ByName = {name: [topic["systems"][name] for topic in topics] for name in topics[0]["systems"]}
     model = materials.settings.generator.llm.model or ""
-    by_model = [model_table(answers, _rubric(model)), agreement_table(answers)] if call.model else []
+    by_model = (
+        [model_table(answers, judge_name(model, "check")), agreement_table(answers)] if call.model else []
+    )
     return Outcome(
         (
             _systems(answers),
@@ -54,18 +56,12 @@ def summary(call: JudgedCall, materials: Materials, topics: Sequence[Record]) ->
     )
 
 
-def _rubric(model: str) -> str:
-    """Name the judging model and the versions of its prompts."""
-    english, korean = (load_prompt("check", language).version for language in ("en", "ko"))
-    return f"{model}, prompts check.en version {english} and check.ko version {korean}"
-
-
 def _notes(call: JudgedCall, materials: Materials, topics: Sequence[Record], model: str) -> list[str]:
     without = [query_id for query_id in materials.topics if not materials.relevant(query_id)]
     unjudged = sum(not materials.qrels[query_id] for query_id in without)
     failed = sum(bool(answer["error"]) for topic in topics for answer in topic["systems"].values())
     notes = [
-        f"{len(without)} of {len(topics)} topics have no relevant paper; {unjudged} of these are not judged.",
+        f"{len(without)} of {len(topics)} topics have no relevant paper, {unjudged} of them without qrels.",
         "Quoted sentences are the words of papers: signs against them are false alarms of the rules.",
         "Seconds of a question are in times.json. They include waiting for concurrent topics (--parallel).",
     ]
@@ -98,8 +94,7 @@ def _quality(system: str, of: Answers) -> tuple[Cell, ...]:
 
 def _right(of: Answers) -> float | None:
     """Return the share of right answers to topics with accepted strings; None without such topics."""
-    known = [answer["right"] for answer in of if answer["right"] is not None]
-    return fmean(known) if known else None
+    return mean_of_known(answer["right"] for answer in of)
 
 
 def _systems(answers: ByName) -> Table:
@@ -133,8 +128,8 @@ def _evidence(topics: Sequence[Record], answers: ByName) -> Table:
         cited = sum(answer["cited"] for answer in answered)
         return (
             *(system, len(answered)),
-            fmean(answer["relevant_evidence"] > 0 for answer in answered) if answered else None,
-            fmean(answer["relevant_cited"] > 0 for answer in answered) if answered else None,
+            mean_of_known(answer["relevant_evidence"] > 0 for answer in answered),
+            mean_of_known(answer["relevant_cited"] > 0 for answer in answered),
             sum(answer["relevant_cited"] for answer in answered) / cited if cited else None,
         )
 

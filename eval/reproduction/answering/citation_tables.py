@@ -1,15 +1,12 @@
 """Tables of citations: recall, precision, signs against sentences, and agreement of rules and model."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
 
 from eval.answer_quality.agreement import agreement
 from eval.answer_quality.citations import NOT_JUDGED, Judged, citation_scores
-from eval.reproduction.answering.judged_answers import AnswerRecord
+from eval.reproduction.answering.judged_answers import AnswerRecord, ByName
 from eval.reproduction.experiment import Cell, Table
 from generator.checking.signs import Sign
-
-ByName: TypeAlias = Mapping[str, Sequence[AnswerRecord]]  # the answers of each system
 
 RULES, MODEL = "rules", "model"  # judges
 BY_RULES = "the rules of the citation check"

@@ -1,8 +1,8 @@
 """Records of answers to judged topics: decision, evidence, and sentences with their judgements."""
 
 import asyncio
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, TypedDict
 
 from eval.answer_quality.accepted_strings import contains_accepted
 from eval.answer_quality.citations import Judged
@@ -11,7 +11,6 @@ from eval.reproduction.materials import Materials
 from generator.answers.answer import Sentence
 from generator.pipeline import AskResult
 from generator.tracing.steps import error_text
-from retriever.stages.hits import Hit
 
 
 class SentenceRecord(TypedDict):
@@ -41,13 +40,16 @@ class AnswerRecord(TypedDict):
     sentences: list[SentenceRecord]
 
 
+ByName: TypeAlias = Mapping[str, Sequence[AnswerRecord]]  # the answers of each system
+
+
 async def answer_record(
     asked: AskResult, materials: Materials, relevant: frozenset[str], accepted: Sequence[str] | None
 ) -> AnswerRecord:
     """Judge the sentences of an answer by the rules, and by the language model of the materials if any."""
     answer, hits = asked.answer, asked.result.hits
     sentences = () if answer.abstained else answer.sentences
-    evidence = {hit.passage_id: id_of(hit, materials) for hit in hits}
+    evidence = {hit.passage_id: materials.id_of(hit) for hit in hits}
     cited = {evidence[passage_id] for sentence in sentences for passage_id in sentence.citations}
     judged = await _judged(asked, sentences, materials)
     return {
@@ -107,8 +109,3 @@ def likelihood_of(asked: AskResult) -> float | None:
     """Return the likelihood that the evidence answers, to four places, as in the JSON of an answer."""
     likelihood = asked.result.likelihood
     return None if likelihood is None else round(likelihood, 4)
-
-
-def id_of(hit: Hit, materials: Materials) -> str:
-    """Return the id of a hit in the unit of the index."""
-    return hit.doc_id if materials.collapses else hit.passage_id

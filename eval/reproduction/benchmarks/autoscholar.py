@@ -37,7 +37,7 @@ class AutoScholarRow(BaseModel):
     def _check_pairs(self) -> "AutoScholarRow":
         if self.answer_arxiv_id and len(self.answer_arxiv_id) != len(self.answer):
             raise ValueError(
-                f"{len(self.answer)} titles in answer, but {len(self.answer_arxiv_id)} ids in answer_arxiv_id"
+                f"has {len(self.answer)} titles in answer, and {len(self.answer_arxiv_id)} in answer_arxiv_id"
             )
         return self
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, StringConstraints
 
+from base.terminal.output import shortened
 from eval.errors import BadBenchmark
 
 DATE = re.compile(r"(\d{4})-?(\d{2})-?(\d{2})(?:[T ].*)?")
@@ -69,11 +70,19 @@ def file_in(path: Path, *names: str) -> Path:
     raise BadBenchmark(f"{path} contains no {' or '.join(names)}")
 
 
-def day_of(value: object) -> object:
-    """Parse a day: 20240305, 2024-03-05, with or without a time; other values are returned unchanged."""
+def day_of(value: object) -> date | None:
+    """Parse a day: 20240305, 2024-03-05, with or without a time; "" is None.
+
+    Raises:
+        ValueError: it is no day.
+    """
+    if value is None or value == "":
+        return None
+    if isinstance(value, date):
+        return value
     found = DATE.fullmatch(str(value).strip()) if isinstance(value, str | int) else None
     if not found:
-        return None if value == "" else value
+        raise ValueError(f"{shortened(repr(value))} is not a day, such as 2024-03-05")
     try:
         return date(*map(int, found.groups()))
     except ValueError as error:

@@ -10,7 +10,7 @@ from base.terminal.parameters import PathParameter
 from eval.reproduction.benchmarks import LAYOUTS
 
 
-@click.command("import")
+@click.command("import", short_help="Turn a published benchmark into topics, qrels and papers.")
 @click.argument("layout", type=click.Choice(list(LAYOUTS)), metavar="LAYOUT")
 @click.argument("path", type=PathParameter(exists=True), metavar="PATH")
 @click.option("--out", required=True, type=PathParameter(file_okay=False), help="Folder for the files.")

@@ -17,11 +17,12 @@ from unicodedata import normalize
 from pydantic import ValidationError
 
 from base.amounts import counted
+from base.calls import reason
 from base.files.output_files import check_output, not_written, output_file, write_output
 from eval.errors import BadBenchmark
 from eval.reproduction.benchmarks import LAYOUTS
 from eval.reproduction.benchmarks.benchmark import Benchmark, BenchmarkPaper, BenchmarkQuestion
-from indexer.corpora.papers import Paper, why_invalid
+from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS, Paper
 
 TOPICS, QRELS, PAPERS = "topics.jsonl", "qrels.txt", "papers.jsonl"
 
@@ -68,10 +69,17 @@ def import_benchmark(layout: str, path: Path, out: Path, split: str = "test") ->
 def _check_ids(path: Path, questions: tuple[BenchmarkQuestion, ...]) -> None:
     seen = set[str]()
     for question in questions:
-        if question.query_id.split() != [question.query_id]:
-            raise BadBenchmark(f"{path}: {question.query_id!r} is not a query id: it has white space")
+        if not question.query_id or FORBIDDEN_IN_IDENTIFIERS.search(question.query_id):
+            raise BadBenchmark(
+                f"{path}: {question.query_id!r} is not a query id: it is empty, or contains white space or "
+                "control characters"
+            )
         if question.query_id in seen:
             raise BadBenchmark(f"{path}: {question.query_id} occurs a second time; query ids must be unique")
+        try:
+            _line(_topic(question)).encode()
+        except UnicodeEncodeError:
+            raise BadBenchmark(f"{path}: {question.query_id!r}: the question has a lone surrogate") from None
         seen.add(question.query_id)
     if not questions:
         raise BadBenchmark(f"{path}: it contains no questions")
@@ -85,7 +93,7 @@ def _write_papers(path: Path, papers: Iterator[BenchmarkPaper]) -> set[str]:
             try:
                 checked = Paper.model_validate(paper.record)
             except ValidationError as error:
-                raise BadBenchmark(f"{paper.where}: {why_invalid(error)}") from None
+                raise BadBenchmark(f"{paper.where}: {reason(error)}") from None
             if checked.id in ids:
                 raise BadBenchmark(f"{paper.where}: {checked.id} occurs a second time")
             ids.add(checked.id)

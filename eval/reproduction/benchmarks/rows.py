@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from base.calls import reason
 from base.errors import LibraryMissing
+from base.files.regular_files import open_regular
 from eval.errors import BadBenchmark
 from eval.files import numbered_lines
 from indexer.corpora.readers.jsonl import DECODER
@@ -52,7 +53,7 @@ def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]
             remedy="install it with `make install-hub` (pip: the extra `hub`)",
         ) from None
     try:
-        with ParquetFile(path) as file:
+        with open_regular(path) as opened, ParquetFile(opened) as file:
             columns = [name for name in row.model_fields if name in file.schema_arrow.names]
             batches: Iterable[Any] = file.iter_batches(BATCH, columns=columns)
             rows = (values for batch in batches for values in batch.to_pylist())

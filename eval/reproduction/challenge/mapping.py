@@ -104,6 +104,8 @@ def text_of(path: str | Path, most: int, error: Callable[[str], Exception], dige
         raise error(f"{path} cannot be read: {cause_of(refused)}") from None
     if digest:
         digest.update(content)
+    if b"\0" in content:
+        raise error(f"{path}: a NUL byte; save the file as UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:

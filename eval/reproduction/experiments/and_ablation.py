@@ -25,6 +25,7 @@ from eval.reproduction.experiment import (
     Outcome,
     Panel,
     Record,
+    Seed,
     Table,
     TopicResult,
 )
@@ -61,6 +62,7 @@ class AndAblation(JudgedCall):
             description="Repetitions, with other keywords of the model; without it, other samples.",
         ),
     ] = 10
+    seed: Seed = 0
 
 
 @contextmanager

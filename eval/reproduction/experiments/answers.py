@@ -26,7 +26,7 @@ from eval.accepted import read_accepted
 from eval.qrels import read_qrels
 from eval.reproduction.answering.abstention import QUOTED, REMOVED
 from eval.reproduction.answering.answer_tables import summary
-from eval.reproduction.answering.judged_answers import answer_record, id_of, likelihood_of, without_answer
+from eval.reproduction.answering.judged_answers import answer_record, likelihood_of, without_answer
 from eval.reproduction.experiment import SECONDS, Experiment, JudgedCall, SampleRun, TopicResult
 from eval.reproduction.judged_ids import in_unit_of
 from eval.reproduction.materials import (
@@ -35,8 +35,8 @@ from eval.reproduction.materials import (
     opened_index,
     settings_for,
     settings_of_model,
-    with_llm,
 )
+from eval.reproduction.retrieving import run_name
 from eval.runs import as_written
 from eval.topics import read_topics
 from generator.calls import MOST_EVIDENCE
@@ -136,8 +136,8 @@ async def answers_of_topic(
             continue
         seconds[system] = round(time.perf_counter() - started, 3)
         records[system] = await answer_record(asked, materials, relevant, accepted)
-        ranking = {id_of(hit, materials): hit.score for hit in reversed(asked.result.hits)}
-        rankings[f"{number}-{_file_name(system)}"] = as_written(ranking.items())
+        ranking = {materials.id_of(hit): hit.score for hit in reversed(asked.result.hits)}
+        rankings[f"{number}-{run_name(system)}"] = as_written(ranking.items())
     record: dict[str, Any] = {"relevant": len(relevant), "systems": records}
     if call.removed and relevant:
         record["removed"] = await _without_relevant(materials, relevant, request)
@@ -147,7 +147,7 @@ async def answers_of_topic(
 def systems(call: Answers, settings: Settings) -> dict[str, Settings]:
     """Return the settings of each system by name: quoted sentences, and the models."""
     names = (call.models or (settings.generator.llm.model or "",)) if call.model else ()
-    quoting = with_llm(settings, base_url=None)
+    quoting = settings.with_llm(base_url=None)
     return {QUOTED: quoting, **{name: settings_of_model(settings, name) for name in names}}
 
 
@@ -157,18 +157,14 @@ async def _without_relevant(
     """Return the likelihood of an answer if the relevant papers or passages cannot be found."""
     ids = tuple(sorted(relevant))
     filters = Filters(without_papers=ids) if materials.collapses else Filters(without=ids)
-    settings = with_llm(materials.settings, base_url=None)
+    settings = materials.settings.with_llm(base_url=None)
     asked = await answer_question(materials.index, replace(request, filters=filters), settings)
     return {"likelihood": likelihood_of(asked), "answered": not asked.answer.abstained}
 
 
-def _file_name(system: str) -> str:
-    return "".join(sign if sign.isalnum() or sign in "._" else "-" for sign in system)
-
-
 EXPERIMENT = Experiment(
     "Quality of answers",
-    "SHRAG, section 4 (choice of the language model)",
+    "SHRAG, section 4, choice of the language model",
     Answers,
     answers_of_topic,
     summary,

@@ -14,7 +14,7 @@ others, or the order, rather than the cosines.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Annotated, Any
 
@@ -23,18 +23,26 @@ from pydantic import Field
 
 from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.reproduction.experiment import Cell, Experiment, JudgedCall, Outcome, Record, Table, TopicResult
-from eval.reproduction.materials import Materials, opened_materials
-from eval.reproduction.retrieving import open_topic, retrieve
-from eval.reproduction.variants import run_name
+from eval.means import mean_of_known
+from eval.reproduction.differences import difference_cells, difference_columns
+from eval.reproduction.experiment import (
+    Cell,
+    Documents,
+    Experiment,
+    JudgedCall,
+    Outcome,
+    Record,
+    Table,
+    TopicResult,
+)
+from eval.reproduction.materials import Materials, opened_materials, with_more
+from eval.reproduction.retrieving import open_topic, ranking_of, relevant_in, retrieve, run_name
 from eval.runs import Ranking
-from eval.significance import compare
 from indexer.encoders import Encoder, open_encoder
 from indexer.encoders.local import LocalEncoder
 from indexer.files.schema import StoredPassage
 from indexer.vectors.adding import text_to_encode
 from retriever.search import SearchRequest, open_search, run_stages
-from retriever.stages.stages import computed
 
 FUSION, NEAREST = "fusion, no encoder", "nearest in the whole index"
 LONG = 8_000  # tokens that an encoder must read at once (section 3.4)
@@ -51,9 +59,7 @@ class Encoders(JudgedCall):
             description="Models to compare: names on the hub, or folders; default is the configured one.",
         ),
     ] = ()
-    k: Annotated[
-        int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-    ] = 5
+    k: Documents = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +97,7 @@ def opened(call: Encoders) -> Iterator[EncoderMaterials]:
                 "no encoder is named or configured",
                 remedy=("add --encoder MODEL", "set SHRAG_ENCODER__PROVIDER and SHRAG_ENCODER__MODEL"),
             )
-        given = {each.name: getattr(materials, each.name) for each in fields(materials)}
-        yield EncoderMaterials(**given, encoders=found)
+        yield with_more(EncoderMaterials, materials, encoders=found)
 
 
 async def similarities_of_topic(
@@ -106,19 +111,19 @@ async def similarities_of_topic(
     names = sorted(documents)
     texts = [text_to_encode(documents[name]) or documents[name].title for name in names]
     rankings: dict[str, Ranking] = {run_name(FUSION): retrieved.ranking}
-    records: dict[str, Any] = {FUSION: {"found": _found(retrieved.ranking, relevant)}}
+    records: dict[str, Any] = {FUSION: {"found": relevant_in(retrieved.ranking, relevant)}}
     for model, encoder in materials.encoders.items():
         cosines = dict(zip(names, _cosines(encoder, question, texts), strict=True))
         union = sorted(retrieved.union & cosines.keys(), key=lambda name: (-cosines[name], name))
         rankings[run_name(model)] = [(name, cosines[name]) for name in union[: call.k]]
         records[model] = {
-            "found": _found(rankings[run_name(model)], relevant),
+            "found": relevant_in(rankings[run_name(model)], relevant),
             **_similarity(cosines, relevant),
             **_lengths(encoder, texts),
         }
     if nearest := await _nearest(call, materials, question):
         rankings[run_name(NEAREST)] = nearest
-        records[NEAREST] = {"found": _found(nearest, relevant)}
+        records[NEAREST] = {"found": relevant_in(nearest, relevant)}
     return TopicResult({"relevant": len(relevant), "encoders": records}, rankings)
 
 
@@ -133,17 +138,13 @@ def _cosines(encoder: Encoder, question: str, texts: Sequence[str]) -> list[floa
     return [round(float(each), 6) for each in encoder.encode_passages(texts).astype(np.float64) @ vector]
 
 
-def _found(ranking: Ranking, relevant: frozenset[str]) -> int:
-    return len(relevant.intersection(each for each, _ in ranking))
-
-
 def _similarity(cosines: Mapping[str, float], relevant: frozenset[str]) -> dict[str, float | bool | None]:
     """Return the mean cosines of relevant documents and of others, and whether a relevant one is first."""
     right = [cosine for name, cosine in cosines.items() if name in relevant]
     wrong = [cosine for name, cosine in cosines.items() if name not in relevant]
     return {
-        "relevant": fmean(right) if right else None,
-        "others": fmean(wrong) if wrong else None,
+        "relevant": mean_of_known(right),
+        "others": mean_of_known(wrong),
         "relevant_first": bool(right) and max(right) > max(wrong, default=-1.0),
     }
 
@@ -164,8 +165,7 @@ async def _nearest(call: Encoders, materials: Materials, question: str) -> Ranki
         return []
     request = SearchRequest(question, method="dense", k=call.k, collapse=materials.collapses)
     context = open_search(index, request, materials.settings.retriever)
-    ranking = computed((await run_stages(context)).ranking).cut(call.k)
-    return [(materials.id_of(hit), score) for hit, score in ranking.hits]
+    return ranking_of(await run_stages(context), materials, call.k)
 
 
 def summary(call: Encoders, materials: EncoderMaterials, topics: Sequence[Record]) -> Outcome:
@@ -174,8 +174,8 @@ def summary(call: Encoders, materials: EncoderMaterials, topics: Sequence[Record
     order = Table(
         f"First {call.k} documents of the union of progressive queries, by cosine",
         (
-            *("order", "QSR", "share of relevant documents"),
-            *("difference to fusion", "95 %", "p", "better / same / worse"),
+            *("order", "QSR, %", "share of relevant documents"),
+            *difference_columns("difference to fusion"),
         ),
         tuple(_order_row(name, topics) for name in names),
     )
@@ -210,12 +210,11 @@ def _success(name: str, topics: Sequence[Record]) -> float:
 
 def _order_row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
     shares = _shares(name, topics)
-    test = None if name == FUSION else compare(_shares(FUSION, topics), shares)
     return (
         name,
         _success(name, topics),
         fmean(shares),
-        *(test.as_cells() if test else (None,) * 4),
+        *difference_cells(lambda order: _shares(order, topics), name, FUSION),
     )
 
 
@@ -226,8 +225,8 @@ def _similarity_row(name: str, materials: EncoderMaterials, topics: Sequence[Rec
     lengths = [each for each in records if "longest" in each]
     return (
         name,
-        fmean(right) if right else None,
-        fmean(wrong) if wrong else None,
+        mean_of_known(right),
+        mean_of_known(wrong),
         fmean(right) - fmean(wrong) if right else None,
         100 * fmean(each["relevant_first"] for each in records),
         materials.encoders[name].fingerprint.max_tokens or None,

@@ -15,11 +15,15 @@ Topics without an exclusion are counted and left out.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from statistics import fmean
-from typing import Any
+from typing import Annotated, Any
+from unicodedata import normalize
 
+from pydantic import AfterValidator, ConfigDict, TypeAdapter
+
+from base.amounts import counted
 from base.errors import InvalidCall
 from eval.reproduction.experiment import (
     Cell,
@@ -31,24 +35,26 @@ from eval.reproduction.experiment import (
     Table,
     TopicResult,
 )
-from eval.reproduction.materials import Materials, opened_materials
+from eval.reproduction.materials import Materials, opened_materials, with_more
 from eval.reproduction.question_exclusions import (
     WITHOUT,
     WRITTEN,
     exclusions_of,
-    listed_exclusions,
     without_names,
 )
-from eval.reproduction.retrieving import open_topic, retrieve
-from eval.reproduction.variants import run_name
+from eval.reproduction.retrieving import open_topic, ranking_of, retrieve, run_name
+from eval.reproduction.topic_values import topic_values
 from eval.runs import Ranking
 from eval.significance import compare
 from retriever.constraints.exclusions import ROOM
 from retriever.constraints.parsing import Constraints
 from retriever.question.analysis import analyse_question
 from retriever.search import SearchRequest, open_search, run_stages
-from retriever.stages.stages import computed
 
+PAPERS: TypeAdapter[frozenset[str]] = TypeAdapter(
+    frozenset[Annotated[str, AfterValidator(lambda paper_id: normalize("NFC", paper_id))]],  # as in qrels
+    config=ConfigDict(coerce_numbers_to_str=True),
+)
 CUTOFFS = (5, 10)
 DEFAULT_METHOD = "shrag"
 
@@ -80,14 +86,13 @@ def opened(call: JudgedCall) -> Iterator[ExclusionMaterials]:
         kept = {query_id: of for query_id, of in found.items() if of}
         if not kept:
             raise InvalidCall(f"no topic of {call.topics} has an exclusion, such as 'except X' or 'X가 아닌'")
-        left_out = f"{len(found) - len(kept)} topics without an exclusion are left out."
-        values = {each.name: getattr(usual, each.name) for each in fields(usual)} | {
-            "topics": {query_id: usual.topics[query_id] for query_id in kept},
-            "gaps": (left_out, *usual.gaps),
-        }
-        listed = listed_exclusions(usual.inputs["topics"].content or b"")
-        yield ExclusionMaterials(
-            **values,
+        left_out = f"{counted(len(found) - len(kept), 'topic')} left out: no exclusion."
+        listed = topic_values(usual.inputs["topics"], "excluded", PAPERS)
+        yield with_more(
+            ExclusionMaterials,
+            usual,
+            topics={query_id: usual.topics[query_id] for query_id in kept},
+            gaps=(left_out, *usual.gaps),
             constraints={query_id: constraints for query_id, (_, constraints) in kept.items()},
             kinds={query_id: kind for query_id, (kind, _) in kept.items()},
             excluded={
@@ -141,8 +146,7 @@ async def _by_default_order(materials: Materials, question: str, constraints: Co
         constraints=constraints,
     )
     context = open_search(materials.index, request, materials.settings.retriever)
-    hits = computed((await run_stages(context)).ranking).cut(context.shown).hits
-    return [(materials.id_of(hit), score) for hit, score in hits]
+    return ranking_of(await run_stages(context), materials, CUTOFFS[-1])
 
 
 def _counts(ranking: Ranking, relevant: frozenset[str], excluded: frozenset[str]) -> dict[str, int]:

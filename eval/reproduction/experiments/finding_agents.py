@@ -10,6 +10,7 @@ first five.
 import statistics
 from collections.abc import Mapping, Sequence
 
+from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.reporting import (
@@ -29,6 +30,7 @@ from eval.reproduction.finding.topic import (
     ranking_of,
     resources_of,
 )
+from eval.reproduction.retrieving import run_name
 from eval.significance import compare
 from generator.finding.agents.reranking import rerank
 from generator.finding.state import FindingState
@@ -74,7 +76,7 @@ async def agents_of_topic(
     for name, agents in LEFT_OUT.items():
         found = await find(call, topic, without=agents)
         ids = topic.ids(ranked.known.paper for ranked in found.papers)
-        counts[name], rankings[name.replace(" ", "-")] = topic.counts(ids), ranking_of(ids)
+        counts[name], rankings[run_name(name)] = topic.counts(ids), ranking_of(ids)
         known[name] = len(found.state.papers)
         failures += failures_of(found.step)
         if name == ALL:
@@ -135,7 +137,7 @@ def _reranking_table(before: Sequence[float], after: Sequence[float]) -> Table:
     row = (statistics.fmean(before), statistics.fmean(after), *compare(before, after).as_cells())
     return Table(
         f"Recall of the first {FIRST} of the same {RERANKED} papers",
-        (*ORDERS, "difference", "95 %", "p", "better / same / worse"),
+        (*ORDERS, *difference_columns()),
         (row,),
     )
 

@@ -17,8 +17,10 @@ from eval.reproduction.finding.reporting import (
     finding_notes,
     main_numbers,
     published,
+    published_columns,
 )
 from eval.reproduction.finding.topic import failures_of, find, open_topic, ranking_of
+from eval.reproduction.retrieving import run_name
 
 # F1, recall and precision on AutoScholarQuery, then on SPARBench.
 PUBLISHED = (
@@ -38,14 +40,6 @@ PUBLISHED = (
     ("Qwen 3 32B, brief", 0.38, 0.41, 0.36, 0.24, 0.29, 0.21),
     ("Qwen 3 32B, complex", 0.08, 0.29, 0.05, 0.18, 0.30, 0.12),
 )
-COLUMNS = (
-    "judge",
-    *(
-        f"{measure}, {name}"
-        for name in ("AutoScholarQuery", "SPARBench")
-        for measure in ("F1", "recall", "precision")
-    ),
-)
 
 
 async def judges_of_topic(
@@ -58,7 +52,7 @@ async def judges_of_topic(
         found = await find(call, topic, **JUDGES[judge])
         ids = topic.ids(ranked.known.paper for ranked in found.papers)
         counts[judge] = topic.counts(ids)
-        rankings[judge.replace(", ", "-")] = ranking_of(ids)
+        rankings[run_name(judge)] = ranking_of(ids)
         failures += failures_of(found.step)
     return TopicResult({"judges": counts, "failures": failures}, rankings)
 
@@ -69,7 +63,7 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
     return Outcome(
         (
             compared_table(title, "judge", topics, "judges", list(JUDGES)),
-            published("SPAR, table 6", COLUMNS, PUBLISHED),
+            published("SPAR, table 6", published_columns("judge"), PUBLISHED),
         ),
         notes=(*MEASURES, *finding_notes(materials, topics)),
         main=main_numbers(topics, "judges", {judge: judge for judge in JUDGES}),

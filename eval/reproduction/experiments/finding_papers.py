@@ -9,15 +9,21 @@ a DOI, an arXiv id or a title in common.
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from eval.manifest import sources_record
 from eval.reproduction.experiment import Experiment, Outcome, Record, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.query_lists import FORMS, query_forms, query_list
-from eval.reproduction.finding.reporting import MEASURES, finding_notes, main_numbers, published, score_table
-from eval.reproduction.finding.set_measures import COLUMNS
+from eval.reproduction.finding.reporting import (
+    MEASURES,
+    finding_notes,
+    main_numbers,
+    published,
+    published_columns,
+    score_table,
+)
 from eval.reproduction.finding.topic import (
     FindingTopic,
     failures_of,
@@ -28,6 +34,8 @@ from eval.reproduction.finding.topic import (
     ranking_of,
     resources_of,
 )
+from eval.reproduction.materials import with_more
+from eval.reproduction.retrieving import run_name
 from generator.finding.finding import OpenedSources
 from generator.tracing.steps import Step
 from retriever.calls import SourceNames
@@ -57,7 +65,6 @@ PUBLISHED = (
     ("PaperFinder", 0.0506, 0.8333, 0.0261, 0.0418, 0.1474, 0.0244),
     ("SPAR", 0.3843, 0.4105, 0.3612, 0.3015, 0.3103, 0.2932),
 )
-BENCHMARKS = ("AutoScholarQuery", "SPARBench")
 
 
 class FindingPapers(FindingCall):
@@ -86,8 +93,7 @@ def opened(call: FindingPapers) -> Iterator[SourcesToo]:
     with opened_finding(call) as materials:
         settings = materials.settings
         with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
-            given = {each.name: getattr(materials, each.name) for each in fields(materials)}
-            yield SourcesToo(**given, declared=declared, source_models=models)
+            yield with_more(SourcesToo, materials, declared=declared, source_models=models)
 
 
 async def lists_of_topic(
@@ -108,7 +114,7 @@ async def lists_of_topic(
             lists[FIND_IN_SOURCES] = topic.ids(papers, own_id=False)
             failures += failures_of(elsewhere.step)
     counts = {name: None if ids is None else topic.counts(ids) for name, ids in lists.items()}
-    rankings = {_run_name(name): ranking_of(ids) for name, ids in lists.items() if ids is not None}
+    rankings = {run_name(name): ranking_of(ids) for name, ids in lists.items() if ids is not None}
     return TopicResult({"systems": counts, "failures": failures}, rankings)
 
 
@@ -157,10 +163,6 @@ def _requested(call: FindingPapers, topic: FindingTopic) -> int:
     return call.k if topic.day is None else min(MOST_REQUESTED, DATED * call.k)
 
 
-def _run_name(system: str) -> str:
-    return system.replace(",", "").replace(" ", "-")
-
-
 def _label(source: str) -> str:
     return f"source {source}"
 
@@ -177,9 +179,8 @@ def summary(call: FindingPapers, materials: SourcesToo, topics: Sequence[Record]
     measured = score_table(
         f"Papers found, at most {call.k} for each topic", "system", topics, "systems", names
     )
-    columns = ("system", *(f"{measure}, {name}" for name in BENCHMARKS for measure in COLUMNS[:3]))
     return Outcome(
-        (measured, published("SPAR, table 1", columns, PUBLISHED)),
+        (measured, published("SPAR, table 1", published_columns("system"), PUBLISHED)),
         notes=(*MEASURES, *finding_notes(materials, topics)),
         main=main_numbers(topics, "systems", {FIND: "find-papers", METHOD: "method shrag"}),
     )

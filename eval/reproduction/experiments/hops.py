@@ -16,6 +16,7 @@ from statistics import fmean
 from typing import Any
 
 from eval.measures import evaluate
+from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import (
     SECONDS,
     Experiment,
@@ -26,7 +27,7 @@ from eval.reproduction.experiment import (
     TopicResult,
 )
 from eval.reproduction.materials import Materials
-from eval.reproduction.variants import run_name
+from eval.reproduction.retrieving import ranking_of, run_name
 from eval.runs import Ranking, as_written
 from eval.significance import compare
 from generator.hops.answering import joined_evidence, search_in_hops
@@ -35,7 +36,7 @@ from generator.tracing.steps import Step
 from retriever.question.question_form import question_form
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.second_round import with_second_round
-from retriever.stages.stages import Stages, computed
+from retriever.stages.stages import Stages
 
 METHOD, DEPTH = "shrag", 10
 NEVER, AUTO, ALWAYS = "never", "auto", "always"
@@ -85,8 +86,7 @@ def order_of(treatments: Mapping[str, Any]) -> list[str]:
 
 
 def _ranking(stages: Stages, materials: Materials) -> Ranking:
-    hits = computed(stages.ranking).cut(DEPTH).hits
-    return as_written([(materials.id_of(hit), score) for hit, score in hits])
+    return as_written(ranking_of(stages, materials, DEPTH))
 
 
 async def _by_model(materials: Materials, question: str, alone: Ranking) -> tuple[Ranking, int]:
@@ -100,7 +100,7 @@ async def _by_model(materials: Materials, question: str, alone: Ranking) -> tupl
         return alone, 1
     ranked: dict[str, float] = {}
     for hit in joined_evidence(found, request).hits:
-        ranked.setdefault(hit.doc_id if materials.collapses else hit.passage_id, hit.score)
+        ranked.setdefault(materials.id_of(hit), hit.score)
     return as_written(list(ranked.items())[:DEPTH]), max(1, len(found) - 1)
 
 
@@ -135,7 +135,7 @@ def summary(call: JudgedCall, materials: Materials, topics: Sequence[Record]) ->
             ),
             Table(
                 f"Differences to {NEVER}",
-                ("topics", "treatment", "measure", "difference", "95 %", "p", "better / same / worse"),
+                ("topics", "treatment", "measure", *difference_columns()),
                 tuple(
                     (group, name, measure, *compare(*_pair(name, measure, of)).as_cells())
                     for group, of in groups.items()

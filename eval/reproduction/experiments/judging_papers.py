@@ -15,14 +15,15 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Table, TopicResult
-from eval.reproduction.finding.inputs import THRESHOLD, FindingCall, FindingMaterials, opened_finding
+from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Seed, Table, TopicResult
+from eval.reproduction.finding.inputs import THRESHOLD, FindingMaterials, PapersCall, opened_finding
 from eval.reproduction.finding.judges import JUDGES, RULES, judges_of
 from eval.reproduction.finding.reporting import counts_of, finding_notes, published
 from eval.reproduction.finding.set_measures import SetCounts, set_scores
-from eval.reproduction.finding.topic import FindingTopic, failures_of, find_request, open_topic, resources_of
+from eval.reproduction.finding.topic import FindingTopic, failures_of, open_topic, resources_of
 from generator.finding.agents import ADDITIONS
 from generator.finding.agents.judgement import judge
+from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
@@ -55,7 +56,7 @@ PUBLISHED = (
 )
 
 
-class JudgingPapers(FindingCall):
+class JudgingPapers(PapersCall):
     """The pairs to judge."""
 
     grade: Annotated[
@@ -73,6 +74,7 @@ class JudgingPapers(FindingCall):
         Flag(section=Section.LIMITS),
         Field(ge=1, le=1_000_000, description="Maximum of judged pairs for each topic, sampled."),
     ] = 1_000
+    seed: Seed = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ async def pairs_of_topic(
     replaced: dict[str, int] = {}
     for name in judges_of(materials) if pairs.papers else ():
         step = Step("judging", {})
-        state = await _judged(call, topic, pairs.papers, name, step)
+        state = await _judged(topic, pairs.papers, name, step)
         relevant = [paper_id for paper_id, _ in state.relevant(THRESHOLD)]
         found[name] = SetCounts.of(relevant, pairs.relevant).record()
         if name != RULES:
@@ -133,13 +135,11 @@ async def _pairs(
     )
 
 
-async def _judged(
-    call: JudgingPapers, topic: FindingTopic, papers: Mapping[str, Paper], name: str, step: Step
-) -> FindingState:
+async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, step: Step) -> FindingState:
     """Return a state whose papers are judged by a judge; links between papers do not count."""
     options = dict(JUDGES[name])
     options["without"] = options.get("without", frozenset()) | frozenset(ADDITIONS)
-    request = find_request(call, topic, **options)
+    request = FindRequest(topic.question, **options)
     source = topic.opened.sources[0]
     async with resources_of(topic, request) as resources:
         known = {

@@ -14,13 +14,11 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from base.calls import Flag, Section
 from eval.reproduction.experiment import (
     SECONDS,
+    Documents,
     Experiment,
     JudgedCall,
     Outcome,
@@ -36,13 +34,13 @@ from eval.reproduction.retrieving import (
     keywords_of_model,
     open_topic,
     retrieve,
+    run_name,
     whole_compounds,
 )
 from eval.reproduction.variants import (
     NOTE,
     VARIANTS,
     main_shares,
-    run_name,
     variant_record,
     variants_table,
 )
@@ -56,9 +54,7 @@ MOST = 100  # documents of a single query
 class KeywordAblation(JudgedCall):
     """How many documents."""
 
-    k: Annotated[
-        int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-    ] = 15
+    k: Documents = 15
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,13 +14,12 @@ way costs there.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from base.calls import Flag, Section
+from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     Cell,
+    Documents,
     Experiment,
     JudgedCall,
     Outcome,
@@ -30,17 +29,15 @@ from eval.reproduction.experiment import (
     TopicResult,
 )
 from eval.reproduction.materials import Materials
-from eval.reproduction.retrieving import open_topic, retrieve
+from eval.reproduction.retrieving import open_topic, ranking_of, relevant_in, retrieve, run_name
 from eval.reproduction.shared_words import compared_languages, documents_with_a_word
-from eval.reproduction.variants import run_name
 from eval.runs import Ranking
-from eval.significance import compare, wilson
+from eval.significance import wilson
 from retriever.keywords.choice import KeywordChoice
 from retriever.query_plan import NEAREST
 from retriever.question.analysis import AnalysedQuestion
 from retriever.search import SearchRequest, open_ranking, run_stages
 from retriever.settings import OrderPart
-from retriever.stages.stages import Ranking as Ranked
 from retriever.stages.stages import computed
 
 METHOD, BY_VECTORS = "shrag", "dense"
@@ -75,9 +72,7 @@ STATISTICS, MODEL = "ten queries, keywords of statistics", "ten queries, keyword
 class LexicalGap(JudgedCall):
     """How many documents."""
 
-    k: Annotated[
-        int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-    ] = 10
+    k: Documents = 10
 
 
 async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, question: str) -> TopicResult:
@@ -91,7 +86,7 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
         for name, method in ((VECTORS, BY_VECTORS), (WHOLE, METHOD)):
             asked = SearchRequest(question, method=method, k=call.k, collapse=materials.collapses)
             stages = await run_stages(open_ranking(materials.index, asked, settings))
-            rankings[name] = _hits(call, materials, computed(stages.ranking))
+            rankings[name] = ranking_of(stages, materials, call.k)
     without_model = replace(materials, model=None)
     topics = {STATISTICS: without_model} | ({MODEL: materials} if materials.model else {})
     for name, chosen_by in topics.items():
@@ -102,10 +97,7 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
             "languages": await compared_languages(materials, question, relevant),
             "relevant": len(relevant),
             "sharing": len(sharing),
-            "found": {
-                name: len(relevant.intersection(each for each, _ in ranking))
-                for name, ranking in rankings.items()
-            },
+            "found": {name: relevant_in(ranking, relevant) for name, ranking in rankings.items()},
         },
         {run_name(name): ranking for name, ranking in rankings.items()},
     )
@@ -132,18 +124,13 @@ async def _ranking(call: LexicalGap, materials: Materials, question: str, way: W
     if not way.pairs and stages.keywords:
         own = own_keywords(stages.keywords, computed(stages.question))
         stages = stages.with_keywords(replace(stages.keywords, keywords=own))
-    stages = await run_stages(context, stages)
-    return _hits(call, materials, computed(stages.ranking))
+    return ranking_of(await run_stages(context, stages), materials, call.k)
 
 
 def own_keywords(chosen: KeywordChoice, question: AnalysedQuestion) -> tuple[Any, ...]:
     """Return the keywords that are words of the question, or near spellings of them."""
     own = {token[0] for token in question.tokens} | {near for of in chosen.spellings.values() for near in of}
     return tuple(keyword for keyword in chosen.keywords if own.issuperset(keyword.tokens))
-
-
-def _hits(call: LexicalGap, materials: Materials, ranking: Ranked) -> Ranking:
-    return [(materials.id_of(hit), score) for hit, score in ranking.cut(call.k).hits]
 
 
 def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) -> Outcome:
@@ -167,7 +154,7 @@ def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) ->
                 f"Topics with a relevant document among the first {call.k}",
                 (
                     *("way", "of the gap", "recovered", "% of the gap", "95 % from", "to"),
-                    *("% of the others", "difference, all topics", "95 %", "p", "better / same / worse"),
+                    *("% of the others", *difference_columns("difference, all topics")),
                 ),
                 tuple(_way_row(name, topics, in_gap, outside) for name in names),
             ),
@@ -202,7 +189,6 @@ def _way_row(
 ) -> tuple[Cell, ...]:
     found = sum(topic["found"][name] > 0 for topic in in_gap)
     bounds = [100 * each for each in wilson(found, len(in_gap))] if in_gap else (None, None)
-    test = None if name == WORDS.name else compare(_successes(WORDS.name, topics), _successes(name, topics))
     return (
         name,
         len(in_gap),
@@ -210,7 +196,7 @@ def _way_row(
         100 * found / len(in_gap) if in_gap else None,
         *bounds,
         100 * _share(name, outside) if outside else None,
-        *(test.as_cells() if test else (None,) * 4),
+        *difference_cells(lambda way: _successes(way, topics), name, WORDS.name),
     )
 
 

@@ -18,6 +18,7 @@ from pydantic import Field
 from base.calls import Flag, Section
 from base.terminal.progress_bar import progress_bar
 from eval.measures import score
+from eval.reproduction.differences import difference_cells, difference_columns
 from eval.reproduction.experiment import (
     Cell,
     Experiment,
@@ -32,7 +33,6 @@ from eval.reproduction.miracl.files import PASSAGES, find_files
 from eval.reproduction.miracl.index import made_index
 from eval.reproduction.retrieving import keywords_of_model
 from eval.runs import Ranking, as_written
-from eval.significance import compare
 from eval.units import grades_of_papers
 from indexer.options import interruptible
 from retriever.index import SearchIndex
@@ -76,20 +76,20 @@ class Miracl(ExperimentCall):
         Field(description="Topics and judgements; the published values are for dev."),
     ] = "dev"
     corpus: Annotated[
-        str,
+        str | None,
         Flag(section=Section.PLACE, metavar="FOLDER"),
         Field(description="Folder of miracl-corpus-v1.0-LANG and miracl-v1.0-LANG. Default: the hub's."),
-    ] = ""
+    ] = None
     topics: Annotated[
-        str,
+        str | None,
         Flag(section=Section.PLACE, metavar="FILE"),
         Field(description="Topics that replace the data set's."),
-    ] = ""
+    ] = None
     qrels: Annotated[
-        str,
+        str | None,
         Flag(section=Section.PLACE, metavar="FILE"),
         Field(description="Judgements that replace the data set's."),
-    ] = ""
+    ] = None
 
 
 @contextmanager
@@ -145,7 +145,7 @@ def summary(call: Miracl, materials: Materials, topics: Sequence[Record]) -> Out
     tables = [
         Table(
             f"MIRACL, {call.lang}, {call.split}, by {unit}, {len(topics):,} topics",
-            ("method", *MEASURES, f"difference of {NDCG}", "95 %", "p", "better / same / worse"),
+            ("method", *MEASURES, *difference_columns(f"difference of {NDCG}")),
             tuple(_row(method, unit, topics) for method in methods),
         )
         for unit in (PASSAGE, ARTICLE)
@@ -193,10 +193,9 @@ def _values(measure: str, method: str, unit: str, topics: Sequence[Record]) -> l
 
 
 def _row(method: str, unit: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
-    values = _values(NDCG, method, unit, topics)
-    test = None if method == BASELINE else compare(_values(NDCG, BASELINE, unit, topics), values)
     means = [fmean(_values(measure, method, unit, topics)) for measure in MEASURES]
-    return (method, *means, *(test.as_cells() if test else (None,) * 4))
+    differences = difference_cells(lambda row: _values(NDCG, row, unit, topics), method, BASELINE)
+    return (method, *means, *differences)
 
 
 EXPERIMENT = Experiment(

@@ -9,20 +9,16 @@ English keywords, as the paper does; else one call in the question's language gi
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import Field
-
-from base.calls import Flag, Section
 from base.errors import InvalidCall
-from eval.reproduction.experiment import Experiment, JudgedCall, Outcome, Record, TopicResult
+from eval.reproduction.experiment import Documents, Experiment, JudgedCall, Outcome, Record, TopicResult
 from eval.reproduction.materials import Materials
-from eval.reproduction.retrieving import Retrieved, open_topic, retrieve, whole_compounds
+from eval.reproduction.retrieving import Retrieved, open_topic, retrieve, run_name, whole_compounds
 from eval.reproduction.variants import (
     NOTE,
     VARIANTS,
     main_shares,
-    run_name,
     variant_record,
     variants_table,
 )
@@ -43,9 +39,7 @@ LEAST, MOST = 2, 5  # keywords of each language in the paper's prompts
 class ModelKeywords(JudgedCall):
     """How many documents."""
 
-    k: Annotated[
-        int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-    ] = 15
+    k: Documents = 15
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,11 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
+from eval.answer_quality.judge import judge_name
 from eval.paper_questions import PaperQuestion
 from eval.reproduction.answering.answer_records import answer_record, judged_accuracy, mean_of
 from eval.reproduction.answering.question_materials import QuestionCall, QuestionMaterials, opened_questions
+from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import (
     SECONDS,
     Cell,
@@ -32,7 +34,6 @@ from eval.significance import compare
 from generator.answers.answer import EXTRACTIVE
 from generator.calls import MOST_EVIDENCE
 from generator.pipeline import answer_question
-from generator.prompts import load_prompt
 from generator.ways import make_request, takes
 
 STEPS: Mapping[str, str] = {
@@ -106,7 +107,7 @@ def summary(call: PaperQA, materials: QuestionMaterials, topics: Sequence[Record
     of = {way: [topic["ways"][way] for topic in topics] for way in call.ways}
     tables = [_ways(of), _beside_published(of), _differences(of)]
     if call.model:
-        tables.append(_judged(of, materials.settings.generator.llm.model))
+        tables.append(_judged(of, materials.settings.generator.llm.model or ""))
     seconds = {way: [topic[SECONDS][way] for topic in topics] for way in call.ways}
     times = tuple((way, sum(each) / len(each), sum(each)) for way, each in seconds.items())
     tables.append(Table("Seconds", ("way", "mean of a question", "all questions"), times, timed=True))
@@ -168,23 +169,22 @@ def _differences(of: Mapping[str, Sequence[Record]]) -> Table:
     first, *others = scores
     return Table(
         f"ROUGE-L compared with {first}",
-        ("way", "difference", "95 %", "p", "better / same / worse"),
+        ("way", *difference_columns()),
         tuple((way, *compare(scores[first], scores[way]).as_cells()) for way in others),
     )
 
 
-def _judged(of: Mapping[str, Sequence[Record]], model: str | None) -> Table:
+def _judged(of: Mapping[str, Sequence[Record]], model: str) -> Table:
     def row(way: str, answers: Sequence[Record]) -> tuple[Cell, ...]:
         verdicts = [answer["judged"] for answer in answers]
         counts = (verdicts.count(verdict) for verdict in ("correct", "incorrect", "not judged"))
         return way, *counts, judged_accuracy(answers), PUBLISHED.get(way, NONE)[0]
 
-    versions = (load_prompt("accuracy", language).version for language in ("en", "ko"))
     return Table(
         "Accuracy by a judge",
         ("way", "correct", "incorrect", "not judged", "accuracy", "published"),
         tuple(row(way, answers) for way, answers in of.items()),
-        judge="{}, rubric accuracy.en version {}, accuracy.ko version {}".format(model, *versions),
+        judge=judge_name(model, "accuracy"),
     )
 
 

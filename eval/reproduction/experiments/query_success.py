@@ -14,7 +14,17 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, JudgedCall, Outcome, Record, Table, TopicResult
+from eval.reproduction.experiment import (
+    Cell,
+    Documents,
+    Experiment,
+    JudgedCall,
+    Outcome,
+    Record,
+    Seed,
+    Table,
+    TopicResult,
+)
 from eval.reproduction.materials import Materials
 from eval.reproduction.retrieving import open_topic, retrieve
 from eval.significance import wilson
@@ -30,14 +40,13 @@ LANGUAGES = {"Korean": ("ko",), "English": ("en", "other"), BOTH: ("ko", "en", "
 class QuerySuccess(JudgedCall):
     """The number of documents for each topic, and of topics in the sample."""
 
-    k: Annotated[
-        int, Flag("-k", section=Section.LIMITS), Field(ge=1, le=100, description="Documents for each topic.")
-    ] = 15
+    k: Documents = 15
     sample: Annotated[
         int,
         Flag(section=Section.LIMITS),
         Field(ge=1, le=10_000, description="Sampled topics of each language."),
     ] = 25
+    seed: Seed = 0
 
 
 async def success_of_topic(
@@ -75,14 +84,14 @@ def summary(call: QuerySuccess, materials: Materials, topics: Sequence[Record]) 
                 (
                     "topics",
                     "number",
-                    "QSR",
+                    "QSR, %",
                     "95 % from",
                     "to",
                     "QSR by article",
                     "QSR of the union",
                     "mean union",
                     "sampled",
-                    "QSR of the sample",
+                    "QSR by article of the sample",
                     "published",
                 ),
                 tuple(_row(name, of, sampled[name]) for name, of in by_language.items() if of),

@@ -1,31 +1,32 @@
 """Options and inputs of the experiments on paper finding: judged papers, and days of the questions."""
 
-import gzip
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 
 from base.calls import Flag, Section, reason
 from base.errors import InvalidCall
-from eval.errors import BadBenchmark, BadTopics
-from eval.files import GZIP_MAGIC, numbered_lines
-from eval.reproduction.benchmarks.benchmark import Day
-from eval.reproduction.experiment import JudgedCall
-from eval.reproduction.materials import Input, Materials, opened_materials
+from eval.errors import BadBenchmark
+from eval.files import numbered_lines
+from eval.reproduction.benchmarks.benchmark import day_of
+from eval.reproduction.experiment import JudgedCall, Seed
+from eval.reproduction.materials import Input, Materials, opened_materials, with_more
+from eval.reproduction.topic_values import topic_values
 from generator.finding.calls import FindOptions
-from indexer.corpora.papers import Paper, why_invalid
+from indexer.corpora.papers import Paper
 from indexer.corpora.readers.jsonl import DECODER
 
+DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
 THRESHOLD = FindOptions.model_fields["threshold"].default
 
 
-class FindingCall(JudgedCall):
-    """Options of a search for papers, and of its evaluation."""
+class PapersCall(JudgedCall):
+    """Options of an experiment on judged papers."""
 
     files: ClassVar[tuple[str, ...]] = ("topics", "qrels", "papers")
 
@@ -37,6 +38,11 @@ class FindingCall(JudgedCall):
             "identified by their DOI, arXiv id and title there."
         ),
     ] = None
+
+
+class FindingCall(PapersCall):
+    """Options of an experiment on searches for papers."""
+
     k: Annotated[
         int, Flag("-k", section=Section.FINDING), Field(ge=1, le=500, description="Papers for each topic.")
     ] = 20
@@ -45,6 +51,7 @@ class FindingCall(JudgedCall):
         Flag(section=Section.FINDING),
         Field(ge=0, le=10, description="Rounds of further queries, made from the relevant papers."),
     ] = 1
+    seed: Annotated[Seed, Field(description="Seed of the random choice of further queries.")] = 0
     pure: Annotated[
         bool,
         Flag(section=Section.FINDING),
@@ -61,7 +68,7 @@ class FindingMaterials(Materials):
 
 
 @contextmanager
-def opened_finding(call: FindingCall) -> Iterator[FindingMaterials]:
+def opened_finding(call: PapersCall) -> Iterator[FindingMaterials]:
     """Open the inputs of a call.
 
     Raises:
@@ -76,12 +83,13 @@ def opened_finding(call: FindingCall) -> Iterator[FindingMaterials]:
                 "of papers",
                 remedy="index the papers.jsonl of `experiment import`",
             )
-        given = {each.name: getattr(materials, each.name) for each in fields(materials)}
+        inputs = dict(materials.inputs)
         records: dict[str, Paper] = {}
         if call.papers is not None:
-            given["inputs"] = {**materials.inputs, "papers": Input(call.papers)}
-            records = read_papers(Path(call.papers), given["inputs"]["papers"])
-        yield FindingMaterials(**given, days=days_of(materials.inputs["topics"]), records=records)
+            inputs["papers"] = Input(call.papers)
+            records = read_papers(Path(call.papers), inputs["papers"])
+        days = topic_values(inputs["topics"], "date", DAY)
+        yield with_more(FindingMaterials, materials, inputs=inputs, days=days, records=records)
 
 
 def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
@@ -91,39 +99,8 @@ def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:
         try:
             paper = Paper.model_validate(DECODER.decode(line))
         except ValidationError as error:
-            raise BadBenchmark(f"{path}:{number}: {why_invalid(error)}") from None
+            raise BadBenchmark(f"{path}:{number}: {reason(error)}") from None
         except (ValueError, RecursionError) as error:
             raise BadBenchmark(f"{path}:{number}: not JSON ({error})") from None
         papers[paper.id] = paper
     return papers
-
-
-class DatedTopic(BaseModel):
-    """The id and the day of a topic."""
-
-    query_id: str | int
-    date: Day = None
-
-
-DATED = TypeAdapter(DatedTopic)
-
-
-def days_of(topics: Input) -> dict[str, date]:
-    """Return the days of topics in JSON lines, their key `date`; raises BadTopics with file and line.
-
-    They are read from the copy of the bytes, since a pipe can be read only once.
-    """
-    content = Path(topics.path).read_bytes() if topics.content is None else topics.content
-    if content[:2] == GZIP_MAGIC:
-        content = gzip.decompress(content)
-    days: dict[str, date] = {}
-    for number, line in enumerate(content.decode("utf-8-sig").split("\n"), 1):
-        if '"date"' not in line or not line.lstrip().startswith("{"):
-            continue
-        try:
-            topic = DATED.validate_python(DECODER.decode(line))
-        except ValidationError as error:
-            raise BadTopics(f"{topics.path}:{number}: {reason(error)}") from None
-        if topic.date:
-            days[str(topic.query_id)] = topic.date
-    return days

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from eval.reproduction.differences import NONE, difference_columns
 from eval.reproduction.experiment import Cell, Record, Table
 from eval.reproduction.finding.inputs import FindingMaterials
 from eval.reproduction.finding.set_measures import COLUMNS, SetCounts, SetScores, set_scores
@@ -11,7 +12,8 @@ MEASURES = (
     "F1: harmonic mean of mean recall and mean precision, as in SPAR. Mean F1: mean over the questions.",
     "Mean precision is over the questions with papers, all others over all questions. –: no valid value.",
 )
-COMPARED = ("difference of mean F1", "95 %", "p", "better / same / worse")
+BENCHMARKS = ("AutoScholarQuery", "SPARBench")
+COMPARED = difference_columns("difference of mean F1")
 
 
 def counts_of(topics: Sequence[Record], part: str, name: str) -> list[SetCounts]:
@@ -42,7 +44,7 @@ def compared_table(title: str, kind: str, topics: Sequence[Record], part: str, n
     """
     scored = score_table(title, kind, topics, part, names)
     rows = (
-        (*row, *(_difference(topics, part, names[0], name) if name != names[0] else (None,) * len(COMPARED)))
+        (*row, *(_difference(topics, part, names[0], name) if name != names[0] else NONE))
         for row, name in zip(scored.rows, names, strict=True)
     )
     return Table(title, (*scored.columns, *COMPARED), tuple(rows))
@@ -51,7 +53,7 @@ def compared_table(title: str, kind: str, topics: Sequence[Record], part: str, n
 def _difference(topics: Sequence[Record], part: str, first: str, name: str) -> tuple[Cell, ...]:
     both = [topic for topic in topics if topic[part].get(first) and topic[part].get(name)]
     pairs = [[each.f1 or 0.0 for each in counts_of(both, part, run)] for run in (first, name)]
-    return compare(*pairs).as_cells() if both else (None,) * len(COMPARED)
+    return compare(*pairs).as_cells() if both else NONE
 
 
 def main_numbers(topics: Sequence[Record], part: str, names: Mapping[str, str]) -> dict[str, float]:
@@ -64,6 +66,11 @@ def main_numbers(topics: Sequence[Record], part: str, names: Mapping[str, str]) 
             if value is not None:
                 found[f"{measure.capitalize()}, {text}"] = value
     return found
+
+
+def published_columns(kind: str) -> tuple[str, ...]:
+    """Return the columns of a published table with the set measures of both benchmarks of SPAR."""
+    return (kind, *(f"{measure}, {name}" for name in BENCHMARKS for measure in COLUMNS[:3]))
 
 
 def published(title: str, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Table:

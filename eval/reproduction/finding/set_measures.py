@@ -4,10 +4,11 @@ SPAR prints one F1 for a benchmark. In its table 1 it is the harmonic mean of th
 (.3612 and .4105 give .3843), so of means over questions. The mean of each question's F1 is another value.
 """
 
-import statistics
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Self
+
+from eval.means import mean_of_known
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +75,11 @@ COLUMNS = ("F1", "recall", "precision", "mean F1", "questions with papers")
 
 def set_scores(counts: Sequence[SetCounts]) -> SetScores:
     """Average the counts of questions, weighting each question equally."""
-    precision = _mean(each.precision for each in counts)
-    recall = _mean(each.recall for each in counts)
+    precision = mean_of_known(each.precision for each in counts)
+    recall = mean_of_known(each.recall for each in counts)
     return SetScores(
         harmonic_mean(precision, recall),
-        _mean(each.f1 for each in counts),
+        mean_of_known(each.f1 for each in counts),
         recall,
         precision,
         sum(each.retrieved > 0 for each in counts),
@@ -95,8 +96,3 @@ def harmonic_mean(precision: float | None, recall: float | None) -> float | None
 def recall_at(k: int, ranked: Sequence[str], relevant: Collection[str]) -> float:
     """Return the share of the relevant papers among the first k."""
     return len(set(ranked[:k]).intersection(relevant)) / len(relevant)
-
-
-def _mean(values: Iterable[float | None]) -> float | None:
-    valid = [value for value in values if value is not None]
-    return statistics.fmean(valid) if valid else None

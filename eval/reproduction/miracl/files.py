@@ -64,7 +64,12 @@ def qrels_name(language: str, split: str) -> str:
 
 
 def find_files(
-    language: str, split: str, *, folder: str = "", topics: str = "", qrels: str = ""
+    language: str,
+    split: str,
+    *,
+    folder: str | None = None,
+    topics: str | None = None,
+    qrels: str | None = None,
 ) -> MiraclFiles:
     """Find the files below `folder`, or download them without it; `topics` and `qrels` replace those there.
 

@@ -149,8 +149,7 @@ def _name(tex: str, *, own: bool) -> str:
     parts = [text_of(part, ligatures=not own) for part in _split(tex, COMMA)]
     if len(parts) == NAME_WITH_PARTS:
         parts = [parts[0], parts[2], parts[1]]
-    name = ", ".join(filter(None, parts))
-    return name if own else person_named(name)
+    return person_named(", ".join(filter(None, parts)))
 
 
 def _keywords(fields: dict[str, str], *, own: bool) -> list[str]:

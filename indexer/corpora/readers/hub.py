@@ -1,6 +1,6 @@
 """Corpora on the Hugging Face hub: `hub:OWNER/NAME/FOLDER`. Requires the optional extra `hub`.
 
-Only such a path opens a connection, through the library `datasets`, which is only imported here.
+Such a path opens a connection, through the library `datasets`, which is only imported here.
 
 Each row is converted to a JSON line, and read like a line of a file. JSON lines are fetched as text, because
 the library's JSON reader guesses a type for each key (it changes dates) and rejects the whole file for one

@@ -1,14 +1,24 @@
 """Records of OAI-PMH responses (version 2.0): a header with the identifier, and the metadata in a format."""
 
+import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
+from indexer.corpora.papers import FORBIDDEN_IN_IDENTIFIERS
 from indexer.corpora.readers.items import DeadLetter, Item, admitted
 from indexer.corpora.readers.streams import Stream
 from indexer.corpora.readers.xml_records import elements_named, start_of, text_in
 
 RECORD = "record"
+
+
+def paper_id(identifier: str) -> str:
+    """Return the id of a record's paper: its identifier, composed, with white space as %20."""
+    return FORBIDDEN_IN_IDENTIFIERS.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode()),
+        unicodedata.normalize("NFC", identifier),
+    )
 
 
 def is_deleted(record: Element) -> bool:

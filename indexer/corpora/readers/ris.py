@@ -114,7 +114,7 @@ def _names(values: Sequence[str], *, own: bool) -> list[str]:
     """Return the names; a comma at the end, which keeps a name whole, is removed."""
     names = values if own else [name for value in values for name in value.split(";")]
     whole = filter(None, (name.strip().removesuffix(",").strip() for name in names))
-    return list(whole) if own else list(map(person_named, whole))
+    return list(map(person_named, whole))
 
 
 def _keywords(record: TaggedRecord, *, own: bool) -> list[str]:

@@ -11,6 +11,7 @@
 | versions/000001/ | a published version, or local files of it |
 | dead-letters/000001.jsonl | invalid records of its corpus |
 | sources.bin | the files that the current version was made of |
+| harvest/ | harvested records of repositories (`indexer/harvesting/`) |
 | clearing.json | exists while a version is published and its predecessors are not all pruned |
 | writer.lock | locked while a version is built |
 | holder | the name of this folder as a holder of leases in a cluster |
@@ -56,7 +57,7 @@ NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, PARTS)
 NAME = re.compile(r"[A-Za-z0-9가-힣][A-Za-z0-9가-힣._-]{0,63}")
 # Own files below HOME/NAME, including temporary files of killed processes, and in versions/.
 OURS = re.compile(
-    r"versions|building|encoded|dead-letters|writer\.lock|(CURRENT|clearing\.json|holder|sources\.bin)"
+    r"versions|building|encoded|dead-letters|harvest|writer\.lock|(CURRENT|clearing\.json|holder|sources\.bin)"
     rf"|\.(CURRENT|clearing\.json|holder)\.[0-9a-f]+|{TEMPORARY.pattern}"
 )
 VERSION = re.compile(r"[0-9]{6,}")
@@ -103,6 +104,11 @@ class BuildFolder:
     def versions(self) -> Path:
         """The folder of the published versions."""
         return self.path / "versions"
+
+    @property
+    def harvest(self) -> Path:
+        """The folder of harvested records."""
+        return self.path / "harvest"
 
     def version_path(self, version: int) -> Path:
         """Return the folder of a version."""
@@ -153,7 +159,7 @@ class BuildFolder:
     def discard(self, *, with_index: bool) -> None:
         """Remove the unfinished build, and the whole folder if it contains nothing else."""
         shutil.rmtree(self.building, ignore_errors=True)
-        if with_index and not self.encoded.exists() and not self.strays():
+        if with_index and not (self.encoded.exists() or self.harvest.exists() or self.strays()):
             self.remove()
 
     def remove(self) -> None:
@@ -187,6 +193,10 @@ class BuildFolder:
     def is_unfinished(self) -> bool:
         """Check whether there is an interrupted or running build."""
         return (self.building / PLAN).exists()
+
+    def is_begun(self) -> bool:
+        """Check whether there is an interrupted or running build or harvest."""
+        return self.is_unfinished() or self.harvest.is_dir()
 
     def passages_committed(self) -> int | None:
         """Return the number of passages committed by the build in this folder; None if unknown."""

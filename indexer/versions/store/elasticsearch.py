@@ -452,7 +452,7 @@ class ElasticsearchStore(IndexStore):
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or an unfinished first build."""
-        if not self.local.is_unfinished() and not self._metas():
+        if not self.local.is_begun() and not self._metas():
             self.require_current()
         self.local.refuse_strays()
         with self.held(), map_write_errors(self.name):

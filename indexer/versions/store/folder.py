@@ -394,7 +394,7 @@ class FolderStore(IndexStore):
 
     def delete(self) -> None:
         """Remove the index with all of its versions, or an unfinished first build."""
-        if not self.local.is_unfinished():
+        if not self.local.is_begun():
             self._require_versions()
         with self.held(), map_write_errors(self.name):
             self.local.remove()

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http import HTTPStatus
-from importlib.metadata import PackageNotFoundError, version
 from math import inf
 from urllib.parse import quote, quote_plus, urlsplit
 
@@ -21,6 +20,7 @@ import httpx
 from base.amounts import plain
 from base.net.backoff import TRANSIENT_STATUSES, growing_pauses, retry_after_s
 from base.net.http_client import BOUND, CONNECT_S, BoundedTransport
+from base.net.user_agent import user_agent
 from base.untrusted import message_in, one_line
 from retriever.sources.web.settings import WebSettings
 
@@ -131,7 +131,7 @@ class WebClient:
         """Create a client, which connects when needed; `transport` replaces the network."""
         self._settings = settings
         self._headers = {
-            "User-Agent": _user_agent(settings.contact),
+            "User-Agent": user_agent(settings.contact),
             "Accept-Encoding": "identity",
             **headers,
         }
@@ -257,11 +257,3 @@ def _why(error: Exception) -> str:
             return "it cannot be reached in time"
         case _:
             return f"it cannot be reached: {error}"
-
-
-def _user_agent(contact: str) -> str:
-    try:
-        number = version("shrag")
-    except PackageNotFoundError:
-        number = "0"
-    return f"shrag/{number} ({contact if '://' in contact else f'mailto:{contact}'})"

@@ -1,29 +1,20 @@
 """Settings that all services on the network share."""
 
-import re
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
 from base.net.unencrypted_secrets import refuse_plain_http
+from base.net.user_agent import valid_contact
 from indexer.settings import BaseUrl, HeaderKey
 from retriever.sources.settings import SourceSettings
-
-CONTACT = re.compile(r"[\x21-\x7e]+@[\x21-\x7e]+|https?://[\x21-\x7e]+")
-
-
-def _contact(value: str) -> str:
-    if not CONTACT.fullmatch(value):
-        raise ValueError("a contact must be an e-mail address or a web address")
-    return value
-
 
 # A service with another default keeps these checks.
 Key = HeaderKey
 Address = Annotated[BaseUrl, Field(description="address of the service")]
 Contact = Annotated[
     str,
-    AfterValidator(_contact),
+    AfterValidator(valid_contact),
     Field(description="e-mail or web address of the operator; sent with every request"),
 ]
 Seconds = Annotated[float, Field(gt=0, le=600, description="seconds for one request")]

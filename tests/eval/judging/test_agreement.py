@@ -2,8 +2,9 @@
 
 import pytest
 
-from eval.judging.agreement import agreements, cohens_kappa, percent
+from eval.judging.agreement import agreements, percent
 from eval.judging.records import Assessment
+from eval.kappa import cohens_kappa
 
 # Both say relevant 20 times, the first alone 5, the second alone 10, neither 15 times. 35 of 50 are equal,
 # p_o = .7; p_e = .5 · .6 + .5 · .4 = .5, so kappa = .2 / .5 = .4.

@@ -182,6 +182,7 @@ def change(folder, name, before, after):
         ("assessments/kim.jsonl", '"P1"', '"P9"'),
         ("assessments/kim.jsonl", '"grade":2', '"grade":9'),
         ("calls.jsonl", '"step"', '"stop"'),
+        ("calls.jsonl", '"places"', '"moved"'),
         ("questions.jsonl", '"seed"', '"none"'),
     ],
 )
@@ -191,6 +192,19 @@ def test_damage_is_named_by_file_and_line(folder, name, before, after):
     Results.of(Benchmark(folder))
     change(folder, name, before, after)
     with pytest.raises(BadBenchmark, match=f"{name}:1: "):
+        Results.of(Benchmark(folder))
+
+
+def test_a_damaged_threshold_is_named_by_file_and_line(folder):
+    judge(folder, "coarse", {1: 0.5})
+    change(folder, "calls.jsonl", '"threshold":', '"threshold":1')
+    with pytest.raises(BadBenchmark, match=r"calls\.jsonl:2: .*threshold"):
+        Results.of(Benchmark(folder))
+
+
+def test_assessments_that_cannot_be_read_are_not_left_out(folder):
+    (folder / "assessments").symlink_to("assessments")
+    with pytest.raises(BadBenchmark, match="assessments"):
         Results.of(Benchmark(folder))
 
 

@@ -94,7 +94,7 @@ def test_topics_without_a_relevant_paper_are_asked_and_declined(run, tmp_path):
     assert (first["relevant"], first["systems"][QUOTED]["answered"]) == (1, True)
     assert (second["relevant"], second["systems"][QUOTED]["answered"]) == (0, False)
     cells = list(row_of(tmp_path, "Likelihood of an answer, and risk of the answers", QUOTED).values())
-    assert cells[1:] == ["1.00", "0.2500", "0.2500", "0.5000", "0.0000"]  # AURC: mean of 0 and 1/2
+    assert cells[1:] == ["1.0000", "0.2500", "0.2500", "0.5000", "0.0000"]  # AURC: mean of 0 and 1/2
 
 
 def test_evidence_and_accepted_strings_are_counted(run, tmp_path):

@@ -88,6 +88,7 @@ def test_questions_are_read_by_the_columns_of_the_mapping(tmp_path):
         ("No,질문,References\nQ1, ,b\n", ":2: ", "Q1"),
         ('No,질문,References\nQ1,"a" b,c\n', ":2: ", "table"),
         ("No,질문,References\n", ": ", "no questions"),
+        ("No,질문,References\nQ\0,a,b\n", ": ", "NUL"),
     ],
 )
 def test_an_invalid_row_is_an_error_with_file_and_line(tmp_path, content, where, named):

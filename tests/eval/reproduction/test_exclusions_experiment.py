@@ -1,7 +1,6 @@
 """The experiment exclusions: exclusions in questions, NOT clauses, and excluded papers among the first."""
 
 import asyncio
-import gzip
 from pathlib import Path
 
 import click
@@ -25,7 +24,6 @@ from eval.reproduction.question_exclusions import (
     WITHOUT,
     WRITTEN,
     exclusions_of,
-    listed_exclusions,
     without_names,
 )
 from retriever.constraints.parsing import Constraints
@@ -64,13 +62,6 @@ def test_the_words_of_an_exclusion_are_left_out_of_the_question():
     assert found
     _, constraints = found
     assert constraints.remaining("How long can a camel go without water?") == "How long can a camel go ?"
-
-
-def test_excluded_papers_are_listed_in_the_topics():
-    lines = b'{"query_id": "a", "excluded": ["P1", 2]}\n{"_id": "b"}\n\n'
-    listed = {"a": {"P1", "2"}, "b": set()}
-    assert listed_exclusions(lines) == listed_exclusions(gzip.compress(lines)) == listed
-    assert listed_exclusions("q\t논문\n".encode()) == {}
 
 
 def test_not_is_joined_to_each_query():
@@ -121,6 +112,14 @@ def test_topics_without_an_exclusion_are_counted(materials):
     with context, opening as inputs:
         assert list(inputs.topics) == ["F21"]
         assert inputs.notes()[0].startswith("1 topic")
+
+
+def test_excluded_papers_may_be_listed_in_the_topics(materials):
+    question = BELLS.strip().split("\t")[1]
+    topics = f'{{"_id": "F21", "text": "{question}", "excluded": ["HELD-BEL-06", 2]}}\n'
+    context, opening = materials(topics, "F21 0 HELD-BEL-05 2\n")
+    with context, opening as inputs:
+        assert inputs.excluded == {"F21": {"HELD-BEL-06", "2"}}
 
 
 def test_topics_that_exclude_nothing_are_refused(materials):

@@ -21,6 +21,7 @@ from eval.significance import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
 from tests.fixture_model import fixture_model
+from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import build
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -159,6 +160,19 @@ def test_keywords_of_a_model_differ_between_repetitions(call, model, tmp_path):
     language_model = manifest_of(tmp_path / "made")["language model"]
     assert language_model["model"] == "fixture"
     assert language_model["prompts"]["keywords.ko"] >= 1
+
+
+def test_keywords_of_statistics_in_place_of_unusable_replies_are_noted(call, tmp_path, monkeypatch):
+    class Nonsense(Handler):
+        def post(self):
+            self.answer(200, {"choices": [{"message": {"role": "assistant", "content": "no JSON"}}]})
+
+    with serving(Nonsense) as address:
+        monkeypatch.setenv("SHRAG_LLM__BASE_URL", address)
+        monkeypatch.setenv("SHRAG_LLM__MODEL", "nonsense")
+        made = call("query-success", TOPICS, QRELS, "--model", "--out", tmp_path)
+    assert "35 of 35 topics have keywords of statistics" in made.output
+    assert '"unusable_keywords": 1' in (tmp_path / "topics.jsonl").read_text()
 
 
 def test_an_experiment_about_a_model_requires_one(failed, tmp_path):
@@ -316,7 +330,7 @@ def test_topics_without_relevant_judgements_are_left_out_and_counted(call, faile
     topics.write_text("1\tthermal runaway\n2\tmethane of rice paddies\n3\tanything\n")
     qrels.write_text("1 0 SAMPLE-BAT-001 1\n2 0 SAMPLE-AGR-001 0\n")
     made = call("query-success", topics, qrels, "--out", tmp_path / "made")
-    assert "2 topics without a relevant judgement" in made.stderr
+    assert "2 topics left out" in made.stderr
     qrels.write_text("2 0 SAMPLE-AGR-001 0\n")
     failed(InvalidCall, "query-success", topics, qrels, "--out", tmp_path / "other")
 
@@ -364,6 +378,49 @@ def test_results_that_were_changed_after_the_run_are_named(call, tmp_path):
         assert "report.md cannot be read" in compared.output
 
 
+def test_a_manifest_cannot_name_files_elsewhere_or_of_any_size(call, failed, tmp_path, monkeypatch):
+    made = tmp_path / "made"
+    call("query-success", TOPICS, QRELS, "--out", made)
+    manifest = manifest_of(made)
+    with (made / "huge").open("wb") as file:
+        file.truncate(6_000_000_000)
+    manifest["results"] |= {"huge": "", "a\0b": "", "../other": ""}
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    changed = call("diff", made, made).output.splitlines()
+    named = ("huge is larger", r"a\x00b cannot be read", "../other is not in the folder")
+    assert all(line.startswith(f"{made}: {name}") for name, line in zip(named, changed[:3], strict=True))
+    manifest["inputs"]["topics"] |= {"copied_to": None, "path": "a\0b"}
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    assert "topics" in failed(InvalidCall, "repeat", made).what
+
+
+def test_main_numbers_of_another_type_are_a_difference_of_the_results(call, tmp_path):
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest_of(tmp_path) | {"main": [1]}))
+    assert call("repeat", tmp_path).exit_code == 1
+
+
+def test_a_question_that_cannot_be_searched_is_named_by_its_topic(failed, tmp_path):
+    (tmp_path / "topics").write_text("S01\t논물 관리\nS02\t" + "a" * 30_000)
+    assert "S02" in str(
+        failed(BadTopics, "query-success", tmp_path / "topics", QRELS, "--out", tmp_path / "x")
+    )
+
+
+def test_damaged_kept_topics_are_repeated(call, failed, tmp_path, monkeypatch):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    call("query-success", TOPICS, QRELS, "--out", whole)
+    with monkeypatch.context() as patch:
+        patch.setattr("eval.reproduction.folder.as_page", lambda *_: 1 / 0)
+        failed(ZeroDivisionError, "query-success", TOPICS, QRELS, "--out", parts)
+    kept = (parts / "kept.jsonl").read_text()
+    (parts / "kept.jsonl").write_text(
+        kept.replace('"relevant":2', '"relevant":3').replace('"progressive":', '"../../progressive":', 3)
+    )
+    assert call("query-success", TOPICS, QRELS, "--out", parts).exit_code == 0
+    assert manifest_of(parts)["results"] == manifest_of(whole)["results"]
+
+
 def test_an_interrupted_experiment_resumes_with_the_same_results(call, failed, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     call("query-success", TOPICS, QRELS, "--out", whole)
@@ -384,6 +441,22 @@ def test_an_interrupted_experiment_resumes_with_the_same_results(call, failed, t
     assert not (parts / "kept.jsonl").exists()
     for file in ("topics.jsonl", "runs/progressive.trec"):
         assert (parts / file).read_bytes() == (whole / file).read_bytes()
+
+
+def test_results_of_an_earlier_run_are_removed_unless_somebody_changed_them(call, tmp_path, monkeypatch):
+    found, runs = experiments()["query-success"], ["old", "edited"]
+
+    async def topic(*arguments):
+        result = await found.topic(*arguments)
+        return replace(result, rankings=dict.fromkeys(runs, result.rankings["progressive"]))
+
+    changed = {"query-success": replace(found, topic=topic)}
+    monkeypatch.setattr("eval.reproduction.running.experiments", lambda: changed)
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    (tmp_path / "runs" / "edited.trec").write_text("mine")
+    runs[:] = ["new"]
+    call("query-success", TOPICS, QRELS, "--out", tmp_path)
+    assert {file.name for file in (tmp_path / "runs").iterdir()} == {"new.trec", "edited.trec"}
 
 
 def test_topics_kept_with_other_options_are_not_mixed(call, failed, tmp_path, monkeypatch):

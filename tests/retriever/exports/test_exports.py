@@ -7,13 +7,14 @@ import re
 from typing import Any
 
 import pytest
+import rispy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from retriever.errors import BadFilter
 from retriever.exports import export_named, export_names
-from tests.hostile import TEXTS, VALUES
 from tests.retriever import reading_exports as reading
+from tests.retriever.hostile_records import HOSTILE, RECORD
 
 READERS = {
     "rispy": ("ris", reading.by_rispy),
@@ -53,11 +54,20 @@ RECORDS: list[dict[str, Any]] = [
 ]
 
 
+SPLIT = {"곽소율": "곽, 소율", "남궁민재": "남궁, 민재"}  # in the formats that split names
+
+
 @pytest.mark.parametrize("reader", READERS)
 def test_title_authors_year_journal_and_doi_come_back(reader):
     name, read = READERS[reader]
+    expected = [reading.as_given(record) for record in RECORDS]
+    if name != "csv":
+        expected = [
+            paper._replace(authors=tuple(SPLIT.get(author, author) for author in paper.authors))
+            for paper in expected
+        ]
 
-    assert read(reading.written(name, RECORDS)) == [reading.as_given(record) for record in RECORDS]
+    assert read(reading.written(name, RECORDS)) == expected
 
 
 @pytest.mark.parametrize("name", export_names())
@@ -76,12 +86,72 @@ def test_a_format_that_is_not_there_is_named_with_those_that_are():
         export_named("endnote")
 
 
-def test_a_korean_name_with_a_space_stays_whole():
-    record = {"id": "A", "title": "t", "authors": ["남궁 민재"]}
+NAMES = {
+    "id": "A",
+    "title": "t",
+    "authors": ["남궁 민재", "Ludwig van der Berg", "Martin Luther King Jr.", "World Health Organization"],
+}
 
-    assert "AU  - 남궁 민재,\r\n" in reading.written("ris", [record])
-    assert reading.by_pybtex(reading.written("bibtex", [record]))[0].authors == ("남궁 민재",)
-    assert reading.by_citeproc(reading.written("csl-json", [record]))[0].authors == ("남궁 민재",)
+
+def test_names_in_ris_are_family_given_and_suffix():
+    authors = [line for line in reading.written("ris", [NAMES]).split("\r\n") if line.startswith("AU")]
+
+    assert authors == [
+        "AU  - 남궁, 민재",
+        "AU  - van der Berg, Ludwig",
+        "AU  - King, Martin Luther, Jr.",
+        "AU  - World Health Organization,",
+    ]
+
+
+def test_names_in_bibtex_are_read_as_their_parts():
+    (entry,) = reading.bibliography(reading.written("bibtex", [NAMES])).entries.values()
+
+    assert [
+        (
+            person.prelast_names,
+            person.last_names,
+            person.first_names,
+            person.middle_names,
+            person.lineage_names,
+        )
+        for person in entry.persons["author"]
+    ] == [
+        ([], ["남궁"], ["민재"], [], []),
+        (["van", "der"], ["Berg"], ["Ludwig"], [], []),
+        ([], ["King"], ["Martin"], ["Luther"], ["Jr."]),
+        ([], ["{World Health Organization}"], [], [], []),
+    ]
+
+
+def test_names_in_csl_json_are_parts_or_literal():
+    (item,) = json.loads(reading.written("csl-json", [NAMES]))
+
+    assert item["author"] == [
+        {"family": "남궁", "given": "민재"},
+        {"family": "Berg", "given": "Ludwig", "non-dropping-particle": "van der"},
+        {"family": "King", "given": "Martin Luther", "suffix": "Jr."},
+        {"literal": "World Health Organization"},
+    ]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"volume": 7, "issue": "2", "pages": "101–118"},
+        {"volume": "7", "number": 2, "page": "101--118"},
+        {"volume": "7", "issue": 2, "first_page": "101", "last_page": "118"},
+    ],
+)
+def test_volume_issue_and_pages_are_exported(keys):
+    record = {"id": "A", "title": "t", "journal": "J", **keys}
+    (ris,) = rispy.loads(reading.written("ris", [record]))
+    (bibtex,) = reading.bibliography(reading.written("bibtex", [record])).entries.values()
+    (csl,) = json.loads(reading.written("csl-json", [record]))
+
+    assert [ris[key] for key in ("volume", "number", "start_page", "end_page")] == ["7", "2", "101", "118"]
+    assert [bibtex.fields[key] for key in ("volume", "number", "pages")] == ["7", "2", "101--118"]
+    assert [csl[key] for key in ("volume", "issue", "page")] == ["7", "2", "101-118"]
 
 
 @pytest.mark.parametrize("first", [0, 1])
@@ -89,50 +159,6 @@ def test_a_key_of_the_corpus_is_in_the_same_column_whichever_record_has_it(first
     records = [{"id": "A", "title": "t", "score": 7}, {"id": "B", "title": "u"}]
     rows = list(csv.DictReader(io.StringIO(reading.written("csv", [records[first], records[1 - first]]))))
     assert {row["title"]: row["further"] for row in rows} == {"t": '{"score": 7}', "u": ""}
-
-
-# Whatever a record holds: values of any type, and texts that the formats would obey.
-HOSTILE = (
-    "ER  - ",
-    "x\r\nER  - \r\nTY  - JOUR\r\nTI  - injected",
-    "x\u2028ER  - \x85TY  - JOUR\x0bTI  - injected",
-    "TY  - JOUR",
-    "}",
-    "{{{",
-    "}, author = {injected}}\n@article{injected, title={x}",
-    "\\input{/etc/passwd}",
-    "\\",
-    "$x_2^{a}$ % comment",
-    '"# @string{a = "b"}',
-    '=HYPERLINK("http://example.org")',
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "\t=1+1",
-    "\r=1+1",
-    "＝1+1",
-    '"=1+1',
-    "a\x00b\x1b[31m\x9b",
-    "a, b, c, d",
-    "and",
-    "Kim and Lee",
-    "others",
-    ",",
-    "\ud800",
-    "\ufeff\ufffe",
-    "<b>&amp;</b>]]>",
-)
-FIELDS = ("title", "title2", "abstract", "journal", "publisher", "doi", "url", "lang", "doc_id", "further")
-NAMES = st.sampled_from(HOSTILE) | TEXTS
-RECORD = st.fixed_dictionaries(
-    {"id": st.text(st.characters(exclude_categories=("Z", "C")), min_size=1, max_size=20)},
-    optional={
-        **dict.fromkeys(FIELDS, NAMES | st.sampled_from(VALUES)),
-        "authors": st.lists(NAMES, max_size=4) | st.sampled_from(VALUES),
-        "keywords": st.lists(NAMES, max_size=4) | st.sampled_from(VALUES),
-        "year": st.integers(1000, 2100) | st.sampled_from(VALUES),
-    },
-)
 
 
 @settings(max_examples=50)

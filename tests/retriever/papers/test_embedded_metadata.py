@@ -16,6 +16,9 @@ PAPER = {
     "authors": ["곽소율", "Kim, Ada"],
     "year": 2023,
     "journal": "토양과 물",
+    "volume": 12,
+    "issue": "3",
+    "pages": "101-118",
     "doi": "https://doi.org/10.5555/A.1",
     "url": "https://example.org/a?b=c&d",
     "keywords": ["메탄", "methane"],
@@ -31,26 +34,41 @@ def test_coins_is_a_context_object_of_a_journal_article():
         ("rft.atitle", "논의 메탄 & <b>물</b>"),
         ("rft.jtitle", "토양과 물"),
         ("rft.date", "2023"),
-        ("rft.au", "곽소율"),
+        ("rft.volume", "12"),
+        ("rft.issue", "3"),
+        ("rft.spage", "101"),
+        ("rft.epage", "118"),
+        ("rft.aulast", "곽"),
+        ("rft.aufirst", "소율"),
+        ("rft.au", "곽, 소율"),
         ("rft.au", "Kim, Ada"),
         ("rft_id", "info:doi/10.5555/A.1"),
         ("rft_id", "https://example.org/a?b=c&d"),
     ]
 
 
-def test_the_first_author_is_told_in_parts_where_the_record_has_them():
-    told = dict(parse_qsl(coins({"id": "A", "authors": ["Kim, Ada", "Lee, Bo"]})))
+def test_the_first_author_is_told_in_parts():
+    told = dict(parse_qsl(coins({"id": "A", "authors": ["Ludwig van der Berg Jr.", "Lee, Bo"]})))
 
-    assert (told["rft.aulast"], told["rft.aufirst"], told["rft.genre"]) == ("Kim", "Ada", "unknown")
+    assert (told["rft.aulast"], told["rft.aufirst"], told["rft.ausuffix"]) == (
+        "van der Berg",
+        "Ludwig",
+        "Jr.",
+    )
+    assert told["rft.genre"] == "unknown"
 
 
 def test_citation_tags_are_those_of_scholarly_search_engines():
     assert citation_tags(PAPER) == [
         ("citation_title", "논의 메탄 & <b>물</b>"),
-        ("citation_author", "곽소율"),
+        ("citation_author", "곽, 소율"),
         ("citation_author", "Kim, Ada"),
         ("citation_publication_date", "2023"),
         ("citation_journal_title", "토양과 물"),
+        ("citation_volume", "12"),
+        ("citation_issue", "3"),
+        ("citation_firstpage", "101"),
+        ("citation_lastpage", "118"),
         ("citation_doi", "10.5555/A.1"),
         ("citation_language", "ko"),
         ("citation_keywords", "메탄; methane"),

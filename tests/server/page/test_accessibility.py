@@ -49,6 +49,8 @@ def results(page: Page) -> None:
 def answer(page: Page) -> None:
     answered(page)
     settled(page)
+    page.locator("[data-cite-answer]").click()
+    expect(page.locator("#answer-body [data-cited]")).to_contain_text("202")
     page.locator("[data-cites]").first.click()
     expect(page.locator("[data-passage-beside]")).to_be_visible()
 
@@ -85,7 +87,8 @@ def dialog_of(button: str):
 def paper(page: Page) -> None:
     settled(page)
     page.locator("#hits h3 a").first.click()
-    expect(page.locator("h1")).to_be_visible()
+    page.locator("#cite button").click()
+    expect(page.locator("[data-cited]")).to_contain_text("202")
 
 
 def missing(page: Page) -> None:

@@ -2,8 +2,9 @@
 
 import json
 import re
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
+import docx
 import pytest
 from defusedxml import ElementTree
 from playwright.sync_api import Page, expect
@@ -100,6 +101,69 @@ def test_a_reference_is_shown_and_its_files_are_linked(reader):
         inset.get_by_role("link", name="BibTeX").click()
     text = begun.value.path().read_text("utf-8")
     assert titles("bibtex", text) == [hit.locator("h3").inner_text()]
+
+
+@in_both_languages
+def test_a_reference_is_copied_in_the_chosen_style(reader, unlimited, language):
+    page = reader.open(address(ENGLISH), language=language, permissions=["clipboard-read", "clipboard-write"])
+    settled(page)
+    hit = hits(page).first
+    hit.get_by_role("button", name={"en": re.compile("^Cite"), "ko": re.compile("^인용")}[language]).click()
+    inset = hit.locator(".inset")
+    first = {"en": "apa", "ko": "korean"}[language]
+    expect(inset.locator("[data-styles]")).to_have_value(first)
+    for style in (first, "vancouver", "mla"):
+        inset.locator("[data-styles]").select_option(style)
+        call = {"format": "text", "cite": style, "ids": hit.get_attribute("data-doc")}
+        reference = unlimited.get("/api/v1/export", params=call).text.strip()
+        expect(inset.locator("[data-cited]")).to_have_text(reference)
+        inset.locator("[data-copy]").click()
+        page.wait_for_function(
+            "text => navigator.clipboard.readText().then((copied) => copied === text)", arg=reference
+        )
+
+
+@in_both_languages
+def test_an_answer_is_cited_with_its_references_and_saved_as_word(reader, language, tmp_path):
+    page = reader.open(address(QUESTIONS[language], ask=1), language=language)
+    answered(page)
+    settled(page)
+    page.locator("[data-cite-answer]").click()
+    shown = page.locator("#answer-body [data-cited]")
+    heading = {"en": "References", "ko": "참고 문헌"}[language]
+    expect(shown).to_contain_text(heading)
+    sentence = page.locator("#answer [data-sentence] > span").first.inner_text()
+    expect(shown).to_contain_text(sentence)
+    with page.expect_download() as begun:
+        page.locator('#answer-body [data-format="docx"]').click()
+    begun.value.save_as(tmp_path / "answer.docx")
+    texts = [paragraph.text for paragraph in docx.Document(str(tmp_path / "answer.docx")).paragraphs]
+    assert QUESTIONS[language] in texts
+    assert any(sentence in text for text in texts)
+    assert heading in texts
+
+
+def test_a_reference_list_of_all_results_is_saved_in_a_style(reader):
+    page = reader.open(address(ENGLISH, k=3))
+    settled(page)
+    page.locator("#results-tools select").select_option("text")
+    page.locator("#results-tools [data-styles]").select_option("ieee")
+    lines = saved(page, page.locator('[data-key="export"]')).splitlines()
+    assert [line[:4] for line in lines] == ["[1] ", "[2] ", "[3] "]
+
+
+@in_both_languages
+def test_a_paper_is_cited_on_its_page_also_without_scripts(reader, language):
+    page = reader.open(address(ENGLISH), language=language)
+    settled(page)
+    first_paper(page)
+    title = page.locator("h1").inner_text()
+    page.locator("#cite button").click()
+    expect(page.locator("[data-cited]")).to_contain_text(title)
+    plain = reader.open(urlsplit(page.url).path + "?index=sample", java_script_enabled=False)
+    with plain.expect_download() as begun:
+        plain.locator("#cite").get_by_role("link", name="APA 7").click()
+    assert title in begun.value.path().read_text("utf-8")
 
 
 def test_every_hit_holds_what_literature_managers_read(reader):
@@ -203,6 +267,11 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     dialog = page.get_by_role("dialog")
     report = saved(page, dialog.locator('[data-format="markdown"]'))
     assert ENGLISH in report
+    with page.expect_download() as begun:
+        dialog.locator('[data-format="docx"]').click()
+    begun.value.save_as(tmp_path / "record.docx")
+    (items, *_) = docx.Document(str(tmp_path / "record.docx")).tables
+    assert ENGLISH in [row.cells[2].text for row in items.rows]
     record = saved(page, dialog.locator('[data-format="json"]'))
     assert json.loads(record)["index"]["name"] == NAME
     file = tmp_path / "record.json"

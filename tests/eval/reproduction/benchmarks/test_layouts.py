@@ -68,6 +68,7 @@ def test_a_paper_that_two_questions_list_is_one_record(tmp_path):
         ({"answer": []}, "titles"),
         ({"answer": ["", ""], "answer_arxiv_id": []}, "no title"),
         ({"source_meta": {"published_time": "20241340"}}, "20241340"),
+        ({"source_meta": {"published_time": 5}}, "5 is not a day"),
     ],
 )
 def test_an_unusable_line_is_refused_with_file_and_line(tmp_path, change, said):
@@ -260,6 +261,16 @@ def test_a_paper_that_occurs_twice_is_refused_and_no_file_is_left(beir, tmp_path
     with pytest.raises(BadBenchmark, match=r"corpus\.jsonl:2"):
         import_benchmark("beir", beir, tmp_path / "made")
     assert list((tmp_path / "made").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "change", [{"qid": ""}, {"qid": "a b"}, {"qid": "a\0"}, {"qid": "\x1b[31m"}, {"question": "\ud800"}]
+)
+def test_a_question_that_the_files_cannot_represent_is_refused(tmp_path, change):
+    file = write(tmp_path / "autoscholar" / "test.jsonl", AUTOSCHOLAR | change)
+    with pytest.raises(BadBenchmark):
+        import_benchmark("autoscholar", file, tmp_path / "made")
+    assert not (tmp_path / "made").exists()
 
 
 def test_the_command_prints_what_it_wrote(beir, tmp_path):

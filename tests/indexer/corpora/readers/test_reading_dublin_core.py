@@ -2,6 +2,7 @@
 
 import pytest
 
+from indexer.corpora.papers import Paper
 from indexer.corpora.readers import read_corpus
 from tests.indexer.corpora.readers.items import items_of
 from tests.indexer.corpora.readers.records import one, read
@@ -49,10 +50,9 @@ READ = {
     "doi": "10.5555/paddy.2",
     "url": "https://repository.example.ac.kr/handle/1/2",
     "type": "thesis",
-    "identifiers": ["https://doi.org/10.5555/Paddy.2", "000012345"],
-    "rights": "CC BY",
+    "identifiers": ["000012345"],
+    "rights": ["CC BY"],
     "relation": ["a", "b"],
-    "dc:source": "논 학회지; Vol. 3 No. 2 (2023); 1-9",
 }
 
 
@@ -72,20 +72,27 @@ def test_records_alone_have_their_doi_or_identifier_as_id(text, id_):
     assert one("dublin-core", text, "a.xml")["id"] == id_
 
 
+def test_a_saved_response_and_a_harvest_give_the_same_paper():
+    from indexer.corpora.readers.metadata_records import read_metadata
+
+    harvested = read_metadata(DC.encode(), "oai:repository:1/2", "repository.example.ac.kr")
+
+    assert isinstance(harvested, Paper)
+    assert harvested.record() == {
+        "source": "repository.example.ac.kr",
+        **one("dublin-core", RESPONSE, "a.xml"),
+    }
+
+
 def test_terms_of_qualified_dublin_core_are_preferred():
     record = one(
         "dublin-core",
-        "<dc><title>A</title><alternative>B</alternative><abstract>Text.</abstract><description>Notes"
-        "</description><issued>2020</issued><date>1999</date><isPartOf>Annals</isPartOf></dc>",
+        "<dc><title>A</title><abstract>Text.</abstract><description>Notes</description>"
+        "<isPartOf>Annals</isPartOf></dc>",
         "a.xml",
     )
 
-    assert (record["abstract"], record["year"], record["journal"], record["title2"]) == (
-        "Text.",
-        2020,
-        "Annals",
-        "B",
-    )
+    assert (record["abstract"], record["notes"], record["journal"]) == ("Text.", ["Notes"], "Annals")
 
 
 def test_the_format_is_recognised_by_its_elements(tmp_path):

@@ -1,0 +1,1 @@
+"""Names of authors, split into family name, given name, particle and suffix."""

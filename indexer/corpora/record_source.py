@@ -1,0 +1,54 @@
+"""The protocol of a corpus: records that a build reads, from files or harvested from a repository."""
+
+from collections.abc import Collection, Generator, Mapping, Sequence
+from typing import Protocol
+
+from indexer.corpora.papers import Unit
+from indexer.corpora.readers.corpus_files import LeftOut
+from indexer.corpora.readers.items import Item
+
+
+class RecordSource(Protocol):
+    """Records of a corpus. Each iteration reads them from the beginning, in the same order."""
+
+    @property
+    def files(self) -> Sequence[str]:
+        """Paths of the files; a name that is no path identifies its content."""
+
+    @property
+    def format(self) -> str:
+        """The formats of the records, joined by commas."""
+
+    @property
+    def formats(self) -> Mapping[str, int]:
+        """The number of files by format."""
+
+    @property
+    def unit(self) -> Unit:
+        """The kind of a record."""
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Files that are not read."""
+
+    @property
+    def total_bytes(self) -> int:
+        """The bytes to read, 0 if unknown."""
+
+    @property
+    def bytes_read(self) -> int:
+        """The bytes read by the last iteration."""
+
+    @property
+    def sources(self) -> Mapping[str, tuple[str, ...]]:
+        """The files that can be skipped, in their order, each with the copies of its paper."""
+
+    @property
+    def skipped(self) -> frozenset[str]:
+        """The files that are not read."""
+
+    def skip(self, names: Collection[str]) -> None:
+        """Leave out some files in further iterations."""
+
+    def __iter__(self) -> Generator[Item, None, None]:
+        """Yield papers and dead letters."""

@@ -1,0 +1,230 @@
+"""Harvesting a repository into an index: the list of changes, then one build of them."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from base.errors import InvalidCall, RemediableError
+from base.progress import Progress, no_progress
+from indexer.building.plan import check_request
+from indexer.corpora.readers.oai import paper_id
+from indexer.errors import EmptyCorpus, RepositoryFailed
+from indexer.harvesting.changes import ChangedRecords
+from indexer.harvesting.client import Pause, RepositoryClient, RequestCounts
+from indexer.harvesting.listing import ListOptions, ListReport, list_changes
+from indexer.harvesting.mirror import Mirror
+from indexer.harvesting.mirror_files import ENDING, harvest_lock, open_mirror, states_in
+from indexer.harvesting.repository import EXAMPLE, Repository
+from indexer.ingest import IngestReport, IngestRequest, create_folder, discard_folder, index_records
+from indexer.settings import IndexerSettings
+from indexer.versions.manifest import HARVESTS, Manifest
+from indexer.versions.store.build_folder import BuildFolder
+from indexer.versions.store.engines import open_store
+
+UNKNOWN = -1  # generation of an index that contains no state of the mirror: even old deletions count
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestOptions:
+    """Options of a harvest."""
+
+    complete: bool = False  # list everything, although the changes would do
+    remove_missing: bool = False  # however many records a complete list lacks
+    partial: bool = False  # index the harvested records even if the list was interrupted
+    pause: Pause = asyncio.sleep
+
+
+@dataclass(frozen=True, slots=True)
+class HarvestReport:
+    """Result of a harvest: what was listed, and the version that was built, None without changes."""
+
+    repository: Repository
+    listed: ListReport
+    requests: RequestCounts
+    built: IngestReport | None = None
+    failure: RemediableError | None = None  # of the repository, with the option `partial`
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the numbers as JSON."""
+        listed = self.listed
+        names = ("pages", "records", "restarts", "missing_removed", "notes")
+        return {
+            "repository": self.repository.as_record(),
+            "from": listed.from_ or None,
+            **{name: getattr(listed, name) for name in names},
+            "requests": self.requests.requests,
+            "retries": self.requests.retries,
+            "published": self.built is not None,
+        }
+
+
+def harvest(
+    repository: Repository,
+    request: IngestRequest,
+    settings: IndexerSettings,
+    options: HarvestOptions | None = None,
+    progress: Progress = no_progress,
+) -> HarvestReport:
+    """List the changes of a repository, and publish them as the next version of the index `request.name`.
+
+    The harvested records are kept in the index's folder, page by page. An interrupted call continues there.
+    Without changes nothing is published. The first call, and one with `request.rebuild`, index all records.
+
+    Raises:
+        RepositoryFailed: the repository fails; nothing is published unless the option `partial` is set.
+        IndexBusy: another process harvests into this index, or writes to it.
+        ResourceError: the version cannot be published; the harvested records are kept.
+    """
+    options = options or HarvestOptions()
+    folder = BuildFolder(request.name, create_folder(request.name, settings)).harvest
+    counts, listed, failure = RequestCounts(), ListReport(), None
+    with harvest_lock(folder, request.name), _mirror(folder, repository, request.name, settings) as mirror:
+        _check_first_call(mirror, request, settings)
+        try:
+            asyncio.run(_list(mirror, settings, options, counts, listed, progress))
+        except RepositoryFailed as error:
+            if not (options.partial and mirror.count("deleted = 0")):
+                raise
+            failure = error
+        built = _publish(folder, mirror, request, settings, progress, listed.notes)
+    return HarvestReport(repository, listed, counts, built, failure)
+
+
+@contextmanager
+def _mirror(folder: Path, repository: Repository, name: str, settings: IndexerSettings) -> Iterator[Mirror]:
+    """Open a mirror; after an error, remove one without records, and the folder of a new index."""
+    held = 1
+    try:
+        with open_mirror(folder, repository, name) as mirror:
+            try:
+                yield mirror
+            finally:
+                held = mirror.count()
+    except RemediableError:
+        if not held:
+            (folder / f"{repository.slug}{ENDING}").unlink(missing_ok=True)
+            if not states_in(folder):
+                shutil.rmtree(folder, ignore_errors=True)
+                with suppress(RemediableError):
+                    discard_folder(name, settings)
+        raise
+
+
+async def _list(
+    mirror: Mirror,
+    settings: IndexerSettings,
+    options: HarvestOptions,
+    counts: RequestCounts,
+    report: ListReport,
+    progress: Progress,
+) -> None:
+    wanted = ListOptions(datetime.now(UTC), options.complete, options.remove_missing)
+    repository = mirror.state.repository
+    async with RepositoryClient(repository, settings.harvest, options.pause, counts) as client:
+        await list_changes(client, mirror, wanted, report, progress)
+
+
+def _check_first_call(mirror: Mirror, request: IngestRequest, settings: IndexerSettings) -> None:
+    """Refuse a request that does not fit the existing index, before anything is harvested."""
+    if not mirror.state.passes and not request.rebuild:
+        with open_store(settings, request.name) as store:
+            if store.current() is not None:
+                check_request(store, store.manifest(), request, ChangedRecords(mirror, UNKNOWN))
+
+
+def _publish(
+    folder: Path,
+    mirror: Mirror,
+    request: IngestRequest,
+    settings: IndexerSettings,
+    progress: Progress,
+    notes: list[str],
+) -> IngestReport | None:
+    """Index the changes since the generation of the current version; None if there are none."""
+    state, base = mirror.state, None if request.rebuild else _current(request.name, settings)
+    since = _generation_in(base, mirror) if base else UNKNOWN
+    changes = ChangedRecords(mirror, since)
+    removed = _removed(folder, mirror, since, request.name) if base else []
+    if base and not removed and not changes.total_bytes:
+        return None
+    harvested = {state.repository.slug: {"mirror": state.mirror_id, "generation": changes.last}}
+    given = replace(request, paths=(state.repository.path,), removed=removed, harvests=harvested)
+    try:
+        return index_records(changes, given, settings, progress)
+    except EmptyCorpus as error:
+        if not mirror.count("deleted = 0"):
+            lists = state.repository.request({"verb": "ListSets"})
+            remedy = f"check the address and the set ({lists})"
+            raise EmptyCorpus(f"{state.repository.name} lists no records", remedy=remedy) from None
+        if base is None:
+            raise
+        if changes.total_bytes:  # all of them invalid; otherwise the deleted records were not in the index
+            notes.append(error.what)
+        return None
+
+
+def _current(name: str, settings: IndexerSettings) -> Manifest | None:
+    with open_store(settings, name) as store:
+        return store.manifest() if store.current() is not None else None
+
+
+def _generation_in(base: Manifest, mirror: Mirror) -> int:
+    """Return the generation of the mirror that a version contains."""
+    harvested = base.source.get(HARVESTS, {}).get(mirror.state.repository.slug, {})
+    known = harvested.get("mirror") == mirror.state.mirror_id
+    return int(harvested["generation"]) if known else UNKNOWN
+
+
+def _removed(folder: Path, mirror: Mirror, since: int, name: str) -> list[str]:
+    """Return the ids of deleted records, except records that another repository of the index has."""
+    own = mirror.state.repository
+    with ExitStack() as opened:
+        others = [
+            opened.enter_context(open_mirror(folder, other.repository, name))
+            for other in states_in(folder)
+            if other.repository.slug != own.slug
+        ]
+        deleted = mirror.deleted(since)
+        return [paper_id(each) for each in deleted if not any(other.holds(each) for other in others)]
+
+
+def harvested_repositories(settings: IndexerSettings, name: str) -> Sequence[Repository]:
+    """Return the repositories that an index harvests.
+
+    Raises:
+        InvalidCall: it harvests none, or was never published.
+    """
+    folder = BuildFolder.of(settings.home, name).harvest
+    found = [state.repository for state in states_in(folder)]
+    if not found:
+        remedy = f"name one first (shrag index {EXAMPLE} --name {name})"
+        raise InvalidCall(f"index {name!r} harvests no repository", remedy=remedy, index=name)
+    if _current(name, settings) is None:
+        remedy = f"complete its first harvest (shrag index {found[0].path} --name {name})"
+        raise InvalidCall(f"index {name!r} is not published yet", remedy=remedy, index=name)
+    return found
+
+
+def harvested_indexes(settings: IndexerSettings) -> list[str]:
+    """Return the names of the indexes of this machine that harvest repositories, in order."""
+    return sorted({path.parent.parent.name for path in settings.home.glob(f"*/harvest/*{ENDING}")})
+
+
+def update(
+    repository: Repository,
+    name: str,
+    settings: IndexerSettings,
+    options: HarvestOptions | None = None,
+    progress: Progress = no_progress,
+) -> HarvestReport:
+    """Harvest a repository into an existing index, with the analysis of its current version; as `harvest`."""
+    base = _current(name, settings)
+    if base is None:
+        raise InvalidCall(f"index {name!r} is not published yet", index=name)
+    request = IngestRequest(name, (repository.path,), analyzer=base.analyzer, decompound=base.decompound)
+    return harvest(repository, request, settings, options, progress)

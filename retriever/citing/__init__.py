@@ -1,0 +1,1 @@
+"""References and in-text citations in the styles of journals: APA, Chicago, IEEE, Korean, MLA, Vancouver."""

@@ -1,0 +1,143 @@
+"""Documents written as Word, Markdown and plain text, and read again."""
+
+import io
+import zipfile
+
+import docx
+import pytest
+from defusedxml import ElementTree
+from hypothesis import given
+from hypothesis import strategies as st
+
+from base.documents.blocks import Document, Heading, Paragraph, Run, Table, plain, table
+from base.documents.formats import DOCUMENT_FORMATS, format_of
+from base.documents.markdown import as_markdown
+from base.documents.plain_text import as_text
+from base.documents.word import as_word
+from base.errors import InvalidCall
+from tests.hostile import TEXTS
+
+DOCUMENT = Document(
+    (
+        Heading("논의 메탄 <b>"),
+        Paragraph((Run("Kim, A. (2023). "), Run("Annals & Notes", italic=True), Run(", 7(2).")), "reference"),
+        Paragraph((Run("곽소율 (2021)."),), "reference"),
+        plain("first", "item"),
+        plain("둘째", "item"),
+        Heading("Queries", 2),
+        table(("Name", "Hits"), [("SQ1", 3), ("a|b", 12)]),
+        plain("1. end"),
+    ),
+    "ko",
+)
+W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+
+
+def part(content, name):
+    """Read a part of a Word file."""
+    return ElementTree.fromstring(zipfile.ZipFile(io.BytesIO(content)).read(name))
+
+
+def test_word_is_read_with_its_headings_paragraphs_and_tables():
+    read = docx.Document(io.BytesIO(as_word(DOCUMENT)))
+
+    assert [(str(getattr(paragraph.style, "name", "")), paragraph.text) for paragraph in read.paragraphs] == [
+        ("Heading 1", "논의 메탄 <b>"),
+        ("Bibliography", "Kim, A. (2023). Annals & Notes, 7(2)."),
+        ("Bibliography", "곽소율 (2021)."),
+        ("List Bullet", "•\tfirst"),
+        ("List Bullet", "•\t둘째"),
+        ("Heading 2", "Queries"),
+        ("Normal", ""),
+        ("Normal", "1. end"),
+    ]
+    assert [run.text for run in read.paragraphs[1].runs if run.italic] == ["Annals & Notes"]
+    (found,) = read.tables
+    assert [[cell.text for cell in row.cells] for row in found.rows] == [
+        ["Name", "Hits"],
+        ["SQ1", "3"],
+        ["a|b", "12"],
+    ]
+
+
+def test_word_has_a_font_and_a_language_for_hangul():
+    styles = part(as_word(DOCUMENT), "word/styles.xml")
+
+    fonts = styles.find(f".//{W}docDefaults//{W}rFonts")
+    assert (fonts.get(f"{W}eastAsia"), fonts.get(f"{W}ascii")) == ("맑은 고딕", "Calibri")
+    assert styles.find(f".//{W}docDefaults//{W}lang").get(f"{W}eastAsia") == "ko-KR"
+
+
+def test_the_same_document_gives_the_same_bytes():
+    assert as_word(DOCUMENT) == as_word(Document(DOCUMENT.blocks, "ko"))
+
+
+def test_a_header_of_a_table_is_repeated_on_each_page():
+    body = part(as_word(DOCUMENT), "word/document.xml")
+
+    assert len(body.findall(f".//{W}tr/{W}trPr/{W}tblHeader")) == 1
+
+
+@given(st.lists(TEXTS, max_size=4))
+def test_word_can_be_read_whatever_the_text(texts):
+    blocks: tuple[Heading | Paragraph | Table, ...] = (
+        Heading("T"),
+        *map(plain, texts),
+        table(("A",), [[text] for text in texts]),
+    )
+    read = docx.Document(io.BytesIO(as_word(Document(blocks, "en"))))
+
+    assert len(read.paragraphs) == len(texts) + 2
+    assert len(read.tables[0].rows) == len(texts) + 1
+
+
+def test_markdown_is_escaped():
+    assert as_markdown(DOCUMENT) == (
+        "# 논의 메탄 \\<b\\>\n"
+        "\n"
+        "Kim, A. (2023). *Annals \\& Notes*, 7(2).\n"
+        "\n"
+        "곽소율 (2021).\n"
+        "\n"
+        "- first\n"
+        "- 둘째\n"
+        "\n"
+        "## Queries\n"
+        "\n"
+        "| Name | Hits |\n"
+        "| --- | --- |\n"
+        "| SQ1 | 3 |\n"
+        "| a\\|b | 12 |\n"
+        "\n"
+        "1\\. end\n"
+    )
+
+
+@pytest.mark.parametrize(("text", "line"), [("- a", "\\- a"), ("12) a", "12\\) a"), ("+ a", "\\+ a")])
+def test_no_paragraph_of_markdown_is_a_list(text, line):
+    assert as_markdown(Document((plain(text),), "en")) == f"{line}\n"
+
+
+def test_text_has_one_entry_of_a_list_per_line():
+    assert as_text(DOCUMENT) == (
+        "논의 메탄 <b>\n"
+        "\n"
+        "Kim, A. (2023). Annals & Notes, 7(2).\n"
+        "곽소율 (2021).\n"
+        "- first\n"
+        "- 둘째\n"
+        "\n"
+        "Queries\n"
+        "\n"
+        "Name\tHits\n"
+        "SQ1\t3\n"
+        "a|b\t12\n"
+        "\n"
+        "1. end\n"
+    )
+
+
+def test_the_format_of_a_file_is_that_of_its_ending(tmp_path):
+    assert format_of(tmp_path / "a.DOCX") is DOCUMENT_FORMATS["docx"]
+    with pytest.raises(InvalidCall, match=r"\.txt, \.md, \.docx"):
+        format_of(tmp_path / "a.pdf")

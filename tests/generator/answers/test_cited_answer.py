@@ -1,0 +1,99 @@
+"""Answers as documents, with citations and references in a style."""
+
+import pytest
+
+from base.documents.formats import DOCUMENT_FORMATS
+from generator.answers.cited_answer import CitedAnswer, CitedSentence, cited_document, with_citation
+
+RECORDS = [
+    {
+        "doc_id": "J",
+        "title": "Drying",
+        "authors": ["Boram Jang"],
+        "year": 2023,
+        "journal": "Paddy",
+        "lang": "en",
+    },
+    {"doc_id": "K", "title": "논물", "authors": ["강가은"], "year": 2020, "journal": "작물", "lang": "ko"},
+    {"doc_id": "U", "title": "Uncited", "authors": ["Ada Kim"], "year": 2021, "lang": "en"},
+]
+WRITTEN = CitedAnswer(
+    title="Methane and yield",
+    question="Does methane fall?",
+    sentences=(
+        CitedSentence("Drying was studied.", "introduction", (), "not checkable"),
+        CitedSentence("Methane fell by 37%.", "body", ("K",), "supported"),
+        CitedSentence("Yield fell by half.", "body", ("J", "K"), "unsupported"),
+        CitedSentence("Is it worth it?", "conclusion", ("J",), "supported"),
+    ),
+    language="en",
+    written_by="tiny-writer",
+)
+
+
+def text(answer, style):
+    return DOCUMENT_FORMATS["text"].encoded(cited_document(answer, RECORDS, style)).decode()
+
+
+def test_an_answer_of_a_model_has_sections_citations_and_only_the_cited_papers():
+    assert text(WRITTEN, "apa").split("\n\n") == [
+        "Methane and yield",
+        "Does methane fall?",
+        "Introduction",
+        "Drying was studied. (not checkable)",
+        "Main body",
+        "Methane fell by 37% (강가은, 2020). Yield fell by half (Jang, 2023; 강가은, 2020). (unsupported)",
+        "Conclusion",
+        "Is it worth it? (Jang, 2023)",
+        "References",
+        "Jang, B. (2023). Drying. Paddy.\n강가은. (2020). 논물. 작물.",
+        "written by tiny-writer\n",
+    ]
+
+
+def test_numbers_are_those_of_the_first_citation():
+    written = text(WRITTEN, "ieee")
+
+    assert "Methane fell by 37% [1]. Yield fell by half [1], [2]." in written
+    assert "[1] 강가은, “논물,” 작물, 2020.\n[2] B. Jang, “Drying,” Paddy, 2023." in written
+
+
+def test_quoted_sentences_are_items_in_quotation_marks():
+    quoted = CitedAnswer(
+        "도움이 될 만한 구절",
+        (CitedSentence("메탄이 37% 줄었다.", "passages", ("K",), "quoted"),),
+        "ko",
+        "extractive",
+    )
+
+    assert text(quoted, "korean").split("\n\n")[1:4] == [
+        "- “메탄이 37% 줄었다.” (강가은, 2020)",
+        "참고 문헌",
+        "강가은 (2020). 논물. 작물.",
+    ]
+
+
+def test_an_abstention_lists_the_nearest_papers():
+    none = CitedAnswer("No answer found", (), "en", "extractive", "The passages found do not answer this.")
+
+    assert text(none, "apa").split("\n\n") == [
+        "No answer found",
+        "The passages found do not answer this.",
+        "Nearest papers",
+        "Jang, B. (2023). Drying. Paddy.\nKim, A. (2021). Uncited.\n강가은. (2020). 논물. 작물.\n",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "written"),
+    [
+        ("Methane fell.", "Methane fell (Kim, 2020)."),
+        ("Did methane fall?", "Did methane fall? (Kim, 2020)"),
+        ("methane fell", "methane fell (Kim, 2020)"),
+        ("See [9].", "See (9) (Kim, 2020)."),
+    ],
+)
+def test_a_citation_precedes_the_period(sentence, written):
+    made = CitedSentence(sentence, "body", ("K",), "supported")
+
+    assert with_citation(made, "(Kim, 2020)", "en") == written
