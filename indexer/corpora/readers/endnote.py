@@ -93,18 +93,18 @@ def _records_of_xml(stream: Stream) -> Iterator[TaggedRecord | DeadLetter]:
             yield found
         else:
             line, element = found
-            yield TaggedRecord(line, start_of(element), list(_tagged(element)))
+            yield _tagged(element, line)
 
 
-def _tagged(element: Element) -> Iterator[tuple[str, list[str]]]:
+def _tagged(element: Element, line: int) -> TaggedRecord:
+    record = TaggedRecord(line, start_of(element))
     kind = element.find("ref-type")
     if kind is not None:
-        yield "%0", [kind.get("name", "") or text_in(kind)]
+        record.put("%0", kind.get("name", "") or text_in(kind))
     for tag, paths in PATHS.items():
-        for path in paths:
-            if texts := texts_in(element, path):
-                yield from ((tag, [text]) for text in texts)
-                break
+        for text in next(filter(None, (texts_in(element, path) for path in paths)), []):
+            record.put(tag, text)
+    return record
 
 
 def _record_of(record: TaggedRecord, stream: Stream) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _record_of(record: TaggedRecord, stream: Stream) -> dict[str, Any]:
         "editors": [person_named(name) for name in map(_whole, record.all("%E")) if name],
         "year": year_within(record.first("%D")) or year_within(record.first("%8")),
         "series" if kind in WITHOUT_JOURNAL else "journal": record.first("%J", "%B"),
-        "keywords": split_keywords(line for tag, lines in record.values if tag == "%K" for line in lines),
+        "keywords": split_keywords(record.lines("%K")),
         "doi": doi,
         "url": addresses[0] if addresses else "",
         "note": " ".join(map(without_markup, record.all("%Z"))),
@@ -138,8 +138,7 @@ def _record_of(record: TaggedRecord, stream: Stream) -> dict[str, Any]:
         "type": kind,
         **{name: record.first(tag) for name, tag in TEXTS.items()},
     }
-    tags = dict.fromkeys(tag for tag, _ in record.values if tag not in READ)
-    further = {tag: record.all(tag) for tag in tags} | {"%U": addresses[1:]}
+    further = {tag: record.all(tag) for tag in sorted(record.values.keys() - READ)} | {"%U": addresses[1:]}
     single = {tag: texts[0] if len(texts) == 1 else texts for tag, texts in further.items() if texts}
     return present(single) | present(values) | spoken
 

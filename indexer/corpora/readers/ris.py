@@ -105,8 +105,8 @@ def _record_of(record: TaggedRecord, stream: Stream) -> dict[str, Any]:
 
 def _further(record: TaggedRecord, *read: str) -> dict[str, Any]:
     """Return the values of the other tags, without those already read: a text, or a list of several."""
-    tags = dict.fromkeys(tag for tag, _ in record.values if tag not in READ)
-    values = {tag: [value for value in record.all(tag) if value not in read] for tag in tags}
+    tags = record.values.keys() - READ
+    values = {tag: [value for value in record.all(tag) if value not in read] for tag in sorted(tags)}
     return present({tag: found[0] if len(found) == 1 else found for tag, found in values.items()})
 
 
@@ -119,5 +119,5 @@ def _names(values: Sequence[str], *, own: bool) -> list[str]:
 
 def _keywords(record: TaggedRecord, *, own: bool) -> list[str]:
     """Return the keywords; a line without a tag, as EndNote writes them, is a keyword too."""
-    lines = [line for tag, lines in record.values if tag == "KW" for line in lines if line]
+    lines = record.lines("KW")
     return lines if own else split_keywords(lines)

@@ -25,13 +25,23 @@ class Layout:
 
 @dataclass(slots=True)
 class TaggedRecord:
-    """A record: its line from 1, and (tag, lines of the value) in order."""
+    """A record: its line from 1, and the values of each tag, as lists of lines."""
 
     line: int
     head: bytes = b""
-    values: list[tuple[str, list[str]]] = field(default_factory=list)
+    values: dict[str, list[list[str]]] = field(default_factory=dict)
     size: int = 0  # bytes
     problem: str = ""
+    _last: list[str] = field(default_factory=list)  # the lines of the last value
+
+    def put(self, tag: str, text: str) -> None:
+        """Add a value."""
+        self._last = [text]
+        self.values.setdefault(tag, []).append(self._last)
+
+    def continue_value(self, text: str) -> None:
+        """Add a line to the last value."""
+        self._last.append(text)
 
     def add(self, line: bytes) -> None:
         """Count a line, and keep the start of the record."""
@@ -39,12 +49,17 @@ class TaggedRecord:
         if len(self.head) < HEAD_BYTES:
             self.head += line + b"\n"
         if self.size > LINE_BYTES:
-            self.problem, self.values = f"a record of more than {LINE_BYTES} bytes", []
+            self.problem, self.values = f"a record of more than {LINE_BYTES} bytes", {}
+            self._last = []
 
     def all(self, *tags: str) -> list[str]:
-        """Return the values of some tags, in the order of the record; continued lines are joined."""
-        joined = ((tag, " ".join(filter(None, lines))) for tag, lines in self.values)
-        return [value for tag, value in joined if tag in tags and value]
+        """Return the values of some tags, in the order of the tags; continued lines are joined."""
+        found = (lines for tag in tags for lines in self.values.get(tag, ()))
+        return list(filter(None, (" ".join(filter(None, lines)) for lines in found)))
+
+    def lines(self, tag: str) -> list[str]:
+        """Return the lines of all values of a tag."""
+        return [line for lines in self.values.get(tag, ()) for line in lines if line]
 
     def first(self, *tags: str) -> str:
         """Return the first value of the first tag that has one, otherwise ""."""
@@ -74,9 +89,9 @@ def tagged_records(stream: Stream, layout: Layout) -> Iterator[TaggedRecord | De
             yield _finished(record, stream.name)
             record = None
         elif found and not record.problem:
-            record.values.append((tag, [(found[2] or "").strip()]))
+            record.put(tag, (found[2] or "").strip())
         elif text and record.values:
-            record.values[-1][1].append(text.strip())
+            record.continue_value(text.strip())
     if record:
         if layout.last:
             record.problem = record.problem or f"no {layout.last} at its end: the file may be truncated"
