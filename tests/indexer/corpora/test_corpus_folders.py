@@ -33,7 +33,7 @@ def index(folder, home, *options):
 def test_formats_and_everything_that_is_not_read_are_reported(folder, tmp_path):
     printed, reported = index(folder, tmp_path / "home")
 
-    assert "  files: 1 jsonl, 1 markdown\n" in printed
+    assert "  formats: 1 jsonl, 1 markdown\n" in printed
     assert "  not read: 1 .md (README.md), 1 .docx (c.docx)\n" in reported
     assert f"(--follow-links): 1 ({folder}/out)" in reported
     assert f": 1 ({folder}/b.txt)\n" in reported
