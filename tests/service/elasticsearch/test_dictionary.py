@@ -97,7 +97,8 @@ def test_an_index_is_built_updated_and_opened_with_the_dictionary(settings_for, 
     request = IngestRequest(name="papers", paths=[str(corpus)], dictionary=golden_dictionary())
 
     build_index(request, settings)
-    build_index(IngestRequest(name="papers", paths=[str(corpus)]), settings)
+    more = write_jsonl(tmp_path / "more.jsonl", [PAPERS[0] | {"id": "more"}])
+    build_index(IngestRequest(name="papers", paths=[str(more)]), settings)
 
     # Another machine has nothing but the address.
     with open_index(settings_for(tmp_path / "other"), "papers") as index:
