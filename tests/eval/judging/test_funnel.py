@@ -2,8 +2,7 @@
 
 import pytest
 
-from base.errors import InvalidCall
-from base.errors import DamagedFile
+from base.errors import DamagedFile, InvalidCall
 from eval.errors import BadBenchmark
 from eval.judging.confirming import pairs_to_confirm
 from eval.judging.folder import create
