@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from indexer.corpora.papers import Unit
+from indexer.corpora.papers import Unit, language_of
 from indexer.files.schema import StoredPassage
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import EVERYTHING, Exact, Query, Range
@@ -46,6 +46,7 @@ FIRST, OF_A_YEAR = 30, 10
 QUESTIONS = 3
 FEWEST_LETTERS, LONGEST_TOPIC = 2, 80  # characters
 LONGEST_IN_QUESTION = 4  # words of a topic that fits into a question
+SHORT_TITLE = 2  # words; such a title is often too general
 LONGEST_TITLE = 1_000  # characters
 SUBTITLE = re.compile(r" ?[:：—–] .*| - .*| ?[(\[（].*")
 
@@ -71,9 +72,13 @@ async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tu
 async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[str, ...]:
     papers = await _sample(index, language)
     titles = filter(None, (_topic_of(paper.title) for paper in papers))
-    topics = _distinct(sorted(titles, key=lambda title: not title.endswith("?")))
-    forms = FORMS[language, index.manifest.unit]
-    return tuple(_example(topic, form) for form, topic in zip(forms, topics, strict=False))
+    unit = index.manifest.unit
+    short = SHORT_TITLE if unit == "paper" else 0  # the title of an article may be one word
+    topics = _distinct(sorted(titles, key=lambda title: (len(title.split()) <= short, not title.endswith("?"))))
+    return tuple(
+        _example(topic, FORMS["ko" if language_of(topic) == "ko" else "en", unit][place])
+        for place, topic in zip(range(QUESTIONS), topics, strict=False)
+    )
 
 
 def _example(topic: str, form: str) -> str:
@@ -94,7 +99,9 @@ async def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[Store
     usable = [passage for passage in of_years if passage.lang == language]
     if len(usable) < QUESTIONS:
         usable += await _first(index, [Exact("lang", (language,))], FIRST)
-    return usable or of_years or await _first(index, [EVERYTHING], FIRST)
+    if len(usable) < QUESTIONS:
+        usable += of_years or await _first(index, [EVERYTHING], FIRST)
+    return usable
 
 
 async def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[StoredPassage]:

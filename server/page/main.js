@@ -23,6 +23,7 @@ const opening = (file, open) => () => load(file).then(open, sayProblem);
 
 const TITLE = document.title;
 const LONGEST_ADDRESS = 12_000; // characters; servers and mail programs accept no more
+const HOW = "#how"; // the end of an address with the search process open
 let asked = NOTHING;
 let result = null;
 let searching = new AbortController();
@@ -80,8 +81,9 @@ function clearExpressionError() {
 
 /** Write the search into the address; a text too long for it is kept in the history's entry. */
 function remain(address) {
-  if (address.length > LONGEST_ADDRESS) history.pushState({ asked }, "", "/");
-  else history.pushState(null, "", address);
+  const part = byId("how").hidden ? "" : HOW;
+  if (address.length > LONGEST_ADDRESS) history.pushState({ asked }, "", `/${part}`);
+  else history.pushState(null, "", address + part);
 }
 
 const remembered = (state) => state?.asked ?? fromAddress(location.search);
@@ -244,10 +246,14 @@ byId("open-record").addEventListener("click", opening("./record.js", ({ showReco
 window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));
 
-toggles("open-how", (on) => { byId("how").hidden = !on; });
+toggles("open-how", (on) => {
+  byId("how").hidden = !on;
+  history.replaceState(history.state, "", location.pathname + location.search + (on ? HOW : ""));
+});
 toggles("open-filters", (on) => { document.body.classList.toggle("filtering", on); });
 openPreferences();
 openViews();
+if (location.hash === HOW) byId("open-how").click();
 showCount();
 asked = remembered(history.state);
 openAccess();
