@@ -134,7 +134,10 @@ def test_the_language_of_an_address_stays_until_another_is_chosen(reader):
     expect(page.locator("#question")).to_have_value("battery")
 
 
-@pytest.mark.parametrize(("facet", "option"), [("year", "#year"), ("lang", "#lang"), ("journal", "#journal"), ("author", "#author")])
+@pytest.mark.parametrize(
+    ("facet", "option"),
+    [("year", "#year"), ("lang", "#lang"), ("journal", "#journal"), ("author", "#author")],
+)
 def test_a_facet_narrows_the_search_to_as_many_papers_as_it_says(reader, facet, option):
     page = reader.open(address("battery", k=50))
     settled(page)
@@ -271,7 +274,7 @@ def test_results_are_sorted_by_year_and_the_address_says_so(reader):
 def test_the_handles_of_the_years_narrow_the_search(reader):
     page = reader.open(address("battery"))
     settled(page)
-    first, last = page.locator('[data-facet="year"] input').all()
+    first, _ = page.locator('[data-facet="year"] input').all()
     oldest, latest = int(first.get_attribute("min")), int(first.get_attribute("max"))
     first.focus()
     first.press("ArrowRight")
