@@ -134,7 +134,10 @@ def test_the_language_of_an_address_stays_until_another_is_chosen(reader):
     expect(page.locator("#question")).to_have_value("battery")
 
 
-@pytest.mark.parametrize(("facet", "option"), [("year", "#year"), ("lang", "#lang"), ("journal", "#journal"), ("author", "#author")])
+@pytest.mark.parametrize(
+    ("facet", "option"),
+    [("year", "#year"), ("lang", "#lang"), ("journal", "#journal"), ("author", "#author")],
+)
 def test_a_facet_narrows_the_search_to_as_many_papers_as_it_says(reader, facet, option):
     page = reader.open(address("battery", k=50))
     settled(page)
