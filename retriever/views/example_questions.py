@@ -1,7 +1,7 @@
 """Example questions for an index, made from the titles of its papers.
 
-A short title is put into a question; a longer one, which may be a sentence or a question itself, is an example
-as it is.
+A short title is put into a question; a longer one, which may be a sentence or a question itself, is an
+example as it is.
 """
 
 import re

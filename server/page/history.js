@@ -3,7 +3,7 @@
 import { NOTHING, fromAddress } from "./asked.js";
 import { openDialog } from "./dialogs.js";
 import { fill, h, langOf, save } from "./dom.js";
-import { learn, moment, t } from "./i18n.js";
+import { has, learn, moment, t } from "./i18n.js";
 import { entries, keep } from "./searches_kept.js";
 
 await learn("dialogs");
@@ -52,6 +52,6 @@ function difference(name, old, next) {
     return `${label} ${[...added, ...removed].join(" ") || t("changed")}`;
   }
   if (typeof next === "boolean") return `${label}: ${t((name === "constraints") !== next ? "yes" : "no")}`;
-  const shown = (value) => (value === "" ? "–" : name === "method" ? t(`method_${value}`) : name === "sort" ? t(`sort_${value}`) : value);
+  const shown = (value) => (value === "" ? "–" : has(`${name}_${value}`) ? t(`${name}_${value}`) : value);
   return `${label}: ${shown(old)} → ${shown(next)}`;
 }

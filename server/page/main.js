@@ -260,7 +260,11 @@ toggles("open-how", (on) => {
   byId("how").hidden = !on;
   history.replaceState(history.state, "", location.pathname + location.search + (on ? HOW : ""));
 });
-toggles("open-filters", (on) => { document.body.classList.toggle("filtering", on); });
+toggles("open-filters", (on) => {
+  document.body.classList.toggle("filtering", on);
+  byId(on ? "filters" : "open-filters").focus();
+});
+byId("close-filters").addEventListener("click", () => byId("open-filters").click());
 openPreferences();
 openViews();
 if (location.hash === HOW) byId("open-how").click();

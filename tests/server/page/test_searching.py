@@ -274,7 +274,7 @@ def test_results_are_sorted_by_year_and_the_address_says_so(reader):
 def test_the_handles_of_the_years_narrow_the_search(reader):
     page = reader.open(address("battery"))
     settled(page)
-    first, last = page.locator('[data-facet="year"] input').all()
+    first, _ = page.locator('[data-facet="year"] input').all()
     oldest, latest = int(first.get_attribute("min")), int(first.get_attribute("max"))
     first.focus()
     first.press("ArrowRight")
