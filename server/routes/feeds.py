@@ -31,6 +31,7 @@ from server.transport.leaving import while_connected
 router = APIRouter(tags=["search"])
 
 MOST_ENTRIES = 100
+PAGE_NAMES = {"question": "q", "exclude": "not", "keywords": "kw"}  # fields with another name on the page
 CHECKED = "private, no-cache"  # a feed reader may store the feed, and asks whether it is current
 
 
@@ -208,18 +209,7 @@ def _updated(feed: Feed) -> str:
 
 def _page(call: IndexSearch, index: str) -> str:
     """Return the address of the search on the page (page/asked.js)."""
-    values = {
-        "q": call.question,
-        "index": index,
-        "method": call.method,
-        "k": call.k,
-        "year": call.year,
-        "lang": call.lang,
-        "journal": call.journal,
-        "not": call.exclude,
-        "strict": call.strict_time and "1",
-        "literal": not call.constraints and "1",
-        "kw": call.keywords,
-        "skip": call.skip,
-    }
+    given = {PAGE_NAMES.get(name, name): value for name, value in call.given_values().items()}
+    switches = {"strict": call.strict_time and "1", "literal": not call.constraints and "1"}
+    values = {**given, **switches, "index": index, "strict_time": None, "constraints": None}
     return f"/?{urlencode({name: value for name, value in values.items() if value}, doseq=True)}"

@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -81,6 +82,22 @@ def test_a_feed_lists_new_papers_first(home):
     for part in ("id", "updated"):
         assert same.findtext(f"{ATOM}{part}") == old.findtext(f"{ATOM}{part}")
     assert len({each.findtext(f"{ATOM}id") for each in (after, new, old)}) == 3
+
+
+def test_a_feed_links_to_its_search_on_the_page(home):
+    call = {"question": "axolotl", "exclude": ["cats & dogs"], "strict_time": True, "year": "2019.."}
+    with application(home, **LOCAL) as client:
+        address = client.post("/api/v1/feeds", json=call).json()["address"]
+        feed = parsed(client.get(address.removeprefix("http://localhost:8080")))
+    page, _, asked = (feed.find(f"{ATOM}link").get("href") or "").partition("?")
+    assert page == "http://localhost:8080/"
+    assert dict(parse_qsl(asked)) == {
+        "q": "axolotl",
+        "not": "cats & dogs",
+        "strict": "1",
+        "year": "2019..",
+        "index": "papers",
+    }
 
 
 def test_an_unchanged_feed_is_not_sent_again(home):
