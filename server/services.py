@@ -15,6 +15,7 @@ from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
 from server.indexes.open_indexes import OpenIndexes
+from server.kept_searches.feeds import Feeds
 from server.kept_searches.store import KeptSearches
 from server.limits.daily_use import DailyUse, open_daily_use
 from server.limits.gate import Counts, Gate, sources_at_once
@@ -50,6 +51,7 @@ class Services(Backends):
     days: DailyUse  # calls of each key today
     calls: CallLog
     searches: KeptSearches  # for papers
+    feeds: Feeds
 
 
 @asynccontextmanager
@@ -101,6 +103,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             counts.days,
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
+            Feeds(settings.indexer.home, server),
         )
 
 

@@ -39,9 +39,14 @@ from server.transport.holding import hold, is_to_be_held
 
 # Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(
-    "/ /find /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
+    (
+        "/ /find /operator /docs /openapi.json /opensearch.xml /favicon.ico /robots.txt /healthz /readyz "
+        "/api/v1/session"
+    ).split()
 )
-OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last one for other ways to sign in
+FEEDS = "/feeds/"  # the address of a feed contains the feed's own key
+# Agents look in /.well-known/ for other ways to sign in.
+OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/", FEEDS)
 # The work of a call by its path; on other paths the route calls the gate.
 WORK_OF: dict[str, Work] = {
     "/api/v1/search": "search",
@@ -174,7 +179,7 @@ class Entrance:
         path = scope["path"]
         if self._settings.audit_questions and visit.question:
             record["question"] = visit.question
-        is_audited = path in AUDITED or not _is_open(path)
+        is_audited = path in AUDITED or path.startswith(FEEDS) or not _is_open(path)
         services.calls.note(record, caller=caller.counted_as, is_audited=is_audited)
 
 
