@@ -10,7 +10,7 @@ ServerError
 │   ├── QuotaUsed     the daily limit of a key
 │   └── TooManyOpen   the limit of open calls of a key, or an address
 ├── Unauthorized      no key, or an invalid one
-├── Forbidden         the key's scope is too small, or a page of another site made the request
+├── Forbidden         the caller's role is too low, or a page of another site made the request
 ├── Misdirected       the Host header names another server
 ├── TooSlow           the work exceeded its time limit
 ├── NotProtected      the server would answer everybody without the setting that allows it
@@ -103,7 +103,7 @@ class Unauthorized(ServerError):
 
 
 class Forbidden(ServerError):
-    """The key's scope is too small, or a page of another site made the request."""
+    """The caller's role is too low, or a page of another site made the request."""
 
 
 class Misdirected(ServerError):

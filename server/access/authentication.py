@@ -2,8 +2,8 @@
 
 | keys | without a key | with one |
 |---|---|---|
-| no key was ever made, or `--open` | reads | the scope of the key |
-| a key store exists | only the page's files and the liveness check | the scope of the key |
+| no key was ever made, or `--open` | reads | the role of the key |
+| a key store exists | only the page's files and the liveness check | the role of the key |
 
 If no key was ever made, a caller from this machine is the operator and may also administer. This does not
 apply if a proxy or another name is set, as other callers then arrive through this machine, nor to HTTP/1.0
@@ -18,7 +18,7 @@ from starlette.types import Scope
 from base.net.networks import is_loopback
 from server.access.callers import Caller
 from server.access.key_ring import KeyRing
-from server.access.keys import PREFIX, SCOPES
+from server.access.keys import PREFIX
 from server.errors import BadRequest, Unauthorized
 from server.settings import ServerSettings
 
@@ -69,7 +69,7 @@ def _session_in(cookies: bytes, name: str) -> str | None:
 
 
 async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Caller:
-    """Return the caller of a request; its scopes are empty if keys are needed and none was given.
+    """Return the caller of a request; it has no role if keys are needed and none was given.
 
     Raises:
         Unauthorized: the key or session is invalid.
@@ -95,10 +95,10 @@ async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Ca
             raise Unauthorized(SESSION_ENDED)
     is_local = settings.only_local and is_loopback(address) and not _is_passed_on(scope)
     if settings.open:
-        return Caller(address, ("read",), is_local=is_local)
+        return Caller(address, "reader", is_local=is_local)
     if needed:
         return Caller(address, is_local=is_local)
-    return Caller(address, SCOPES if is_local else ("read",), is_local=is_local)
+    return Caller(address, "operator" if is_local else "reader", is_local=is_local)
 
 
 def _is_passed_on(scope: Scope) -> bool:

@@ -46,7 +46,7 @@ export async function openAccess() {
   const keys = session?.keys_needed ?? false;
   byId("open-access").hidden = !keys;
   byId("open-access").onclick = () => askForKey(() => location.reload());
-  byId("operator-link").hidden = keys && !session?.scopes?.includes("admin");
+  byId("operator-link").hidden = keys && session?.role !== "operator";
   return session;
 }
 

@@ -36,7 +36,7 @@ class Session(TypedDict):
     signed_in: Annotated[bool, Field(description="by the page's cookie")]
     key: Annotated[str | None, Field(description="its id")]
     label: str | None
-    scopes: list[str]
+    role: Annotated[str | None, Field(description="reader, librarian or operator; null: no rights")]
     indexes: Annotated[list[str] | None, Field(description="allowed by the key; null: all")]
     sources: Annotated[list[str] | None, Field(description="allowed by the key; null: all offered ones")]
     expires: str | None
@@ -95,7 +95,7 @@ async def _described(services: Services, caller: Caller) -> Session:
         "signed_in": caller.by_cookie,
         "key": caller.key_id or None,
         "label": caller.label or None,
-        "scopes": list(caller.scopes),
+        "role": caller.role,
         "indexes": list(caller.indexes) if caller.is_limited else None,
         "sources": list(caller.sources) if caller.is_limited else None,
         "expires": caller.expires.isoformat(timespec="seconds") if caller.expires else None,

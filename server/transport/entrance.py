@@ -123,10 +123,10 @@ class Entrance:
             if not is_open:
                 raise
         self._origins.check_origin(
-            scope["method"], host, scope["scheme"], headers, by_cookie=visit.caller.by_cookie
+            scope["method"], host, scope["scheme"], headers, by_browser=visit.caller.is_sent_by_browser
         )
         if not is_open:
-            visit.caller.require("read")
+            visit.caller.require("reader")
             services.gate.count_open(visit)
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)

@@ -158,7 +158,7 @@ def test_refusals_are_counted(sample_home, tmp_path):
         for _ in range(3):
             call = {"question": ENGLISH}
             server.post("/api/v1/search", json=call, headers=elsewhere)
-        key = shrag("keys", "create", "--scope", "admin", home=tmp_path).stdout.strip()
+        key = shrag("keys", "create", "--role", "operator", home=tmp_path).stdout.strip()
         admin = {"X-API-Key": key}  # the first key of a server is seen a moment later
         wait_for(lambda: server.get("/metrics", headers=admin).status_code, lambda status: status == 200)
         found = metrics_of(server, admin)
