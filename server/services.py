@@ -14,6 +14,7 @@ from generator.request import Settings
 from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
+from server.access.sign_in.signing_in import SignIn, open_sign_in
 from server.indexes.open_indexes import OpenIndexes
 from server.kept_searches.store import KeptSearches
 from server.limits.daily_use import DailyUse, open_daily_use
@@ -24,7 +25,7 @@ from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import forget_ended_processes
 from server.processes.shared_files import buckets_file, calls_today_file, keys_needed_mark, open_calls_file
-from server.settings import ServerSettings, listed
+from server.settings import ServerSettings, SignInSettings, listed
 from server.sources.offered_sources import OfferedSources
 
 
@@ -50,6 +51,7 @@ class Services(Backends):
     days: DailyUse  # calls of each key today
     calls: CallLog
     searches: KeptSearches  # for papers
+    sign_in: SignIn | None  # of persons
 
 
 @asynccontextmanager
@@ -75,7 +77,9 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, server: ServerSettings, sign_in: SignInSettings
+) -> AsyncIterator[Services]:
     """Open the shared services for one event loop."""
     async with AsyncExitStack() as opened:
         backends = await opened.enter_async_context(open_backends(settings, server))
@@ -101,6 +105,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             counts.days,
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
+            await opened.enter_async_context(open_sign_in(sign_in, server, settings.indexer.home)),
         )
 
 

@@ -13,6 +13,7 @@ from starlette.types import Scope as AsgiScope
 from base.calls import Call, observer
 from base.net.networks import network_of
 from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits
+from server.access.sign_in.people import Person
 from server.errors import Forbidden, Unauthorized
 from server.roles import Role, includes
 
@@ -42,6 +43,21 @@ class Caller:
         return cls(
             *(address, key.role, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie),
             limits=key.limits,
+        )
+
+    @classmethod
+    def of_person(cls, person: Person, address: str, *, by_proxy: bool = False) -> "Caller":
+        """Return the caller of a person who signed in here, or at the proxy."""
+        return cls(
+            address,
+            person.role,
+            label=person.name,
+            indexes=person.indexes,
+            sources=person.sources,
+            expires=person.expires,
+            by_cookie=not by_proxy,
+            person=person.id,
+            by_proxy=by_proxy,
         )
 
     @property
@@ -85,7 +101,9 @@ class Caller:
             return
         if not self.is_known:
             raise Unauthorized(KEY_NEEDED if role == "reader" else f"this needs the role {role}")
-        raise Forbidden(f"this needs the role {role}; the role of the {self.counted_as} is {self.role}")
+        raise Forbidden(
+            f"this needs the role {role}; the {self.counted_as} has {self.role or 'no role here'}"
+        )
 
 
 @dataclass(slots=True)
@@ -97,6 +115,8 @@ class Visit:
     route: str = ""
     index: str = ""
     question: str = ""
+    event: str = ""  # of the audit log: sign-in, sign-out
+    reason: str = ""  # of a failed sign-in
     charged: str = ""  # the work whose rate was counted at the entrance
     counted_today: bool = False  # counted for the key's day before the work started
     open_call: ExitStack = field(default_factory=ExitStack)  # closed at the end of the response

@@ -68,7 +68,7 @@ class Origins:
         """Refuse requests that a page of another site makes in a browser; following a link is allowed.
 
         Raises:
-            Forbidden: the request comes from another site, or only a browser added its rights, at no known origin.
+            Forbidden: the request comes from another site, or a browser added its rights.
         """
         given = {name: value.decode("latin-1") for name, value in headers if name in SAYING_WHERE_FROM}
         origin = given.get(b"origin")

@@ -23,6 +23,7 @@ from server.errors import (
     CallerGone,
     KeysUnreadable,
     ServerError,
+    SessionsUnreadable,
     TooOften,
     Unauthorized,
 )
@@ -39,7 +40,8 @@ from server.transport.holding import hold, is_to_be_held
 
 # Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(
-    "/ /find /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
+    "/ /find /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session "
+    "/sign-in /sign-in/callback".split()
 )
 OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last one for other ways to sign in
 # The work of a call by its path; on other paths the route calls the gate.
@@ -116,8 +118,8 @@ class Entrance:
         path = scope["path"]
         is_open = _is_open(path)
         try:
-            visit.caller = await caller_of(scope, services.keys, self._settings)
-        except (Unauthorized, KeysUnreadable) as error:
+            visit.caller = await caller_of(scope, services.keys, self._settings, services.sign_in)
+        except (Unauthorized, KeysUnreadable, SessionsUnreadable) as error:
             if isinstance(error, Unauthorized) and (not is_open or path in AUDITED):
                 count_wrong_key(services, visit.caller)
             if not is_open:
@@ -162,7 +164,10 @@ class Entrance:
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "request_id": visit.request_id,
             "key": caller.key_id or None,
-            "label": caller.label or None,
+            "label": None if caller.person else caller.label or None,
+            **({"person": caller.person, "role": caller.role} if caller.person else {}),
+            **({"event": visit.event} if visit.event else {}),
+            **({"reason": visit.reason} if visit.reason else {}),
             "address": caller.address,
             "method": method,
             "route": route,
@@ -183,7 +188,7 @@ def _is_open(path: str) -> bool:
     return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
 
 
-AUDITED = frozenset({"/api/v1/session"})
+AUDITED = frozenset({"/api/v1/session", "/sign-in/callback"})
 
 
 class _Answer:
