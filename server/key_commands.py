@@ -13,6 +13,7 @@ from indexer.versions.store.build_folder import NAME
 from retriever.sources.configuration import NAME as SOURCE_NAME
 from server.access.key_store import ROLE_OF, KeyStore
 from server.access.keys import Key, KeyLimits, end_of, make_key
+from server.changes import note_change
 from server.limits.daily_use import calls_today
 from server.limits.open_calls import MOST_PLACES
 from server.roles import ROLES, Role
@@ -97,6 +98,7 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
         limits=KeyLimits(per_minute, per_day, connections),
     )
     _store().add(key)
+    note_change("key created", key=key.id, role=key.role, indexes=key.indexes, sources=key.sources)
     if as_json:
         echo_json({"key": text} | key.as_record(now))
         return
@@ -137,6 +139,7 @@ def revoke(key_id: str, as_json: bool) -> None:
     """Revoke a key, also in running servers."""
     now = datetime.now(UTC)
     key = _store().revoke(key_id, now)
+    note_change("key revoked", key=key.id)
     if as_json:
         echo_json(key.as_record(now))
     else:

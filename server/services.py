@@ -91,7 +91,7 @@ async def open_services(
             opened.enter_context(open_daily_use(settings.indexer.home, calls_today_file())),
             opened.enter_context(OpenCalls(open_calls_file())),
         )
-        audit = opened.enter_context(AuditLog(server.audit_file))
+        audit = opened.enter_context(AuditLog.of(server))
         yield Services(
             settings,
             server,

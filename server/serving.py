@@ -60,7 +60,7 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     require_protection(server, home, sign_in)
     sources = read_declared(listed(server.sources))
     server = server.model_copy(update={"workers": server.workers or default_workers(indexer, sources)})
-    with AuditLog(server.audit_file):  # reported once rather than by each worker
+    with AuditLog.of(server):  # reported once rather than by each worker
         pass
     if not verbosity():
         log_to_standard_error(0)  # callers are referred to the log

@@ -159,9 +159,15 @@ class ServerSettings(LayeredSettings):
     body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must arrive")
     connections: int = Field(default=2_000, ge=10, le=100_000, description="open connections per process")
     audit_file: OptionalPath = Field(
-        default=None, description="audit log: caller, route, status and time of each call, one JSON line each"
+        default=None,
+        description="audit log: sign-ins, refusals, changes, calls of keys; one JSON line each",
     )
-    audit_questions: bool = Field(default=False, description="include the questions in the audit log")
+    audit_file_mb: int = Field(
+        default=100, ge=1, le=100_000, description="megabytes above which the audit log is renamed"
+    )
+    audit_days: float = Field(
+        default=90, ge=0, le=36_500, description="days for which renamed audit logs are kept; 0 = no limit"
+    )
 
     @property
     def processes(self) -> int:

@@ -115,6 +115,7 @@ class Visit:
     route: str = ""
     index: str = ""
     question: str = ""
+    is_privileged: bool = False  # work of librarians or operators
     event: str = ""  # of the audit log: sign-in, sign-out
     reason: str = ""  # of a failed sign-in
     charged: str = ""  # the work whose rate was counted at the entrance

@@ -136,6 +136,7 @@ class Gate:
         visit = visit_of(connection)
         visit.caller.require(ROLE_FOR.get(work, "reader"))
         if work in ROLE_FOR:
+            visit.is_privileged = True
             yield
             return
         if visit.charged != work:

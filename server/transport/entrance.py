@@ -30,6 +30,7 @@ from server.errors import (
 from server.limits.gate import Work
 from server.limits.rates import Rate
 from server.monitoring import metrics
+from server.monitoring.call_log import NOT_LET_IN
 from server.problems.details import problem_response
 from server.problems.refusals import refusal
 from server.services import Services
@@ -177,9 +178,11 @@ class Entrance:
             **visit.counts,
         }
         path = scope["path"]
-        if self._settings.audit_questions and visit.question:
-            record["question"] = visit.question
-        is_audited = path in AUDITED or not _is_open(path)
+        # What a person searches and reads is recorded nowhere.
+        is_private = caller.person and not visit.event and answer.status not in NOT_LET_IN
+        if is_private:
+            record["address"] = None
+        is_audited = (path in AUDITED or not _is_open(path)) and (not is_private or visit.is_privileged)
         services.calls.note(record, caller=caller.counted_as, is_audited=is_audited)
 
 

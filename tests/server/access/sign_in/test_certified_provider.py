@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -44,7 +45,7 @@ def client(issuer, sample_home, tmp_path):
     (tmp_path / NAME).symlink_to(sample_home / NAME)
     secret = tmp_path / "secret"
     secret.write_text(SECRET)
-    groups = {"students": "reader", "library": "librarian"}
+    groups: Any = {"students": "reader", "library": "librarian"}
     sign_in = SignInSettings(issuer=issuer, client_id=CLIENT, client_secret_file=secret, groups=groups)
     with application(tmp_path, sign_in=sign_in, public_url="http://localhost") as client:
         client.follow_redirects = False

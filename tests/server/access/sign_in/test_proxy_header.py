@@ -1,5 +1,7 @@
 """Persons whom a trusted proxy names in a header."""
 
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
@@ -10,7 +12,7 @@ from tests.generator.sample_index import ENGLISH, NAME
 from tests.server.running import application
 
 PROXY, OTHER = "192.0.2.7", "192.0.2.8"
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "user_header": "X-Remote-User",
     "groups_header": "X-Remote-Groups",
     "header_from": f"{PROXY}, 2001:db8::/64",
@@ -98,7 +100,8 @@ def test_a_wrong_setting_is_named(changes, named):
 
 @pytest.mark.parametrize("public_url", ["", "http://search.example.org"])
 def test_a_server_with_sign_in_needs_an_encrypted_public_address(tmp_path, public_url):
-    sign_in = SignInSettings(issuer="https://id.example.org", client_id="shrag", groups={"*": "reader"})
+    everybody: Any = {"*": "reader"}
+    sign_in = SignInSettings(issuer="https://id.example.org", client_id="shrag", groups=everybody)
 
     with pytest.raises(SignInUnusable):
         require_protection(ServerSettings(public_url=public_url), tmp_path, sign_in)

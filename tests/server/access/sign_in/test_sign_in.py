@@ -6,6 +6,7 @@ import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
 from itertools import count
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -29,7 +30,7 @@ from tests.server.running import application
 
 OWN = {"Origin": "http://localhost"}
 NOW = int(datetime.now(UTC).timestamp())
-GROUPS = {"students": {"indexes": ["other"]}, "library": "librarian", "it": "operator"}
+GROUPS: dict[str, Any] = {"students": {"indexes": ["other"]}, "library": "librarian", "it": "operator"}
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,12 @@ def provider():
 def settings_for(provider, home, **settings):
     secret = home / "client-secret"
     secret.write_text(f"{SECRET}\n")
-    given = {"issuer": provider.issuer, "client_id": CLIENT, "client_secret_file": secret, "groups": GROUPS}
+    given: dict[str, Any] = {
+        "issuer": provider.issuer,
+        "client_id": CLIENT,
+        "client_secret_file": secret,
+        "groups": GROUPS,
+    }
     return SignInSettings(**given | settings)
 
 
@@ -57,7 +63,7 @@ def settings_for(provider, home, **settings):
 def server(home, provider):
     """Serve two indexes to persons who sign in, behind a proxy."""
     sign_in = settings_for(provider, home)
-    public = {"public_url": "http://localhost", "proxies": "127.0.0.9"}
+    public: dict[str, Any] = {"public_url": "http://localhost", "proxies": "127.0.0.9"}
     with application(home, address="127.0.0.9", sign_in=sign_in, **public) as client:
         client.follow_redirects = False
         yield client
@@ -414,7 +420,7 @@ def test_another_issuer_in_the_metadata_is_not_accepted(home):
 
 
 def test_rights_that_the_settings_no_longer_give_end_with_the_restart(home, provider):
-    held = {}
+    held: dict[str, str] = {}
     for groups, status in ((GROUPS, 200), ({"library": "librarian"}, 401)):
         sign_in = settings_for(provider, home, groups=groups)
         with application(home, sign_in=sign_in, public_url="http://localhost") as client:
