@@ -91,6 +91,7 @@ COMMANDS = {
     "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
     "settings": ("stack.commands:settings", "List the settings, their values and sources."),
     "sources": ("retriever.source_commands:sources", "List and check external sources of papers."),
+    "statistics": ("server.statistics_commands:statistics", "Show the searches of the server by day."),
     "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
 }
 

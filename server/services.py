@@ -24,6 +24,7 @@ from server.limits.rates import Buckets
 from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import forget_ended_processes
+from server.monitoring.search_statistics import SearchStatistics
 from server.processes.shared_files import buckets_file, calls_today_file, keys_needed_mark, open_calls_file
 from server.settings import ServerSettings, SignInSettings, listed
 from server.sources.offered_sources import OfferedSources
@@ -52,6 +53,7 @@ class Services(Backends):
     calls: CallLog
     searches: KeptSearches  # for papers
     sign_in: SignIn | None  # of persons
+    statistics: SearchStatistics
 
 
 @asynccontextmanager
@@ -106,6 +108,7 @@ async def open_services(
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
             await opened.enter_async_context(open_sign_in(sign_in, server, settings.indexer.home)),
+            await opened.enter_async_context(SearchStatistics(settings.indexer.home, server).keeping()),
         )
 
 

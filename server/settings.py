@@ -168,6 +168,16 @@ class ServerSettings(LayeredSettings):
     audit_days: float = Field(
         default=90, ge=0, le=36_500, description="days for which renamed audit logs are kept; 0 = no limit"
     )
+    statistics: bool = Field(
+        default=False, description="count searches by day, index and words, without their callers"
+    )
+    statistics_days: int = Field(default=730, ge=1, le=36_500, description="days for which counts are kept")
+    statistics_callers: int = Field(
+        default=3,
+        ge=1,
+        le=1_000,
+        description="callers who must ask a question without results before its words are stored",
+    )
 
     @property
     def processes(self) -> int:

@@ -161,6 +161,9 @@ class Entrance:
         if answer.first_event_s is not None:
             metrics.FIRST_EVENT.labels(route).observe(answer.first_event_s)
         caller = visit.caller
+        hits = visit.counts.get("hits", visit.counts.get("papers"))
+        if hits is not None:
+            services.statistics.note(visit.index, visit.question, hits, caller.counted_as)
         record = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "request_id": visit.request_id,
