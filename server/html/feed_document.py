@@ -66,14 +66,14 @@ def _add_paper(entry: ET.Element, of: FeedEntry, index: str, public: str) -> Non
     _add(entry, "id", paper_urn(doc_id, index))
     _add(entry, "title", reference.title or doc_id)
     _add(entry, "updated", of.found)
-    for author in reference.authors:
+    for author in of.record.get("authors") or ():  # as written, not split into parts
         _add(ET.SubElement(entry, "author"), "name", str(author))
     address = public + paper_address(doc_id, index)
     ET.SubElement(entry, "link", {"rel": "alternate", "type": "text/html", "href": address})
     if web := web_address(of.record):
         ET.SubElement(entry, "link", {"rel": "related", "href": web})
-    published = f"{reference.journal} ({reference.year})" if reference.year else reference.journal
-    if text := "\n\n".join(filter(None, (published.strip(), reference.abstract[:LONGEST_ABSTRACT]))):
+    published = ", ".join(filter(None, (reference.journal, str(reference.year or ""))))
+    if text := "\n\n".join(filter(None, (published, reference.abstract[:LONGEST_ABSTRACT]))):
         _add(entry, "summary", text, keep_lines=True)
 
 

@@ -20,6 +20,7 @@ from functools import cache
 from hmac import compare_digest
 from pathlib import Path
 from typing import Any, Literal
+from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -61,7 +62,7 @@ class Feed:
 
 def make_feed(caller: Caller, call: dict[str, Any], index: str) -> tuple[str, Feed]:
     """Create a feed without papers; return its key, which cannot be recovered later, and the feed."""
-    feed_id, created = secrets.token_hex(16), now()
+    feed_id, created = uuid4().hex, now()
     key = f"{feed_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
     found = FirstFound(searched=created, index=index, reported=created, papers={})
     return key, Feed(feed_id, digest_of(key).hex(), folder_of(caller), caller.key_id, call, created, found)
@@ -100,7 +101,7 @@ class Feeds:
         return sorted(own, key=lambda feed: (feed.created, feed.id), reverse=True)
 
     def opened_by(self, key: str) -> Feed:
-        """Return the feed of a key; takes the same time for a wrong secret and an unknown feed's id.
+        """Return the feed of a key; the hash of the whole key is compared in constant time.
 
         Raises:
             UnknownSearch: the key is wrong, or the feed was deleted.
@@ -145,7 +146,8 @@ class Feeds:
             SearchRunning: another process changes it for too long.
             SearchUnusable: it cannot be removed.
         """
-        if not ID.fullmatch(feed_id) or feed_id not in {feed.id for feed in self.of_caller(caller)}:
+        owned = ID.fullmatch(feed_id) and _may_own(caller) and self._read(feed_id).owner == folder_of(caller)
+        if not owned:
             raise UnknownSearch("no feed has that id")
         path = self._path(feed_id)
         try:

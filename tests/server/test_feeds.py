@@ -72,12 +72,12 @@ def test_a_feed_lists_new_papers_first(home):
     assert [entry.findtext(f"{ATOM}title") for entry in before.iter(f"{ATOM}entry")] == ["Axolotl limbs"]
     new, old = after.iter(f"{ATOM}entry")
     assert new.findtext(f"{ATOM}title") == "Axolotl <gills> & gills"
-    assert [name.text for name in new.iter(f"{ATOM}name")] == ["Kim, Ada", "Lee, Bo"]
+    assert [name.text for name in new.iter(f"{ATOM}name")] == ["Ada Kim", "Bo Lee"]
     assert [(link.get("rel"), link.get("href")) for link in new.iter(f"{ATOM}link")] == [
         ("alternate", "http://localhost:8080/papers/a%2FNEW?index=papers"),
         ("related", "https://doi.org/10.1000/gills"),
     ]
-    assert new.findtext(f"{ATOM}summary") == "Gills (2024)\n\nGills of the axolotl."
+    assert new.findtext(f"{ATOM}summary") == "Gills, 2024\n\nGills of the axolotl."
     (same,) = before.iter(f"{ATOM}entry")
     for part in ("id", "updated"):
         assert same.findtext(f"{ATOM}{part}") == old.findtext(f"{ATOM}{part}")
