@@ -10,7 +10,11 @@ ServerError
 │   ├── QuotaUsed     the daily limit of a key
 │   └── TooManyOpen   the limit of open calls of a key, or an address
 ├── Unauthorized      no key, or an invalid one
-├── Forbidden         the key's scope is too small, or a page of another site made the request
+├── Forbidden         the caller's role is too low, or a page of another site made the request
+├── SignInFailed      a sign-in that the provider or this server did not complete
+├── ProviderFailed    the provider of sign-in does not answer as its standard says
+├── SessionsUnreadable    the store of sign-ins cannot be read or written
+├── SignInUnusable    settings with which nobody could sign in safely
 ├── Misdirected       the Host header names another server
 ├── TooSlow           the work exceeded its time limit
 ├── NotProtected      the server would answer everybody without the setting that allows it
@@ -19,6 +23,7 @@ ServerError
 ├── NothingOpens      there are indexes, and none of them can be opened
 ├── UnknownSearch     no search for papers with that id is kept for the caller
 ├── SearchRunning     a kept search that another call is continuing
+├── JudgementNotKept  the file of readers' judgements is full, busy or cannot be written
 ├── SearchUnusable    a kept search that cannot be read or removed
 ├── UnknownKey        no key with that id
 └── KeysUnreadable    the store of keys cannot be read or written
@@ -103,7 +108,28 @@ class Unauthorized(ServerError):
 
 
 class Forbidden(ServerError):
-    """The key's scope is too small, or a page of another site made the request."""
+    """The caller's role is too low, or a page of another site made the request."""
+
+
+class SignInFailed(ServerError):
+    """A sign-in that was not completed; `reason` is a word for the audit log."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        """Keep the reason next to the message."""
+        self.reason = reason
+        super().__init__(message)
+
+
+class ProviderFailed(ServerError):
+    """The provider of sign-in does not answer as its standard says."""
+
+
+class SessionsUnreadable(RemediableError, ServerError):
+    """The store of sign-ins cannot be read or written."""
+
+
+class SignInUnusable(RemediableError, ServerError):
+    """Settings with which nobody could sign in safely."""
 
 
 class Misdirected(ServerError):
@@ -128,6 +154,10 @@ class SearchRunning(ServerError):
 
 class SearchUnusable(ServerError):
     """A kept search that cannot be read or removed."""
+
+
+class JudgementNotKept(ServerError):
+    """The file of readers' judgements is full, busy or cannot be written."""
 
 
 class NotProtected(RemediableError, ServerError):

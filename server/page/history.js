@@ -10,7 +10,7 @@ await learn("dialogs");
 
 const LISTS = ["keywords", "skip", "exclude"];
 const NAMES = { lang: "language", k: "papers_wanted", skip: "queries", strict_time: "strict_time", constraints: "literal" };
-const UNCOMPARED = new Set(["question", "ask"]);
+const UNCOMPARED = new Set(["question", "ask", "earlier", "meant", "beside"]);
 
 /** Show the history; `open(address, papers)` repeats a search, and compares with its papers of then. */
 export function showHistory(open) {
