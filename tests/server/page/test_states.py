@@ -10,8 +10,9 @@ from tests.server.page.browser import NO_LIMITS, Reader
 from tests.server.page.walking import address, answered, documents, hits, in_both_languages, settled
 from tests.server.running import serving
 
+# The names of what is kept, without the ids of keys.
 KEPT = """[...Object.keys(sessionStorage), ...Object.keys(localStorage)]
-    .filter((name) => name.startsWith("shrag-")).map((name) => name.split(" ")[0]).sort()"""  # without ids of keys
+    .filter((name) => name.startsWith("shrag-")).map((name) => name.split(" ")[0]).sort()"""
 
 
 @pytest.fixture(scope="module")
