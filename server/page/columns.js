@@ -42,7 +42,7 @@ export async function showFound(result, asked, { manifest, address, before, chan
   nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));
   showExport(result);
   remember(address, { question: asked.question, method: asked.method, index: result.index ?? result.sources?.join(", "), hits: result.hits, version: result.version });
-  byId("total").textContent = result.facets ? t("total", { n: result.hits.length, total: result.facets.papers }) : t("papers", { n: result.hits.length });
+  byId("total").textContent = !result.hits.length ? "" : result.facets ? t("total", { n: result.hits.length, total: result.facets.papers }) : t("papers", { n: result.hits.length });
   result.sources ? fill(byId("facets")) : showFacets(result.facets, asked, change, signal);
 }
 
