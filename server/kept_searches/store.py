@@ -42,9 +42,11 @@ log = get_logger("server")
 
 
 def folder_of(caller: Caller) -> str:
-    """Name the folder of a caller's searches: by key, local operator, or address."""
+    """Name the folder of a caller's searches: by key, person, local operator, or address."""
     if caller.key_id:
         return f"key-{caller.key_id}"
+    if caller.person:
+        return f"person-{caller.person}"
     if caller.is_local:
         return LOCAL
     return f"address-{blake2b(caller.counted_as.encode(), digest_size=16).hexdigest()}"
@@ -139,7 +141,7 @@ class KeptSearches:
 
         Several people may share an address, so without a key only a caller at this machine gets a list.
         """
-        if not (caller.key_id or caller.is_local):
+        if not (caller.is_known or caller.is_local):
             return []
         found = []
         for path in _entries(self._root / folder_of(caller), ".json"):

@@ -63,7 +63,7 @@ function update(present, fresh) {
 }
 
 // Values that change on every refresh are not news.
-const COUNTED = ["server", "work", "times"];
+const COUNTED = ["server", "work", "times", "searches_days", "searches_indexes", "searches_words"];
 const NO_NEWS = ["last_used", "today"]; // of a key
 const told = (value) => JSON.stringify(value, (name, each) => (NO_NEWS.includes(name) ? undefined : each));
 let before;
@@ -71,7 +71,10 @@ let before;
 async function show() {
   const place = byId("operator");
   try {
-    const status = await call("/api/v1/status");
+    // Librarians see the statistics alone.
+    const status = await call("/api/v1/status").catch((error) => { if (error.status !== 403) throw error; return {}; });
+    const statistics = await call("/api/v1/statistics");
+    for (const name of ["days", "indexes", "words", "without_results"]) status[`searches_${name}`] = statistics[name];
     const fresh = place.cloneNode();
     fresh.append(...Object.entries(status).map(([name, value]) => section(name, value)));
     update(place, fresh);

@@ -17,6 +17,7 @@ export function showResults(result, asked, before) {
   fill(byId("changes"), before && changes(result.hits, before));
   fill(byId("hits"), result.hits.map((hit) => item(hit, result, asked, places)));
   showEvidenceBadges(asked.ask ? evidence : []);
+  if (document.body.dataset.judges === "true") import("./judging.js").then(({ judgeHits }) => judgeHits(byId("hits"), result, asked), () => {});
 }
 
 function changes(now, before) {

@@ -151,8 +151,8 @@ async def _opened(request: Request, services: Services, key: str) -> Feed:
     with suppress(UnknownSearch):
         feed = await asyncio.to_thread(services.feeds.opened_by, key)
         owner = await services.keys.active(feed.key_id) if feed.key_id else None
-        if owner or not (feed.key_id or await services.keys.are_needed()):
-            visit.caller = Caller.of(owner, address) if owner else Caller(address, ("read",))
+        if owner or not (feed.key_id or await services.access_is_limited()):
+            visit.caller = Caller.of(owner, address) if owner else Caller(address, "reader")
             services.gate.count_open(visit)
             return feed
     count_wrong_key(services, Caller(address))

@@ -256,7 +256,7 @@ def test_the_documentation_names_each_code_and_each_event():
 
 def test_what_an_operator_and_a_session_see_is_as_described(description, sample_home, tmp_path):
     home = shutil.copytree(sample_home, tmp_path / "home")
-    made = shrag("keys", "create", "--scope", "admin", "--json", home=home)
+    made = shrag("keys", "create", "--role", "operator", "--json", home=home)
     key = json.loads(made.stdout)["key"]
     with application(home, headers={"X-API-Key": key}) as client:
         status = client.get("/api/v1/status")
@@ -265,6 +265,6 @@ def test_what_an_operator_and_a_session_see_is_as_described(description, sample_
         assert client.get("/metrics").headers["content-type"].startswith("text/plain")
         session = client.get("/api/v1/session").json()
         assert_as_described(description, {"$ref": f"{COMPONENTS}Session"}, session)
-        assert session["scopes"]
+        assert session["role"]
         begun = client.post("/api/v1/session", json={"key": key})
         assert_as_described(description, {"$ref": f"{COMPONENTS}Session"}, begun.json())
