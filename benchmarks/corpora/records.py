@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from base.sample import SAMPLE_PAPERS
 from benchmarks.corpora.generated import documents
 
-SAMPLE = Path(__file__).parents[2] / "sample" / "papers.jsonl"
 SENTENCES, DRAWN_WORDS, TITLE_WORDS = 4, 20, 2
 KOREAN_SHARE = 0.6
 SENTENCE_END = re.compile(r"(?<=[.다])\s+(?=\S)")
@@ -21,7 +21,7 @@ SENTENCE_END = re.compile(r"(?<=[.다])\s+(?=\S)")
 
 def records(count: int) -> Iterator[dict[str, Any]]:
     """Yield the first `count` records."""
-    papers = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    papers = [json.loads(line) for line in SAMPLE_PAPERS.read_text(encoding="utf-8").splitlines()]
     by_language = {
         language: [paper for paper in papers if paper["lang"] == language and paper.get("abstract")]
         for language in ("ko", "en")
