@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { byId } from "./dom.js";
 import { clearMarks } from "./marks.js";
+import { clearHistory } from "./searches_kept.js";
 import { sayProblem } from "./status.js";
 
 export const ADDRESS = "/api/v1/session";
@@ -30,6 +31,7 @@ function belongTo(key) {
 
 async function leave() {
   await call(ADDRESS, { method: "DELETE" });
+  clearHistory();
   forget();
   tabs.postMessage("left");
   location.assign("/");

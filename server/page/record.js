@@ -61,7 +61,7 @@ const hitsOf = ({ hits }) => (Array.isArray(hits) ? hits : []).map((hit) => ({ d
 export function fromRecord(record) {
   const asked = record.request;
   if (!record.search_record || typeof asked?.question !== "string") throw new Error("no record of a search");
-  const { years, lang, journal } = asked.filters ?? {};
+  const { years, lang, journal, author, type } = asked.filters ?? {};
   const texts = (values) => (Array.isArray(values) ? values.map((each) => each?.text ?? each).filter((each) => typeof each === "string") : []);
   return {
     ...NOTHING,
@@ -72,6 +72,9 @@ export function fromRecord(record) {
     year: years ? (years.low === years.high ? String(years.low) : `${years.low ?? ""}..${years.high ?? ""}`) : "",
     lang: String(lang ?? ""),
     journal: String(journal ?? ""),
+    author: String(author ?? ""),
+    type: String(type ?? ""),
+    sort: String(asked.sort ?? NOTHING.sort),
     exclude: texts((asked.constraints?.exclusions ?? []).filter((each) => !each.end)),
     strict_time: asked.constraints?.strict_time === true,
     constraints: record.applied?.constraints !== null || !asked.constraints,

@@ -48,7 +48,7 @@ function item(hit, result, asked, places) {
       h("p", { class: "snippet", lang }, marked(hit.snippet ?? "", hit.snippet_marks)),
       h("span", { class: "Z3988", title: coins(hit) }),
       ofIndex && h("abbr", { class: "unapi-id", title: `${index}/${hit.doc_id}` }),
-      h("div", { class: "actions" }, ofIndex && why, cite, markBox(index, hit.doc_id, hit.title, t("mark"), hit.url), h("span", { "data-evidence-of": hit.doc_id }), foundBy(hit)),
+      h("div", { class: "actions" }, ofIndex && why, cite, markBox(index, hit.doc_id, hit.title, t("mark"), hit.url), h("span", { "data-evidence-of": hit.doc_id })),
       h("div", { class: "inset-place" }, reasons, reference)));
 }
 
@@ -65,14 +65,6 @@ function change(was, rank) {
   if (!was) return h("span", { class: "came", "data-change": "came" }, `＋ ${t("came")}`);
   if (was === rank) return "";
   return h("span", { class: "came", "data-change": "moved" }, was > rank ? `▲ ${number(was - rank)}` : `▼ ${number(rank - was)}`, h("span", { class: "hidden" }, ` ${t("was_at", { place: was })}`));
-}
-
-function foundBy({ found_by_names: names }) {
-  if (!names?.length) return "";
-  const numbers = names.filter((name) => /^SQ\d+$/.test(name)).map((name) => Number(name.slice(2)));
-  const others = names.filter((name) => !/^SQ\d+$/.test(name)).map((name) => t(`query_${name}`));
-  const range = numbers.length > 1 ? `SQ${Math.max(...numbers)}–${Math.min(...numbers)}` : numbers.map((n) => `SQ${n}`)[0];
-  return h("span", { class: "quiet", title: names.join(", ") }, t("found_by", { names: [...others, range].filter(Boolean).join(", ") }));
 }
 
 /** Mark the hits that are evidence of the answer. */

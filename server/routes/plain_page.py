@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 from base.markup import Markup, element, html
 from retriever.calls import MOST_HITS, SearchCall
 from retriever.papers.embedded_metadata import coins
-from retriever.requests.request import MOST_CHARACTERS
+from retriever.requests.request import MOST_CHARACTERS, RELEVANCE, Sort
 from server.addresses import paper_address
 from server.html.page_files import page_files
 from server.html.pages import Reader, page_in, script
@@ -34,6 +34,9 @@ class PlainCall(BaseModel):
     year: str = ""
     lang: str = ""
     journal: str = ""
+    author: str = ""
+    type: str = ""
+    sort: Sort = RELEVANCE
     kw: list[str] | None = None
     skip: list[str] = []
     exclude: Annotated[list[str], Field(alias="not")] = []
@@ -52,6 +55,9 @@ class PlainCall(BaseModel):
             year=self.year or None,
             lang=self.lang or None,
             journal=self.journal or None,
+            author=self.author or None,
+            type=self.type or None,
+            sort=self.sort,
             exclude=_given(self.exclude),
             strict_time=self.strict is not None,
             constraints=self.literal is None,
