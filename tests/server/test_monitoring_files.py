@@ -21,7 +21,7 @@ def labels_by_metric():
     return {
         f"{metric._name}{ending}": {*metric._labelnames, "le"}
         for metric in vars(metrics).values()
-        for ending in ENDINGS.get(type(metric), ())
+        for ending in ENDINGS.get(type(metric), ())  # type: ignore[call-overload]
     }
 
 
