@@ -35,6 +35,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     generator_errors.UnknownWay,
     eval_errors.BadMeasure,
     server_errors.NotProtected,
+    server_errors.SignInUnusable,
     server_errors.UnknownKey,
     stack_errors.BundleCallError,
 )
@@ -46,6 +47,13 @@ RUN_ERRORS: tuple[type[Exception], ...] = (
     server_errors.ServerError,
     stack_errors.StackError,
 )
+
+# Commands that change indexes, with their subcommands that do.
+CHANGES: dict[str, set[str]] = {
+    "index": set(),
+    "harvest": set(),
+    "indexes": {"delete", "rollback", "remove", "restore"},
+}
 
 LONGEST_MESSAGE = 4_000  # characters; messages may quote input of any length
 
@@ -80,11 +88,12 @@ COMMANDS = {
     "init": ("stack.first_settings:init", "Write a first shrag.toml from five answers."),
     "keys": ("server.key_commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
-    "rerun": ("retriever.commands:rerun", "Run a recorded search again, and show the differences."),
+    "rerun": ("retriever.rerun_command:rerun", "Run recorded searches again: differences, new papers."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
     "settings": ("stack.commands:settings", "List the settings, their values and sources."),
     "sources": ("retriever.source_commands:sources", "List and check external sources of papers."),
+    "statistics": ("server.statistics_commands:statistics", "Show the searches of the server by day."),
     "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
 }
 
@@ -123,7 +132,9 @@ def _run(*, debug: bool) -> int:
     try:
         with standard_streams():
             _check_arguments(sys.argv[1:])
-            return cli.main(standalone_mode=False, obj=called) or 0
+            code = cli.main(standalone_mode=False, obj=called) or 0
+            _note_change(sys.argv[1:], called.get(INDEX_CALLED_FOR, ""))
+            return code
     except SystemExit as ended:
         return int(ended.code or 0)
     except click.Abort as ended:
@@ -145,6 +156,17 @@ def _run(*, debug: bool) -> int:
             lines = "".join(format_exception(error)).rstrip().split("\n")
         echo_lines(map(_shortened, lines), err=True)
         return code
+
+
+def _note_change(arguments: list[str], index: str) -> None:
+    """Write a command that changes indexes to the audit log of the server, if there is one."""
+    command, *rest = [each for each in arguments if not each.startswith("-")] or [""]
+    if command not in CHANGES or (CHANGES[command] and not CHANGES[command] & set(rest[:1])):
+        return
+    from server.changes import note_change
+
+    changed = index or (rest[1] if command == "indexes" and rest[1:] else None)
+    note_change("index changed", command=" ".join([command, *rest[: command == "indexes"]]), index=changed)
 
 
 def _shortened(line: str) -> str:

@@ -12,11 +12,12 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from generator.request import Settings
 from server import routes
+from server.access.sign_in.proxy_header import RemembersPeer
 from server.api.description import Application, operation_id
 from server.problems.handlers import add_handlers
 from server.processes.stopping import stop_event_on_signal
 from server.services import Services, open_services
-from server.settings import ServerSettings, listed
+from server.settings import ServerSettings, SignInSettings, listed
 from server.transport.entrance import Entrance
 from server.transport.headers import AnswersHead
 
@@ -27,15 +28,16 @@ class State(TypedDict):
     services: Services
 
 
-def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
+def create_app(settings: Settings, server: ServerSettings, sign_in: SignInSettings | None = None) -> FastAPI:
     """Create the application; the shared services are opened at startup.
 
     Each file in `server/routes/` defines endpoints in its `router`.
     """
+    sign_in = sign_in or SignInSettings()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[State]:
-        async with open_services(settings, server) as services:
+        async with open_services(settings, server, sign_in) as services:
             with stop_event_on_signal(services.stopping, server.stop_s):
                 yield State(services=services)
 
@@ -62,6 +64,8 @@ def create_app(settings: Settings, server: ServerSettings) -> FastAPI:
         )
     if proxies := listed(server.proxies):
         app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=proxies)
+    if sign_in.user_header:
+        app.add_middleware(RemembersPeer)
     for module in sorted(module.name for module in pkgutil.iter_modules(routes.__path__)):
         app.include_router(import_module(f"{routes.__name__}.{module}").router)
     return app

@@ -10,7 +10,11 @@ ServerError
 │   ├── QuotaUsed     the daily limit of a key
 │   └── TooManyOpen   the limit of open calls of a key, or an address
 ├── Unauthorized      no key, or an invalid one
-├── Forbidden         the key's scope is too small, or a page of another site made the request
+├── Forbidden         the caller's role is too low, or a page of another site made the request
+├── SignInFailed      a sign-in that the provider or this server did not complete
+├── ProviderFailed    the provider of sign-in does not answer as its standard says
+├── SessionsUnreadable    the store of sign-ins cannot be read or written
+├── SignInUnusable    settings with which nobody could sign in safely
 ├── Misdirected       the Host header names another server
 ├── TooSlow           the work exceeded its time limit
 ├── NotProtected      the server would answer everybody without the setting that allows it
@@ -107,7 +111,28 @@ class Unauthorized(ServerError):
 
 
 class Forbidden(ServerError):
-    """The key's scope is too small, or a page of another site made the request."""
+    """The caller's role is too low, or a page of another site made the request."""
+
+
+class SignInFailed(ServerError):
+    """A sign-in that was not completed; `reason` is a word for the audit log."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        """Keep the reason next to the message."""
+        self.reason = reason
+        super().__init__(message)
+
+
+class ProviderFailed(ServerError):
+    """The provider of sign-in does not answer as its standard says."""
+
+
+class SessionsUnreadable(RemediableError, ServerError):
+    """The store of sign-ins cannot be read or written."""
+
+
+class SignInUnusable(RemediableError, ServerError):
+    """Settings with which nobody could sign in safely."""
 
 
 class Misdirected(ServerError):

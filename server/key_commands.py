@@ -11,10 +11,12 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.versions.store.build_folder import NAME
 from retriever.sources.configuration import NAME as SOURCE_NAME
-from server.access.key_store import KeyStore
-from server.access.keys import SCOPES, Key, KeyLimits, Scope, end_of, make_key
+from server.access.key_store import ROLE_OF, KeyStore
+from server.access.keys import Key, KeyLimits, end_of, make_key
+from server.changes import note_change
 from server.limits.daily_use import calls_today
 from server.limits.open_calls import MOST_PLACES
+from server.roles import ROLES, Role
 
 
 @click.group()
@@ -25,8 +27,13 @@ def keys() -> None:
 @keys.command()
 @click.option("--label", default="", help="The owner, as shown in lists and the audit log.")
 @click.option(
-    "--scope", type=click.Choice(SCOPES), default="read", show_default=True, help="admin also reads."
+    "--role",
+    type=click.Choice(ROLES),
+    default="reader",
+    show_default=True,
+    help="A librarian also exports without a rate limit and sees statistics; an operator may do everything.",
 )
+@click.option("--scope", type=click.Choice(("read", "admin")), hidden=True, help="The role's former name.")
 @click.option("--index", "indexes", multiple=True, metavar="NAME", help="Allow this index only; repeatable.")
 @click.option(
     "--source",
@@ -58,7 +65,8 @@ def keys() -> None:
 @json_option
 def create(  # noqa: PLR0913, PLR0917 - one for each option
     label: str,
-    scope: Scope,
+    role: Role,
+    scope: str | None,
     indexes: tuple[str, ...],
     sources: tuple[str, ...],
     per_minute: int | None,
@@ -75,20 +83,22 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
     for name in sources:
         if not SOURCE_NAME.fullmatch(name):
             raise InvalidCall(f"{name!r} cannot name a source")
-    if scope == "admin" and (indexes or sources):
+    role = ROLE_OF[scope] if scope else role
+    if role == "operator" and (indexes or sources):
         raise InvalidCall(
-            "a key with the scope admin allows every index and source",
+            "a key of the role operator allows every index and source",
             remedy="omit --index and --source",
         )
     text, key = make_key(
         label,
-        scope,
+        role,
         tuple(dict.fromkeys(indexes)),
         end_of(expires, now) if expires else None,
         sources=tuple(dict.fromkeys(sources)),
         limits=KeyLimits(per_minute, per_day, connections),
     )
     _store().add(key)
+    note_change("key created", key=key.id, role=key.role, indexes=key.indexes, sources=key.sources)
     if as_json:
         echo_json({"key": text} | key.as_record(now))
         return
@@ -110,10 +120,10 @@ def list_command(as_json: bool) -> None:
     if not kept:
         echo("no keys yet; make one with: shrag keys create")
         return
-    rows = [("id", "label", "scope", "opens", "limits", "today", "created", "expires", "last used", "state")]
+    rows = [("id", "label", "role", "opens", "limits", "today", "created", "expires", "last used", "state")]
     rows += [
         (
-            *(key.id, key.label, key.scope, _opened(key) or "all"),
+            *(key.id, key.label, key.role, _opened(key) or "all"),
             *(str(key.limits), f"{today[key.id]:,}"),
             *(_day(key.created), _day(key.expires) or "never", str(key.last_used or "never"), key.state(now)),
         )
@@ -129,6 +139,7 @@ def revoke(key_id: str, as_json: bool) -> None:
     """Revoke a key, also in running servers."""
     now = datetime.now(UTC)
     key = _store().revoke(key_id, now)
+    note_change("key revoked", key=key.id)
     if as_json:
         echo_json(key.as_record(now))
     else:
@@ -140,10 +151,10 @@ def _store() -> KeyStore:
 
 
 def _described(key: Key) -> str:
-    """Describe the scope and expiry of a key."""
+    """Describe the role and expiry of a key."""
     opened = _opened(key) or "all indexes and sources"
     ends = f"until {_day(key.expires)}" if key.expires else "for ever"
-    return ", ".join(filter(None, (key.scope, opened, str(key.limits), ends)))
+    return ", ".join(filter(None, (key.role, opened, str(key.limits), ends)))
 
 
 def _opened(key: Key) -> str:

@@ -14,7 +14,9 @@ from generator.request import Settings
 from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
+from server.access.sign_in.signing_in import SignIn, open_sign_in
 from server.indexes.open_indexes import OpenIndexes
+from server.kept_searches.feeds import Feeds
 from server.kept_searches.store import KeptSearches
 from server.limits.daily_use import DailyUse, open_daily_use
 from server.limits.gate import Counts, Gate, sources_at_once
@@ -23,8 +25,9 @@ from server.limits.rates import Buckets
 from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import forget_ended_processes
+from server.monitoring.search_statistics import SearchStatistics
 from server.processes.shared_files import buckets_file, calls_today_file, keys_needed_mark, open_calls_file
-from server.settings import ServerSettings, listed
+from server.settings import ServerSettings, SignInSettings, listed
 from server.sources.offered_sources import OfferedSources
 
 
@@ -50,6 +53,13 @@ class Services(Backends):
     days: DailyUse  # calls of each key today
     calls: CallLog
     searches: KeptSearches  # for papers
+    feeds: Feeds
+    sign_in: SignIn | None  # of persons
+    statistics: SearchStatistics
+
+    async def access_is_limited(self) -> bool:
+        """Check whether callers need a key, or have to sign in."""
+        return self.sign_in is not None or await self.keys.are_needed()
 
 
 @asynccontextmanager
@@ -75,7 +85,9 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
 
 
 @asynccontextmanager
-async def open_services(settings: Settings, server: ServerSettings) -> AsyncIterator[Services]:
+async def open_services(
+    settings: Settings, server: ServerSettings, sign_in: SignInSettings
+) -> AsyncIterator[Services]:
     """Open the shared services for one event loop."""
     async with AsyncExitStack() as opened:
         backends = await opened.enter_async_context(open_backends(settings, server))
@@ -87,7 +99,7 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             opened.enter_context(open_daily_use(settings.indexer.home, calls_today_file())),
             opened.enter_context(OpenCalls(open_calls_file())),
         )
-        audit = opened.enter_context(AuditLog(server.audit_file))
+        audit = opened.enter_context(AuditLog.of(server))
         yield Services(
             settings,
             server,
@@ -101,6 +113,9 @@ async def open_services(settings: Settings, server: ServerSettings) -> AsyncIter
             counts.days,
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
+            Feeds(settings.indexer.home, server),
+            await opened.enter_async_context(open_sign_in(sign_in, server, settings.indexer.home)),
+            await opened.enter_async_context(SearchStatistics(settings.indexer.home, server).keeping()),
         )
 
 

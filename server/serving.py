@@ -26,7 +26,7 @@ from server.processes.shared_files import keys_needed_mark, shared_folder
 from server.processes.stopping import SIGNALS
 from server.processes.worker_count import default_workers
 from server.processes.workers import Workers, stop_with_parent
-from server.settings import ServerSettings, listed
+from server.settings import ServerSettings, SignInSettings, listed
 from server.transport.wire import BoundedProtocol
 
 KEEP_ALIVE_S = 15
@@ -40,7 +40,7 @@ def make_app() -> FastAPI:
     """Create the application in a worker, from the environment that `serve` prepared."""
     if stop_with_parent() and (level := os.environ.get(VERBOSITY)):
         log_to_standard_error(int(level))
-    return create_app(Settings.from_environment(), ServerSettings())
+    return create_app(Settings.from_environment(), ServerSettings(), SignInSettings())
 
 
 def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
@@ -56,10 +56,11 @@ def serve(server: ServerSettings, listening: Callable[[str], None]) -> None:
     """
     indexer = IndexerSettings()
     home = indexer.home
-    require_protection(server, home)
+    sign_in = SignInSettings()
+    require_protection(server, home, sign_in)
     sources = read_declared(listed(server.sources))
     server = server.model_copy(update={"workers": server.workers or default_workers(indexer, sources)})
-    with AuditLog(server.audit_file):  # reported once rather than by each worker
+    with AuditLog.of(server):  # reported once rather than by each worker
         pass
     if not verbosity():
         log_to_standard_error(0)  # callers are referred to the log

@@ -1,18 +1,21 @@
 """Settings of the server's address and limits: `SHRAG_SERVER__…` or [server]."""
 
+import re
 from ipaddress import ip_network
-from typing import Annotated
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_settings import SettingsConfigDict
 
 from base.net.networks import is_loopback
 from base.settings.sources import NAMED_FILE_ONLY, LayeredSettings
 from indexer.settings import CommaList, OptionalPath, plain_address
+from server.roles import Role
 
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]
 Burst = Annotated[int, Field(ge=1, le=100_000)]
+HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,100}")
 
 
 def listed(value: str) -> list[str]:
@@ -173,9 +176,25 @@ class ServerSettings(LayeredSettings):
     body_s: float = Field(default=10, gt=0, le=3_600, description="seconds in which a call must arrive")
     connections: int = Field(default=2_000, ge=10, le=100_000, description="open connections per process")
     audit_file: OptionalPath = Field(
-        default=None, description="audit log: caller, route, status and time of each call, one JSON line each"
+        default=None,
+        description="audit log: sign-ins, refusals, changes, calls of keys; one JSON line each",
     )
-    audit_questions: bool = Field(default=False, description="include the questions in the audit log")
+    audit_file_mb: int = Field(
+        default=100, ge=1, le=100_000, description="megabytes above which the audit log is renamed"
+    )
+    audit_days: float = Field(
+        default=90, ge=0, le=36_500, description="days for which renamed audit logs are kept; 0 = no limit"
+    )
+    statistics: bool = Field(
+        default=False, description="count searches by day, index and words, without their callers"
+    )
+    statistics_days: int = Field(default=730, ge=1, le=36_500, description="days for which counts are kept")
+    statistics_callers: int = Field(
+        default=3,
+        ge=1,
+        le=1_000,
+        description="callers who must ask a question without results before its words are stored",
+    )
 
     @property
     def processes(self) -> int:
@@ -193,3 +212,102 @@ class ServerSettings(LayeredSettings):
     def behind_https(self) -> bool:
         """Whether readers reach the server by https, which a proxy terminates."""
         return self.public_url.startswith("https://")
+
+
+class GroupRights(BaseModel):
+    """The rights of a group: its role, and the indexes and sources; without both all of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Role = "reader"
+    indexes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _operators_are_not_limited(self) -> Self:
+        if self.role == "operator" and (self.indexes or self.sources):
+            raise ValueError("the role operator has all indexes and sources; omit both")
+        return self
+
+
+def _rights(value: Any) -> Any:
+    """Accept the name of a role alone."""
+    return {"role": value} if isinstance(value, str) else value
+
+
+def _header_name(value: str) -> str:
+    if value and not HEADER_NAME.fullmatch(value):
+        raise ValueError("must be the name of a header, like X-Remote-User")
+    return value
+
+
+def _secure_address(value: str) -> str:
+    """Accept https, and plain http only for this machine."""
+    address = _address_or_none(value)
+    host = urlsplit(address).hostname or ""
+    if address.startswith("http://") and host != "localhost" and not is_loopback(host):
+        raise ValueError("must begin with https://")
+    return address
+
+
+class SignInSettings(LayeredSettings):
+    """Settings of sign-in: an OpenID Connect provider, or a header of a trusted proxy."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="SHRAG_SERVER__SIGN_IN__", frozen=True, hide_input_in_errors=True
+    )
+
+    issuer: Annotated[str, NAMED_FILE_ONLY, AfterValidator(_secure_address)] = Field(
+        default="", description="address of the OpenID Connect provider, exactly as in its metadata"
+    )
+    client_id: str = Field(default="", description="name of this server at the provider")
+    client_secret_file: OptionalPath = Field(
+        default=None, description="file with the secret of the client; none for a public client"
+    )
+    scopes: str = Field(default="openid profile", description="scopes to request, separated by spaces")
+    groups_claim: str = Field(
+        default="groups", description="claim with the groups of a person, like realm_access.roles"
+    )
+    name_claim: str = Field(default="name", description="claim with the name to display")
+    user_header: Annotated[str, NAMED_FILE_ONLY, AfterValidator(_header_name)] = Field(
+        default="", description="header in which a trusted proxy names the person, like X-Remote-User"
+    )
+    groups_header: Annotated[str, AfterValidator(_header_name)] = Field(
+        default="", description="header with the groups of this person, separated by commas or semicolons"
+    )
+    header_from: Annotated[CommaList, NAMED_FILE_ONLY, AfterValidator(_networks)] = Field(
+        default="", description="addresses or networks of the proxies that set these headers"
+    )
+    sign_out_url: str = Field(
+        default="", description="address at which a person leaves the session of the proxy"
+    )
+    groups: Annotated[dict[str, Annotated[GroupRights, BeforeValidator(_rights)]], NAMED_FILE_ONLY] = Field(
+        default={},
+        description="rights of each group: a role (reader, librarian, operator), or a table with role, "
+        "indexes and sources; * = everybody who signs in",
+    )
+    hours: float = Field(default=12, gt=0, le=720, description="hours after which a session ends")
+    idle_minutes: float = Field(
+        default=60, gt=0, le=43_200, description="minutes without a call after which a session ends"
+    )
+
+    @property
+    def is_used(self) -> bool:
+        """Whether persons can sign in."""
+        return bool(self.issuer or self.user_header)
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.issuer and not self.client_id:
+            raise ValueError("issuer needs client_id")
+        if "openid" not in self.scopes.split():
+            raise ValueError("scopes must include openid")
+        if self.user_header and not self.header_from:
+            raise ValueError("user_header needs header_from, the addresses of the proxy")
+        if any(ip_network(each, strict=False).prefixlen == 0 for each in listed(self.header_from)):
+            raise ValueError("header_from must not include every address")
+        if self.groups_header and not self.user_header:
+            raise ValueError("groups_header needs user_header")
+        if self.is_used and not self.groups:
+            raise ValueError("groups must name at least one group, or *, with its role")
+        return self

@@ -93,7 +93,10 @@ def open_client(
         verify = ssl.create_default_context(cafile=ca_certs)
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=connections)
     network = transport or httpx.AsyncHTTPTransport(verify=verify, limits=limits, trust_env=False)
-    sent = {"Accept-Encoding": "identity", **(headers or {"Content-Type": "application/json"})}
+    sent = {
+        "Accept-Encoding": "identity",
+        **({"Content-Type": "application/json"} if headers is None else headers),
+    }
     if key and key.get_secret_value():
         sent["Authorization"] = f"Bearer {key.get_secret_value()}"
     return httpx.AsyncClient(
@@ -110,10 +113,13 @@ async def exchange(
     url: str,
     content: bytes | None = None,
     *,
+    headers: Mapping[str, str] | None = None,
     seconds: float,
     most_bytes: int = MOST_BYTES,
 ) -> httpx.Response:
     """Send a request and read the complete response within `seconds`.
+
+    `headers` are sent besides those of the client.
 
     Raises:
         httpx.RequestError: the request failed; ReadTimeout means a silent server or an unfinished response.
@@ -122,7 +128,9 @@ async def exchange(
     try:
         async with (
             asyncio.timeout(seconds),
-            client.stream(method, url, content=content, extensions={BOUND: most_bytes}) as response,
+            client.stream(
+                method, url, content=content, headers=headers, extensions={BOUND: most_bytes}
+            ) as response,
         ):
             begun = True
             await response.aread()

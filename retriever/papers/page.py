@@ -229,9 +229,9 @@ def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
 async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
     """Search for the distinctive terms of a paper, without numbers, in one OR query.
 
-    A term is weighed by its inverse document frequency and the logarithm of its frequency in the first passage;
-    terms of the titles and keywords, in both languages, three times as much. Papers that score less than a
-    quarter of the paper's own score share only common terms with it, and are left out.
+    A term is weighed by its inverse document frequency and the logarithm of its frequency in the first
+    passage; terms of the titles and keywords, in both languages, three times as much. Papers that score less
+    than a quarter of the paper's own score share only common terms with it, and are left out.
     """
     counts, subject = await index.threads.run(_terms_of, index, first)
     frequent = sorted(counts, key=lambda token: (-counts[token], token))[:MOST_DISTINCT]

@@ -1,7 +1,7 @@
 """Example questions for an index, made from the titles of its papers.
 
-A short title is put into a question; a longer one, which may be a sentence or a question itself, is an example
-as it is.
+A short title is put into a question; a longer one, which may be a sentence or a question itself, is an
+example as it is.
 """
 
 import re
@@ -74,7 +74,9 @@ async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[s
     titles = filter(None, (_topic_of(paper.title) for paper in papers))
     unit = index.manifest.unit
     short = SHORT_TITLE if unit == "paper" else 0  # the title of an article may be one word
-    topics = _distinct(sorted(titles, key=lambda title: (len(title.split()) <= short, not title.endswith("?"))))
+    topics = _distinct(
+        sorted(titles, key=lambda title: (len(title.split()) <= short, not title.endswith("?")))
+    )
     return tuple(
         _example(topic, FORMS["ko" if language_of(topic) == "ko" else "en", unit][place])
         for place, topic in zip(range(QUESTIONS), topics, strict=False)

@@ -1,9 +1,9 @@
 """The caller of a request, found by its key or by the page's session.
 
-| keys | without a key | with one |
+| keys | without a key and a session | with a key, or a session |
 |---|---|---|
-| no key was ever made, or `--open` | reads | the scope of the key |
-| a key store exists | only the page's files and the liveness check | the scope of the key |
+| no key was ever made, or `--open` | reads | the role of the key or person |
+| a key store exists, or a sign-in | only the page's files and liveness | the role of the key or person |
 
 If no key was ever made, a caller from this machine is the operator and may also administer. This does not
 apply if a proxy or another name is set, as other callers then arrive through this machine, nor to HTTP/1.0
@@ -18,14 +18,15 @@ from starlette.types import Scope
 from base.net.networks import is_loopback
 from server.access.callers import Caller
 from server.access.key_ring import KeyRing
-from server.access.keys import PREFIX, SCOPES
+from server.access.keys import PREFIX
+from server.access.sign_in.signing_in import SESSION_MARK, SignIn
 from server.errors import BadRequest, Unauthorized
 from server.settings import ServerSettings
 
 HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first with https: no other host can set it
 FORWARDED = frozenset({b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via"})
 BEARER = re.compile(rb"bearer +([\x21-\x7e]+)\s*", re.IGNORECASE)
-SESSION_ENDED = "the session has ended; give the key again"
+SESSION_ENDED = "the session has ended; sign in, or give the key, again"
 WRONG_KEY = "the key is wrong, has expired or was revoked"
 
 
@@ -56,29 +57,39 @@ def credentials_of(headers: list[tuple[bytes, bytes]], cookie: str) -> Credentia
         elif name == b"x-api-key" and value.strip():
             keys.add(value.strip())
         elif name == b"cookie":
-            session = _session_in(value, cookie) or session
+            session = _cookie_in(value, cookie) or session
     if len(keys) > 1:
         raise BadRequest("the headers name several keys", place="header")
     return Credentials(keys.pop().decode("latin-1") if keys else None, session)
 
 
-def _session_in(cookies: bytes, name: str) -> str | None:
+def cookie_in(headers: list[tuple[bytes, bytes]], name: str) -> str | None:
+    """Return the value of a cookie, None if it was not sent."""
+    values = (_cookie_in(value, name) for header, value in headers if header == b"cookie")
+    return next(filter(None, values), None)
+
+
+def _cookie_in(cookies: bytes, name: str) -> str | None:
     given = dict(pair.strip().split(b"=", 1) for pair in cookies.split(b";") if b"=" in pair)
     token = given.get(name.encode())
     return token.decode("latin-1") if token else None
 
 
-async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Caller:
-    """Return the caller of a request; its scopes are empty if keys are needed and none was given.
+async def caller_of(
+    scope: Scope, ring: KeyRing, settings: ServerSettings, sign_in: SignIn | None = None
+) -> Caller:
+    """Return the caller of a request; it has no role if keys are needed and none was given.
 
     Raises:
         Unauthorized: the key or session is invalid.
-        BadRequest: the headers name several keys.
-        KeysUnreadable: the key cannot be checked.
+        Forbidden: another address than the proxy's names a person.
+        BadRequest: the headers name several keys, or are unreadable.
+        KeysUnreadable, SessionsUnreadable: the key or session cannot be checked.
     """
     address = (scope.get("client") or ("", 0))[0]
     credentials = credentials_of(scope["headers"], cookie_name(scope, settings))
-    needed = await ring.are_needed()
+    needed = sign_in is not None or await ring.are_needed()
+    by_proxy = sign_in and sign_in.find_in_headers(scope)
     given = credentials.key
     if given is not None and settings.open and not given.startswith(PREFIX):
         given = None  # placeholder of a client that always sends a key
@@ -87,18 +98,31 @@ async def caller_of(scope: Scope, ring: KeyRing, settings: ServerSettings) -> Ca
         if key is None:
             raise Unauthorized(WRONG_KEY)
         return Caller.of(key, address)
+    if by_proxy:
+        return Caller.of_person(by_proxy, address, by_proxy=True)
     if needed and credentials.session is not None:
-        key = await ring.find_session(credentials.session)
-        if key is not None:
-            return Caller.of(key, address, by_cookie=True)
+        found = await _caller_of_session(credentials.session, address, ring, sign_in)
+        if found is not None:
+            return found
         if not settings.open:
             raise Unauthorized(SESSION_ENDED)
     is_local = settings.only_local and is_loopback(address) and not _is_passed_on(scope)
     if settings.open:
-        return Caller(address, ("read",), is_local=is_local)
+        return Caller(address, "reader", is_local=is_local)
     if needed:
         return Caller(address, is_local=is_local)
-    return Caller(address, SCOPES if is_local else ("read",), is_local=is_local)
+    return Caller(address, "operator" if is_local else "reader", is_local=is_local)
+
+
+async def _caller_of_session(
+    session: str, address: str, ring: KeyRing, sign_in: SignIn | None
+) -> Caller | None:
+    """Return the caller of the page's cookie; None if the session has ended."""
+    if not session.startswith(SESSION_MARK):
+        key = await ring.find_session(session)
+        return Caller.of(key, address, by_cookie=True) if key else None
+    person = await sign_in.find_session(session) if sign_in else None
+    return Caller.of_person(person, address) if person else None
 
 
 def _is_passed_on(scope: Scope) -> bool:

@@ -12,18 +12,20 @@ from starlette.types import Scope as AsgiScope
 
 from base.calls import Call, observer
 from base.net.networks import network_of
-from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits, Scope
+from server.access.keys import NO_OWN_LIMITS, Key, KeyLimits
+from server.access.sign_in.people import Person
 from server.errors import Forbidden, Unauthorized
+from server.roles import Role, includes
 
 KEY_NEEDED = "a key is needed, as 'Authorization: Bearer KEY' or in the field of the page"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller: its key, if any, and its address."""
+    """A caller: its role, its key or the person who signed in, if any, and its address."""
 
     address: str
-    scopes: tuple[Scope, ...] = ()
+    role: Role | None = None
     key_id: str = ""
     label: str = ""
     indexes: tuple[str, ...] = ()
@@ -31,24 +33,53 @@ class Caller:
     expires: datetime | None = None
     by_cookie: bool = False
     limits: KeyLimits = NO_OWN_LIMITS
+    person: str = ""  # pseudonym of a person who signed in, see `access.sign_in.people`
+    by_proxy: bool = False  # the proxy's header names the person
     is_local: bool = False  # a process of this machine, not a proxy
 
     @classmethod
     def of(cls, key: Key, address: str, *, by_cookie: bool = False) -> "Caller":
         """Return the caller of a key."""
         return cls(
-            *(address, key.scopes, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie),
+            *(address, key.role, key.id, key.label, key.indexes, key.sources, key.expires, by_cookie),
             limits=key.limits,
+        )
+
+    @classmethod
+    def of_person(cls, person: Person, address: str, *, by_proxy: bool = False) -> "Caller":
+        """Return the caller of a person who signed in here, or at the proxy."""
+        return cls(
+            address,
+            person.role,
+            label=person.name,
+            indexes=person.indexes,
+            sources=person.sources,
+            expires=person.expires,
+            by_cookie=not by_proxy,
+            person=person.id,
+            by_proxy=by_proxy,
         )
 
     @property
     def has_no_limits(self) -> bool:
         """Whether the caller is the operator at this machine, limited only by its capacity."""
-        return self.is_local and not self.key_id
+        return self.is_local and not self.is_known
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the caller has a key or has signed in."""
+        return bool(self.key_id or self.person)
+
+    @property
+    def is_sent_by_browser(self) -> bool:
+        """Whether a browser adds the caller's rights by itself, also to requests of other sites' pages."""
+        return self.by_cookie or self.by_proxy
 
     @property
     def counted_as(self) -> str:
-        """The subject of limits: the key, else the address, for IPv6 its network."""
+        """The subject of limits: the key or person, else the address, for IPv6 its network."""
+        if self.person:
+            return f"person {self.person}"
         return f"key {self.key_id}" if self.key_id else f"address {network_of(self.address)}"
 
     def may_see(self, index: str) -> bool:
@@ -61,16 +92,18 @@ class Caller:
 
     @property
     def is_limited(self) -> bool:
-        """Whether the key is restricted to the indexes and sources that it names."""
+        """Whether the caller is restricted to the named indexes and sources."""
         return bool(self.indexes or self.sources)
 
-    def require(self, scope: Scope) -> None:
-        """Raise Unauthorized if a key is needed, Forbidden if the key lacks the scope."""
-        if scope in self.scopes:
+    def require(self, role: Role) -> None:
+        """Raise Unauthorized if a key or a person is needed, Forbidden if its role is too low."""
+        if includes(self.role, role):
             return
-        if not self.key_id:
-            raise Unauthorized(KEY_NEEDED if scope == "read" else f"this needs a key with the scope {scope}")
-        raise Forbidden(f"the key {self.key_id} lacks the scope {scope}")
+        if not self.is_known:
+            raise Unauthorized(KEY_NEEDED if role == "reader" else f"this needs the role {role}")
+        raise Forbidden(
+            f"this needs the role {role}; the {self.counted_as} has {self.role or 'no role here'}"
+        )
 
 
 @dataclass(slots=True)
@@ -82,6 +115,9 @@ class Visit:
     route: str = ""
     index: str = ""
     question: str = ""
+    is_privileged: bool = False  # work of librarians or operators
+    event: str = ""  # of the audit log: sign-in, sign-out
+    reason: str = ""  # of a failed sign-in
     charged: str = ""  # the work whose rate was counted at the entrance
     counted_today: bool = False  # counted for the key's day before the work started
     open_call: ExitStack = field(default_factory=ExitStack)  # closed at the end of the response

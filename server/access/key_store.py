@@ -19,8 +19,9 @@ from pathlib import Path
 
 from base.files.durable import cause_of, create_durably, disk_of
 from indexer.versions.store.build_folder import KEYS
-from server.access.keys import SCOPES, Key, KeyLimits
+from server.access.keys import Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
+from server.roles import Role
 from server.source_names import as_index, sources_named
 
 FILE = KEYS
@@ -38,6 +39,9 @@ TABLES = """
         digest BLOB PRIMARY KEY, key_id TEXT NOT NULL REFERENCES keys (id), expires TEXT NOT NULL
     ) STRICT;
 """
+# Values of the column `scope`, of which earlier versions know two.
+ROLE_OF: Mapping[str, Role] = {"read": "reader", "librarian": "librarian", "admin": "operator"}
+STORED = {role: scope for scope, role in ROLE_OF.items()}
 LIMITS = tuple(limit.name for limit in fields(KeyLimits))
 COLUMNS = ("id", "digest", "label", "scope", "indexes", "created", "expires", *LIMITS)
 ADD_KEY = f"INSERT INTO keys ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"  # noqa: S608
@@ -99,7 +103,13 @@ class KeyStore:
     def add(self, key: Key) -> None:
         """Add a key. Raises as `read`, but fills an empty file."""
         row = (
-            *(key.id, key.digest, key.label, key.scope, json.dumps(_opened_by(key), ensure_ascii=False)),
+            *(
+                key.id,
+                key.digest,
+                key.label,
+                STORED[key.role],
+                json.dumps(_opened_by(key), ensure_ascii=False),
+            ),
             *(key.created.isoformat(), key.expires and key.expires.isoformat()),
             *astuple(key.limits),
         )
@@ -254,14 +264,14 @@ def _key(row: tuple[object, ...]) -> Key:
     """Create a key from a row; raise ValueError or TypeError if the row is invalid."""
     key_id, digest, label, scope, indexes, created, expires, revoked, last_used, *limits = row
     opened = json.loads(str(indexes))
-    if scope not in SCOPES or not isinstance(digest, bytes) or not isinstance(opened, list):
+    if scope not in ROLE_OF or not isinstance(digest, bytes) or not isinstance(opened, list):
         raise ValueError(f"the row of key {key_id} is invalid")
     sources = {name: sources_named(name) for name in map(str, opened)}
     return Key(
         str(key_id),
         digest,
         str(label),
-        scope,
+        ROLE_OF[str(scope)],
         tuple(name for name, named in sources.items() if not named),
         datetime.fromisoformat(str(created)),
         _time(expires),

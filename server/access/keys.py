@@ -11,12 +11,10 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from base.errors import InvalidCall
-
-Scope: TypeAlias = Literal["read", "admin"]
-SCOPES: tuple[Scope, ...] = ("read", "admin")
+from server.roles import Role
 
 PREFIX = "shrag_"
 FORM = re.compile(r"shrag_([a-z2-7]{10})_([A-Za-z0-9_-]{43})")
@@ -55,7 +53,7 @@ class Key:
     id: str
     digest: bytes  # SHA-256 of the whole key
     label: str
-    scope: Scope
+    role: Role
     indexes: tuple[str, ...]
     created: datetime
     expires: datetime | None = None
@@ -63,11 +61,6 @@ class Key:
     last_used: date | None = None
     sources: tuple[str, ...] = ()
     limits: KeyLimits = NO_OWN_LIMITS
-
-    @property
-    def scopes(self) -> tuple[Scope, ...]:
-        """The allowed scopes; admin includes read."""
-        return SCOPES if self.scope == "admin" else ("read",)
 
     def state(self, now: datetime) -> str:
         """Return the state: active, expired or revoked."""
@@ -80,7 +73,7 @@ class Key:
         return {
             "id": self.id,
             "label": self.label,
-            "scope": self.scope,
+            "role": self.role,
             "indexes": list(self.indexes),
             "sources": list(self.sources),
             **asdict(self.limits),
@@ -99,7 +92,7 @@ def digest_of(text: str) -> bytes:
 
 def make_key(
     label: str = "",
-    scope: Scope = "read",
+    role: Role = "reader",
     indexes: tuple[str, ...] = (),
     expires: datetime | None = None,
     *,
@@ -120,7 +113,7 @@ def make_key(
     key_id = "".join(secrets.choice(ID_LETTERS) for _ in range(ID_LENGTH))
     key = f"{PREFIX}{key_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
     return key, Key(
-        key_id, digest_of(key), label, scope, indexes, now, expires, sources=sources, limits=limits
+        key_id, digest_of(key), label, role, indexes, now, expires, sources=sources, limits=limits
     )
 
 

@@ -62,11 +62,13 @@ class Origins:
             )
         return text
 
-    def check_origin(self, method: str, host: str, scheme: str, headers: Headers, *, by_cookie: bool) -> None:
+    def check_origin(
+        self, method: str, host: str, scheme: str, headers: Headers, *, by_browser: bool
+    ) -> None:
         """Refuse requests that a page of another site makes in a browser; following a link is allowed.
 
         Raises:
-            Forbidden: the request comes from another site, or has only the cookie and no known origin.
+            Forbidden: the request comes from another site, or a browser added its rights.
         """
         given = {name: value.decode("latin-1") for name, value in headers if name in SAYING_WHERE_FROM}
         origin = given.get(b"origin")
@@ -79,7 +81,7 @@ class Origins:
             return
         if origin is not None or site in {"cross-site", "same-site"}:
             raise Forbidden(FROM_ELSEWHERE)
-        if by_cookie and site != "same-origin":
+        if by_browser and site != "same-origin":
             raise Forbidden("a change needs a key in a header, or a browser that sends the page's origin")
 
 

@@ -20,9 +20,11 @@ from server.limits.open_calls import OpenCalls
 from server.limits.rates import Buckets, Rate
 from server.limits.work_queue import WorkQueue
 from server.monitoring import metrics
+from server.roles import Role
 from server.settings import ServerSettings
 
-Work: TypeAlias = Literal["read", "search", "ask", "admin"]
+Work: TypeAlias = Literal["read", "search", "ask", "curate", "admin"]
+ROLE_FOR: dict[Work, Role] = {"curate": "librarian", "admin": "operator"}  # other work: reader
 
 # Searches are mostly Python, of which one thread runs at a time, so more than two slow each other down. With
 # a single place none could be reserved for callers without running work.
@@ -106,12 +108,12 @@ class Gate:
         """Refuse a call that `admit` would refuse, before its body is read.
 
         Raises:
-            Unauthorized, Forbidden: the caller lacks the scope.
+            Unauthorized, Forbidden: the caller lacks the role.
             TooOften, QuotaUsed: the caller's bucket is empty, or the key's day is used up.
             TooBusy: too many calls are waiting.
         """
-        visit.caller.require("admin" if work == "admin" else "read")
-        if work == "admin":
+        visit.caller.require(ROLE_FOR.get(work, "reader"))
+        if work in ROLE_FOR:
             return
         with _counting_refusals(work):
             self.places[work].check(visit.caller.counted_as)
@@ -126,14 +128,15 @@ class Gate:
         A stream ends by itself at its time limit; this method ends it if the reader does not take the end.
 
         Raises:
-            Unauthorized, Forbidden: the caller lacks the scope.
+            Unauthorized, Forbidden: the caller lacks the role.
             TooOften, QuotaUsed: the caller's bucket is empty, or the key's day is used up.
             TooBusy: too many calls are waiting.
             TooSlow: the work exceeded its time limit.
         """
         visit = visit_of(connection)
-        visit.caller.require("admin" if work == "admin" else "read")
-        if work == "admin":
+        visit.caller.require(ROLE_FOR.get(work, "reader"))
+        if work in ROLE_FOR:
+            visit.is_privileged = True
             yield
             return
         if visit.charged != work:
@@ -279,4 +282,5 @@ AskStream = Annotated[None, Depends(admitted("ask", is_stream=True))]
 # Ends by itself at its time limit, with partial results.
 Find = Annotated[None, Depends(admitted("ask", is_stream=True), scope="function")]
 Read = Annotated[None, Depends(admitted("read"), scope="function")]
+Curate = Annotated[None, Depends(admitted("curate"), scope="function")]
 Admin = Annotated[None, Depends(admitted("admin"), scope="function")]

@@ -59,6 +59,7 @@ class CallLog:
             while True:
                 await asyncio.sleep(self._interval_s)
                 self._write_counted()
+                self._audit.delete_old()
 
         writing = asyncio.create_task(write_on())
         try:

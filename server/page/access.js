@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { byId } from "./dom.js";
+import { t } from "./i18n.js";
 import { clearMarks } from "./marks.js";
 import { clearHistory } from "./searches_kept.js";
 import { sayProblem } from "./status.js";
@@ -30,11 +31,11 @@ function belongTo(key) {
 }
 
 async function leave() {
-  await call(ADDRESS, { method: "DELETE" });
+  const left = await call(ADDRESS, { method: "DELETE" });
   clearHistory();
   forget();
   tabs.postMessage("left");
-  location.assign("/");
+  location.assign(left?.continue_at ?? "/"); // the session of the provider, or of the proxy
 }
 
 /** Fetch the session; a server without keys needs none. */
@@ -44,11 +45,12 @@ export async function openAccess() {
   } catch {
     session = null;
   }
-  if (session?.signed_in) belongTo(session.key);
+  if (session?.signed_in) belongTo(session.person ?? session.key);
   const keys = session?.keys_needed ?? false;
   byId("open-access").hidden = !keys;
+  if (session?.sign_in || session?.person) byId("open-access").textContent = t(session.person ? "sign_out" : "sign_in");
   byId("open-access").onclick = () => askForKey(() => location.reload());
-  byId("operator-link").hidden = keys && !session?.scopes?.includes("admin");
+  byId("operator-link").hidden = keys && !["librarian", "operator"].includes(session?.role);
   return session;
 }
 

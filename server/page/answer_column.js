@@ -19,7 +19,8 @@ export const openAnswer = () => document.body.classList.add("answering");
 export function closeAnswer() {
   delete column().dataset.answers;
   fill(column());
-  document.body.classList.remove("answering");
+  fill(byId("answer-beside"));
+  document.body.classList.remove("answering", "comparing");
 }
 
 /** Report that the search has changed; the old answer stays until a new one is requested. */

@@ -9,6 +9,9 @@ const FILTERS = ["year", "lang", "journal", "author", "type"];
 export const NOTHING = Object.freeze({
   question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "", author: "", type: "", sort: RELEVANCE,
   exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "", hops: "",
+  earlier: [], // questions that this one continues
+  meant: "", // the question with the subject of the earlier ones, known when it is answered
+  beside: null, // method and way of a second answer
 });
 
 /** Parse an address. */
@@ -31,6 +34,8 @@ export function fromAddress(search) {
     ask: given.has("ask"),
     way: given.get("way") ?? "",
     hops: given.get("hops") ?? "",
+    earlier: given.getAll("after").filter(Boolean),
+    beside: given.has("beside") ? { method: given.get("beside") || METHOD, way: given.get("beside-way") ?? "" } : null,
   };
 }
 
@@ -51,6 +56,9 @@ export function toAddress(asked) {
     ask: asked.ask && "1",
     way: asked.way,
     hops: asked.hops,
+    after: asked.earlier,
+    beside: asked.ask && asked.beside?.method,
+    "beside-way": asked.ask && asked.beside?.way,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a shared page
   };
   const none = asked.keywords?.length === 0 && "kw="; // no keywords at all, unlike the keywords of the question
@@ -60,8 +68,8 @@ export function toAddress(asked) {
 
 /** Return the body of a call without default values. */
 export function body(asked) {
-  const { question, index, method, k, sort, exclude, strict_time, constraints, keywords, skip } = asked;
-  const made = { question, method, k };
+  const { index, method, k, sort, exclude, strict_time, constraints, keywords, skip } = asked;
+  const made = { question: asked.meant || asked.question, method, k };
   Object.assign(made, partOf(index));
   for (const name of FILTERS) if (asked[name]) made[name] = asked[name];
   if (sort !== RELEVANCE) made.sort = sort;
@@ -75,7 +83,8 @@ export function body(asked) {
 
 /** The body for an answer, which uses the most relevant papers, as many as the settings say; ways over passages take neither keywords nor a method. */
 export function askBody(asked) {
-  const { k, sort, ...made } = body(asked);
+  const { k, sort, ...made } = body({ ...asked, meant: "" });
+  if (asked.earlier.length) made.earlier = asked.earlier;
   if (asked.hops) made.hops = asked.hops;
   if (!asked.way) return made;
   const { keywords, skip, method, ...plain } = made;

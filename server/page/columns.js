@@ -1,7 +1,6 @@
 // The columns of a search: how it was run, the results, the facets.
 
 import { showConstraints } from "./constraints.js";
-import { showDetails } from "./details.js";
 import { byId, fill, h } from "./dom.js";
 import { showExport } from "./exports.js";
 import { showFacets } from "./facets.js";
@@ -22,7 +21,7 @@ export async function showFound(result, asked, { manifest, address, before, chan
   showKeywords(result, asked, (keywords, said) => change({ keywords, skip: keywords ? asked.skip : [] }, said));
   showConstraints(result, asked, change);
   showQueries(result, asked, (skip, said) => change({ skip }, said));
-  showDetails(result, manifest);
+  import("./details.js").then(({ showDetails }) => { if (!signal.aborted) showDetails(result, manifest); }, () => {});
   showResults(result, asked, before);
   showMore(result, asked, more);
   nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));

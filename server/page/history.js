@@ -3,14 +3,14 @@
 import { NOTHING, fromAddress } from "./asked.js";
 import { openDialog } from "./dialogs.js";
 import { fill, h, langOf, save } from "./dom.js";
-import { learn, moment, t } from "./i18n.js";
+import { has, learn, moment, t } from "./i18n.js";
 import { entries, keep } from "./searches_kept.js";
 
 await learn("dialogs");
 
 const LISTS = ["keywords", "skip", "exclude"];
 const NAMES = { lang: "language", k: "papers_wanted", skip: "queries", strict_time: "strict_time", constraints: "literal" };
-const UNCOMPARED = new Set(["question", "ask"]);
+const UNCOMPARED = new Set(["question", "ask", "earlier", "meant", "beside"]);
 
 /** Show the history; `open(address, papers)` repeats a search, and compares with its papers of then. */
 export function showHistory(open) {
@@ -52,6 +52,6 @@ function difference(name, old, next) {
     return `${label} ${[...added, ...removed].join(" ") || t("changed")}`;
   }
   if (typeof next === "boolean") return `${label}: ${t((name === "constraints") !== next ? "yes" : "no")}`;
-  const shown = (value) => (value === "" ? "–" : name === "method" ? t(`method_${value}`) : name === "sort" ? t(`sort_${value}`) : value);
+  const shown = (value) => (value === "" ? "–" : has(`${name}_${value}`) ? t(`${name}_${value}`) : value);
   return `${label}: ${shown(old)} → ${shown(next)}`;
 }

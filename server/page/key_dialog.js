@@ -30,13 +30,16 @@ export function openKeyDialog(session, { accepted, leave }) {
     const form = h("form", { onsubmit: enter },
       h("p", {}, h("label", { for: "key" }, t("key"))),
       h("div", { class: "row" }, key, h("button", { class: "primary" }, t("key_enter"))));
-    return [h("p", {}, t("key_about")), session?.signed_in && who(session), form, problems, session?.signed_in && out(problems)].filter(Boolean);
+    const signIn = session?.sign_in && !session.signed_in &&
+      h("p", {}, h("a", { class: "button", href: `${session.sign_in}?next=${encodeURIComponent(location.pathname + location.search)}` }, t("sign_in")));
+    const byKey = session?.person ? [] : [h("p", {}, t("key_about")), form];
+    return [signIn, session?.signed_in && who(session), ...byKey, problems, session?.signed_in && out(problems)].filter(Boolean);
   });
   dialog.dataset.access = "";
 
   function out(problems) {
     const leaving = () => leave().catch((error) => problems.replaceChildren(describe(error)));
-    return h("div", { class: "row" }, h("button", { type: "button", onclick: leaving }, t("key_forget")));
+    return h("div", { class: "row" }, h("button", { type: "button", onclick: leaving }, t(session.person ? "sign_out" : "key_forget")));
   }
 }
 

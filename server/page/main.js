@@ -67,7 +67,7 @@ function fromForm() {
   };
   // The same question keeps the edited keywords and queries.
   const same = question === asked.question && said.method === asked.method && said.index === (asked.index || said.index);
-  return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip } : {}), ...said };
+  return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip, earlier: asked.earlier } : {}), ...said };
 }
 
 async function setExpert(on) {
@@ -118,6 +118,8 @@ async function run(next, { before, find = search, push = true, again = false, me
   else if (!only) before ? answerIsOfBefore(ask) : closeAnswer();
   const answer = asks ? startAnswer(again) : undefined;
   try {
+    // A further question is searched for with its subject, which its answer names.
+    if (asks && asked.earlier.length) asked = { ...asked, meant: (await answer)?.question ?? "" };
     const [found, { showFound }] = await Promise.all([find(signal), columns()]);
     if (signal.aborted) return undefined;
     result = found;
@@ -152,7 +154,8 @@ async function showProblem(error, find) {
 
 /** Repeat the search with one part changed, and show the differences. */
 function change(part, message) {
-  return run({ ...asked, ...part, ask: false }, { before: result?.hits ?? [], message });
+  const question = asked.meant || asked.question;
+  return run({ ...asked, question, meant: "", earlier: [], beside: null, ...part, ask: false }, { before: result?.hits ?? [], message });
 }
 
 /** List more papers, and move the focus to the first of them. */
@@ -167,16 +170,23 @@ function ask() {
   return run({ ...asked, ask: true }, { before: undefined, again: true });
 }
 
+/** Ask a further question, or for a second answer. */
+function goOn(part) {
+  view("answer");
+  return run({ ...asked, meant: "", ...part, ask: true });
+}
+
 async function startAnswer(again = false) {
   answering = new AbortController();
   const { signal } = answering;
   const question = asked; // another search may start while the script loads
   const loaded = await answers().catch(() => undefined);
-  return signal.aborted ? undefined : loaded?.showAnswer(question, {
+  return signal.aborted ? undefined : loaded?.showAnswers(question, {
     signal,
     again,
     repeat: () => { answering.abort(); startAnswer(true); },
     useKeywords: (keywords) => change({ keywords, skip: [] }),
+    goOn,
   });
 }
 
@@ -250,7 +260,11 @@ toggles("open-how", (on) => {
   byId("how").hidden = !on;
   history.replaceState(history.state, "", location.pathname + location.search + (on ? HOW : ""));
 });
-toggles("open-filters", (on) => { document.body.classList.toggle("filtering", on); });
+toggles("open-filters", (on) => {
+  document.body.classList.toggle("filtering", on);
+  byId(on ? "filters" : "open-filters").focus();
+});
+byId("close-filters").addEventListener("click", () => byId("open-filters").click());
 openPreferences();
 openViews();
 if (location.hash === HOW) byId("open-how").click();

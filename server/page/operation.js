@@ -108,18 +108,18 @@ function keysSection(changed) {
   const problems = h("div", { "aria-live": "polite" });
   const shown = h("div", { "aria-live": "polite" });
   const label = h("input", { name: "label", maxlength: 100, autocomplete: "off" });
-  const scope = h("select", { name: "scope" }, ["read", "admin"].map((name) => h("option", { value: name }, named("status", name))));
+  const role = h("select", { name: "role" }, ["reader", "librarian", "operator"].map((name) => h("option", { value: name }, t(`key_role_${name}`))));
   const expires = h("input", { name: "expires", maxlength: 20, placeholder: "90d", autocomplete: "off", spellcheck: "false" });
   const revoked = h("select", { name: "revoked", required: true });
   const create = h("form", { onsubmit: (event) => {
     event.preventDefault();
     act(problems, async () => {
-      const made = await call(KEYS, { body: { label: label.value, scope: scope.value, expires: expires.value.trim() } });
+      const made = await call(KEYS, { body: { label: label.value, role: role.value, expires: expires.value.trim() } });
       fill(shown, h("p", {}, t("key_once")), h("p", {}, h("code", { "data-new-key": "" }, made.key)));
       create.reset();
       await changed();
     });
-  } }, labelled(t("key_label"), label), labelled(t("key_scope"), scope), labelled(t("key_expires"), expires),
+  } }, labelled(t("key_label"), label), labelled(t("key_role"), role), labelled(t("key_expires"), expires),
   h("button", { class: "primary" }, t("key_create")));
   const revoke = h("form", { onsubmit: (event) => {
     event.preventDefault();

@@ -64,7 +64,7 @@ function update(present, fresh) {
 }
 
 // Values that change on every refresh are not news.
-const COUNTED = ["server", "work", "times"];
+const COUNTED = ["server", "work", "times", "searches_days", "searches_indexes", "searches_words"];
 const NO_NEWS = ["last_used", "today"]; // of a key
 const told = (value) => JSON.stringify(value, (name, each) => (NO_NEWS.includes(name) ? undefined : each));
 let before;
@@ -73,7 +73,10 @@ let showOperation;
 async function show() {
   const place = byId("operator");
   try {
-    const status = await call("/api/v1/status");
+    // Librarians see the statistics alone.
+    const status = await call("/api/v1/status").catch((error) => { if (error.status !== 403) throw error; return {}; });
+    const statistics = await call("/api/v1/statistics");
+    for (const name of ["days", "indexes", "words", "without_results"]) status[`searches_${name}`] = statistics[name];
     const fresh = place.cloneNode();
     fresh.append(...Object.entries(status).map(([name, value]) => section(name, value)));
     update(place, fresh);
@@ -82,6 +85,7 @@ async function show() {
     if (!before) say(t("status_shown"));
     else if (news.length) say(t("status_changed", { names: news.map(label).join(", ") }));
     before = status;
+    if (!status.keys) return; // a librarian
     showOperation ??= openOperation(byId("operation"), show);
     await showOperation(status);
   } catch (error) {

@@ -4,6 +4,7 @@ import { call, download } from "./api.js";
 import { NOTHING, body } from "./asked.js";
 import { openDialog } from "./dialogs.js";
 import { h, save } from "./dom.js";
+import { feedsPart } from "./feeds.js";
 import { learn, t } from "./i18n.js";
 import { isSources } from "./places.js";
 import { describe } from "./status.js";
@@ -45,6 +46,7 @@ export function showRecord(asked, run) {
         : h("p", { class: "quiet" }, t(asked.question ? "record_not_of_sources" : "record_none")),
       h("div", { class: "row" }, h("label", {}, t("record_open"), " ", file)),
       problems,
+      ...(asked.question && !isSources(asked.index) ? [feedsPart(asked)] : []),
     ];
   });
 }

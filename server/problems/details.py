@@ -35,6 +35,9 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.TooBusy: (429, "too-busy"),
     server_errors.Unauthorized: (401, "key-needed"),
     server_errors.Forbidden: (403, "forbidden"),
+    server_errors.SignInFailed: (403, "sign-in-failed"),
+    server_errors.ProviderFailed: (502, "provider-failed"),
+    server_errors.SessionsUnreadable: (503, "sessions-unreadable"),
     server_errors.Misdirected: (421, "unknown-host"),
     server_errors.TooSlow: (503, "too-slow"),
     server_errors.KeysEmpty: (503, "keys-empty"),
@@ -76,6 +79,8 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
 WITHOUT_PLACES: dict[type[Exception], str] = {
     server_errors.KeysEmpty: "the file of keys is empty, so no key is valid; the operator can create one",
     server_errors.KeysUnreadable: "the keys cannot be read now; the reason is in the server's log",
+    server_errors.SessionsUnreadable: "sessions cannot be read now; the reason is in the server's log",
+    server_errors.ProviderFailed: "the sign-in service failed; the details are in the server's log",
     indexer_errors.IndexMismatch: "{index} does not match this server's settings; the details are in its log",
     indexer_errors.IndexDamaged: "{index} is damaged; the details are in the server's log",
     indexer_errors.IndexBusy: "{index} is being written to by another process; try again in a moment",

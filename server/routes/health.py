@@ -70,7 +70,7 @@ async def readyz(services: Shared) -> Annotated[Ready, Shaped(Ready)]:
     responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
 )
 async def read_metrics(services: Shared, _: Admin) -> Response:
-    """Return the metrics of all processes; needs a key with the scope admin."""
+    """Return the metrics of all processes; needs the role operator."""
     for index, version in services.indexes.versions().items():
         metrics.VERSION.labels(index).set(version)
     return Response(await asyncio.to_thread(metrics.exposition), media_type=CONTENT_TYPE_LATEST)

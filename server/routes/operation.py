@@ -12,11 +12,13 @@ from base.errors import InvalidCall
 from indexer.versions.store.build_folder import NAME
 from server.access.callers import Caller, visit_of
 from server.access.key_store import KeyStore
-from server.access.keys import Scope, end_of, make_key
+from server.access.keys import end_of, make_key
 from server.api.schemas import Shaped
+from server.changes import note_change
 from server.jobs.job import JobCall, JobRecord
 from server.jobs.store import JobStore
 from server.limits.gate import Admin
+from server.roles import Role
 from server.services import Services, Shared
 from server.settings import listed
 
@@ -43,7 +45,7 @@ class KeyCall(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     label: Annotated[str, Field(max_length=100, description="the owner, as shown in lists")] = ""
-    scope: Annotated[Scope, Field(description="as of `shrag keys create`")] = "read"
+    role: Annotated[Role, Field(description="as of `shrag keys create`")] = "reader"
     indexes: Annotated[
         tuple[str, ...], Field(max_length=100, description="the key opens these alone; none: all")
     ] = ()
@@ -98,25 +100,31 @@ async def stop_job(
 
 
 @router.post("/keys", status_code=201)
-async def create_key(call: KeyCall, services: Shared, _: Admin) -> Annotated[CreatedKey, Shaped(CreatedKey)]:
+async def create_key(
+    call: KeyCall, request: Request, services: Shared, _: Admin
+) -> Annotated[CreatedKey, Shaped(CreatedKey)]:
     """Create a key; the answer contains its text, which is not stored."""
     now = datetime.now(UTC)
     for name in call.indexes:
         if not NAME.fullmatch(name):
             raise InvalidCall(f"{name!r} cannot name an index")
-    if call.scope == "admin" and call.indexes:
-        raise InvalidCall("a key with the scope admin allows every index", remedy="omit the indexes")
+    if call.role == "operator" and call.indexes:
+        raise InvalidCall("a key of the role operator allows every index", remedy="omit the indexes")
     expires = end_of(call.expires, now) if call.expires else None
-    text, key = make_key(call.label, call.scope, tuple(dict.fromkeys(call.indexes)), expires, now=now)
+    text, key = make_key(call.label, call.role, tuple(dict.fromkeys(call.indexes)), expires, now=now)
     await asyncio.to_thread(KeyStore(services.settings.indexer.home).add, key)
+    by = _name_of(visit_of(request).caller)
+    await asyncio.to_thread(note_change, "key created", key=key.id, role=key.role, indexes=key.indexes, by=by)
     return {"key": text, "record": key.as_record(now)}
 
 
 @router.delete("/keys/{key_id}")
-async def revoke_key(key_id: KeyId, services: Shared, _: Admin) -> dict[str, Any]:
+async def revoke_key(key_id: KeyId, request: Request, services: Shared, _: Admin) -> dict[str, Any]:
     """Revoke a key, in all processes of the server."""
     now = datetime.now(UTC)
     key = await asyncio.to_thread(KeyStore(services.settings.indexer.home).revoke, key_id, now)
+    by = _name_of(visit_of(request).caller)
+    await asyncio.to_thread(note_change, "key revoked", key=key.id, by=by)
     return key.as_record(now)
 
 

@@ -13,7 +13,7 @@ from retriever.requests.request import MOST_CHARACTERS, RELEVANCE, Sort
 from server.addresses import paper_address
 from server.html.page_files import page_files
 from server.html.pages import Reader, page_in, script
-from server.html.paper_html import Words, byline, lang_of
+from server.html.paper_html import Words, byline, lang_of, unapi_id, unapi_link
 from server.limits.gate import Search
 from server.routes.page import PageRoute
 from server.services import Shared
@@ -91,7 +91,7 @@ async def plain(
         "title": f"{asked.q[:80]} – SHRAG",
         "question": asked.q,
         "index_name": asked.index or of.index or "",
-        "head": script(),
+        "head": html(script(), unapi_link()),
     }
     return page_in(reader, "paper.html", places | {"body": body})
 
@@ -107,4 +107,5 @@ def _hit(hit: dict[str, Any], of: CallTarget, words: Words) -> Markup:
         element("p", {"class": "meta"}, byline(hit, words)),
         element("p", {"lang": lang}, hit["snippet"]),
         element("span", {"class": "Z3988", "title": coins(hit)}),
+        unapi_id(hit["doc_id"], of.index) if of.index else "",
     )

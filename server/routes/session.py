@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, SecretStr
 from typing_extensions import TypedDict
 
@@ -33,13 +34,21 @@ class Session(TypedDict):
     """The caller, and whether a key is needed; null and empty without a key."""
 
     keys_needed: bool
-    signed_in: Annotated[bool, Field(description="by the page's cookie")]
+    signed_in: Annotated[bool, Field(description="by the page's cookie, or at the proxy")]
+    sign_in: Annotated[str | None, Field(description="address at which persons sign in")]
+    person: Annotated[str | None, Field(description="pseudonym of a person who signed in")]
     key: Annotated[str | None, Field(description="its id")]
     label: str | None
-    scopes: list[str]
+    role: Annotated[str | None, Field(description="reader, librarian or operator; null: no rights")]
     indexes: Annotated[list[str] | None, Field(description="allowed by the key; null: all")]
     sources: Annotated[list[str] | None, Field(description="allowed by the key; null: all offered ones")]
     expires: str | None
+
+
+class SignedOut(TypedDict):
+    """The session has ended here."""
+
+    continue_at: Annotated[str, Field(description="address at which the other session ends")]
 
 
 SESSION = Annotated[Session, Shaped(Session)]
@@ -77,13 +86,19 @@ async def sign_in(call: SignIn, request: Request, response: Response, services: 
     return await _described(services, visit.caller)
 
 
-@router.delete("/session", status_code=204)
+@router.delete("/session", status_code=204, responses={200: {"model": SignedOut}})
 async def sign_out(request: Request, services: Shared) -> Response:
-    """End the session; the store is changed only if there is one."""
-    if visit_of(request).caller.by_cookie:
-        name = cookie_name(request.scope, services.server)
-        await services.keys.end_session(credentials_of(request.scope["headers"], name).session or "")
-    response = Response(status_code=204)
+    """End the session; 200 if the provider or proxy has a session of its own."""
+    visit = visit_of(request)
+    caller, address = visit.caller, None
+    if caller.by_cookie:
+        token = credentials_of(request.scope["headers"], cookie_name(request.scope, services.server)).session
+        kept = services.sign_in if caller.person and services.sign_in else services.keys
+        await kept.end_session(token or "")
+    if caller.person and services.sign_in:
+        visit.event = "sign-out"
+        address = await services.sign_in.sign_out_address(by_proxy=caller.by_proxy)
+    response = JSONResponse({"continue_at": address}) if address else Response(status_code=204)
     for name in (HOST_COOKIE, PLAIN_COOKIE):
         response.delete_cookie(name, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="strict")
     return response
@@ -91,11 +106,13 @@ async def sign_out(request: Request, services: Shared) -> Response:
 
 async def _described(services: Services, caller: Caller) -> Session:
     return {
-        "keys_needed": await services.keys.are_needed() and not services.server.open,
-        "signed_in": caller.by_cookie,
+        "keys_needed": await services.access_is_limited() and not services.server.open,
+        "signed_in": caller.is_sent_by_browser,
+        "sign_in": "/sign-in" if services.sign_in and services.sign_in.has_provider else None,
+        "person": caller.person or None,
         "key": caller.key_id or None,
         "label": caller.label or None,
-        "scopes": list(caller.scopes),
+        "role": caller.role,
         "indexes": list(caller.indexes) if caller.is_limited else None,
         "sources": list(caller.sources) if caller.is_limited else None,
         "expires": caller.expires.isoformat(timespec="seconds") if caller.expires else None,

@@ -67,7 +67,7 @@ class StageTimes(TypedDict):
 
 
 class Status(TypedDict):
-    """The status for an operator; needs a key with the scope admin."""
+    """The status for an operator; needs the role operator."""
 
     server: Process
     health: Health

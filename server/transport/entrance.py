@@ -23,12 +23,14 @@ from server.errors import (
     CallerGone,
     KeysUnreadable,
     ServerError,
+    SessionsUnreadable,
     TooOften,
     Unauthorized,
 )
 from server.limits.gate import Work
 from server.limits.rates import Rate
 from server.monitoring import metrics
+from server.monitoring.call_log import NOT_LET_IN
 from server.problems.details import problem_response
 from server.problems.refusals import refusal
 from server.services import Services
@@ -39,9 +41,14 @@ from server.transport.holding import hold, is_to_be_held
 
 # Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(
-    "/ /find /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session".split()
+    (
+        "/ /find /operator /docs /openapi.json /opensearch.xml /favicon.ico /robots.txt /healthz /readyz "
+        "/api/v1/session /sign-in /sign-in/callback"
+    ).split()
 )
-OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last one for other ways to sign in
+FEEDS = "/feeds/"  # the address of a feed contains the feed's own key
+# Agents look in /.well-known/ for other ways to sign in.
+OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/", FEEDS)
 # The work of a call by its path; on other paths the route calls the gate.
 WORK_OF: dict[str, Work] = {
     "/api/v1/search": "search",
@@ -116,17 +123,17 @@ class Entrance:
         path = scope["path"]
         is_open = _is_open(path)
         try:
-            visit.caller = await caller_of(scope, services.keys, self._settings)
-        except (Unauthorized, KeysUnreadable) as error:
+            visit.caller = await caller_of(scope, services.keys, self._settings, services.sign_in)
+        except (Unauthorized, KeysUnreadable, SessionsUnreadable) as error:
             if isinstance(error, Unauthorized) and (not is_open or path in AUDITED):
                 count_wrong_key(services, visit.caller)
             if not is_open:
                 raise
         self._origins.check_origin(
-            scope["method"], host, scope["scheme"], headers, by_cookie=visit.caller.by_cookie
+            scope["method"], host, scope["scheme"], headers, by_browser=visit.caller.is_sent_by_browser
         )
         if not is_open:
-            visit.caller.require("read")
+            visit.caller.require("reader")
             services.gate.count_open(visit)
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
@@ -158,11 +165,17 @@ class Entrance:
         if answer.first_event_s is not None:
             metrics.FIRST_EVENT.labels(route).observe(answer.first_event_s)
         caller = visit.caller
+        hits = visit.counts.get("hits", visit.counts.get("papers"))
+        if hits is not None:
+            services.statistics.note(visit.index, visit.question, hits, caller.counted_as)
         record = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "request_id": visit.request_id,
             "key": caller.key_id or None,
-            "label": caller.label or None,
+            "label": None if caller.person else caller.label or None,
+            **({"person": caller.person, "role": caller.role} if caller.person else {}),
+            **({"event": visit.event} if visit.event else {}),
+            **({"reason": visit.reason} if visit.reason else {}),
             "address": caller.address,
             "method": method,
             "route": route,
@@ -172,9 +185,12 @@ class Entrance:
             **visit.counts,
         }
         path = scope["path"]
-        if self._settings.audit_questions and visit.question:
-            record["question"] = visit.question
-        is_audited = path in AUDITED or not _is_open(path)
+        # What a person searches and reads is recorded nowhere.
+        is_private = caller.person and not visit.event and answer.status not in NOT_LET_IN
+        if is_private:
+            record["address"] = None
+        is_open = _is_open(path) and not path.startswith(FEEDS)
+        is_audited = (path in AUDITED or not is_open) and (not is_private or visit.is_privileged)
         services.calls.note(record, caller=caller.counted_as, is_audited=is_audited)
 
 
@@ -183,7 +199,7 @@ def _is_open(path: str) -> bool:
     return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
 
 
-AUDITED = frozenset({"/api/v1/session"})
+AUDITED = frozenset({"/api/v1/session", "/sign-in/callback"})
 
 
 class _Answer:

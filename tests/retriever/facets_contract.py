@@ -69,7 +69,7 @@ def test_the_papers_that_an_expression_matches_are_counted_by_their_fields(index
 def test_papers_of_an_author_and_of_a_type_are_counted(index):
     assert counted(index, "walrus", filters=Filters(author="Ada Kim")).papers == 2
     assert counted(index, "walrus", filters=Filters(type="thesis")).papers == 1
-    assert counted(index, "author:\"Bo Lee\" walrus").papers == 1
+    assert counted(index, 'author:"Bo Lee" walrus').papers == 1
 
 
 @pytest.mark.parametrize("method", ["or", "shrag", "paper"])

@@ -17,7 +17,7 @@ import httpx
 from starlette.testclient import TestClient
 
 from server.app import create_app
-from server.settings import ServerSettings
+from server.settings import ServerSettings, SignInSettings
 from tests.generator.language_model import Behaviour
 from tests.generator.language_model import Served as Model
 from tests.generator.language_model import served as model_served
@@ -84,10 +84,11 @@ def application(
     *,
     address: str = "testclient",
     headers: dict[str, str] | None = None,
+    sign_in: SignInSettings | None = None,
     **settings: Any,
 ) -> Iterator[TestClient]:
     """Run the application in this process, called from this address without a network."""
-    app = create_app(settings_of(home), ServerSettings(**settings))
+    app = create_app(settings_of(home), ServerSettings(**settings), sign_in)
     with TestClient(app, base_url="http://localhost", client=(address, 50_000), headers=headers) as client:
         yield client
 

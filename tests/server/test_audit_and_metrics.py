@@ -65,20 +65,6 @@ def test_the_audit_log_says_who_asked_what_where_and_when(sample_home, tmp_path)
     assert "forged}" not in text.replace('{\\"key\\": \\"forged\\"}', "")
 
 
-def test_questions_stand_in_it_only_where_that_is_switched_on(sample_home, tmp_path):
-    audit = tmp_path / "audit.jsonl"
-    settings = {"server__audit_file": audit, "server__audit_questions": True}
-    with serving(sample_home, tmp_path / "log", **settings) as server:
-        hostile = 'x\n{"key": "forged"}\u2028\u202e'
-        for path in ("search", "facets", "keywords"):
-            server.post(f"/api/v1/{path}", json={"question": hostile})
-        failing = {"question": "(a OR", "method": "boolean"}
-        server.post("/api/v1/search", json=failing)
-
-    assert [line["question"] for line in lines_of(audit)] == [hostile] * 3 + ["(a OR"]
-    assert "\u202e" not in audit.read_text("utf-8")
-
-
 def test_a_rotated_audit_log_is_opened_anew(tmp_path):
     path = tmp_path / "audit.jsonl"
     with AuditLog(path) as log:
@@ -158,7 +144,7 @@ def test_refusals_are_counted(sample_home, tmp_path):
         for _ in range(3):
             call = {"question": ENGLISH}
             server.post("/api/v1/search", json=call, headers=elsewhere)
-        key = shrag("keys", "create", "--scope", "admin", home=tmp_path).stdout.strip()
+        key = shrag("keys", "create", "--role", "operator", home=tmp_path).stdout.strip()
         admin = {"X-API-Key": key}  # the first key of a server is seen a moment later
         wait_for(lambda: server.get("/metrics", headers=admin).status_code, lambda status: status == 200)
         found = metrics_of(server, admin)

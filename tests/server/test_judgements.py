@@ -112,7 +112,7 @@ def test_judgements_become_topics_qrels_and_judged_citations(enabled, home, tmp_
     judge(enabled, "not supported", sentence=SENTENCE, reader=FIRST, written_by="extractive")
     judge(enabled, "helpful", reader=FIRST, written_by="extractive")
     saved = tmp_path / "saved.jsonl"
-    key = json.loads(shrag("keys", "create", "--scope", "admin", "--json", home=home).stdout)["key"]
+    key = json.loads(shrag("keys", "create", "--role", "operator", "--json", home=home).stdout)["key"]
     with application(home, judgements=True, headers={"X-API-Key": key}) as operator:
         saved.write_bytes(operator.get("/api/v1/judgements").content)
 

@@ -26,7 +26,7 @@ def home(tmp_path):
 @pytest.fixture
 def server(home, tmp_path):
     made = json.loads(
-        shrag("keys", "create", "--scope", "admin", "--label", "Kim", "--json", home=home).stdout
+        shrag("keys", "create", "--role", "operator", "--label", "Kim", "--json", home=home).stdout
     )
     headers = {"X-API-Key": made["key"]}
     with application(home, headers=headers, corpora=str(tmp_path / "corpora")) as client:
@@ -165,7 +165,7 @@ def test_a_key_is_created_used_and_revoked(server):
     assert server.delete("/api/v1/keys/aaaaaaaaaa").json()["code"] == "unknown-key"
 
 
-@pytest.mark.parametrize("call", [{"expires": "soon"}, {"scope": "root"}, {"indexes": ["../x"]}])
+@pytest.mark.parametrize("call", [{"expires": "soon"}, {"role": "root"}, {"indexes": ["../x"]}])
 def test_an_invalid_key_is_not_created(server, call):
     assert server.post("/api/v1/keys", json=call).status_code == 422
 

@@ -36,7 +36,7 @@ def limited(sample_home, tmp_path_factory):
     """Serve the sample to keys that may search once; yield the server and the header of an operator."""
     home = tmp_path_factory.mktemp("limited")
     (home / NAME).symlink_to(sample_home / NAME)
-    admin = make(home, "--scope", "admin")
+    admin = make(home, "--role", "operator")
     with serving(home, home / "log", **ONE_SEARCH) as server:
         yield server, admin
 

@@ -405,7 +405,7 @@ def test_a_key_that_is_limited_opens_the_sources_that_it_names(sample_home, thei
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(("--source", "../x"), "source"), (("--scope", "admin", "--source", "x"), "allows every")],
+    [(("--source", "../x"), "source"), (("--role", "operator", "--source", "x"), "allows every")],
 )
 def test_a_key_names_sources_as_they_are_named(tmp_path, options, said):
     done = shrag("keys", "create", *options, home=tmp_path)

@@ -23,7 +23,7 @@ def home(tmp_path):
 
 def indexes_of(home):
     """Return what the operator's status says of each index."""
-    made = json.loads(shrag("keys", "create", "--scope", "admin", "--json", home=home).stdout)
+    made = json.loads(shrag("keys", "create", "--role", "operator", "--json", home=home).stdout)
     with application(home, headers={"X-API-Key": made["key"]}) as client:
         return {each["name"]: each for each in client.get("/api/v1/status").json()["indexes"]}
 

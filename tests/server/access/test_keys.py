@@ -89,7 +89,7 @@ def test_a_key_is_shown_once_on_standard_output_and_kept_as_a_hash(tmp_path):
     assert KEY.fullmatch(key)
     assert key not in done.stderr
     assert key not in listed.stdout
-    assert key.rpartition("_")[2].encode() not in (tmp_path / FILE).read_bytes()
+    assert key.split("_", 2)[2].encode() not in (tmp_path / FILE).read_bytes()
     assert "reading room" in listed.stdout
     assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
 
@@ -100,7 +100,7 @@ def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
     (record,) = json.loads(shrag("keys", "list", "--json", home=tmp_path).stdout)["keys"]
 
     assert record["id"] == id_of(key)
-    assert (record["scope"], record["indexes"]) == ("read", ["a", "b"])
+    assert (record["role"], record["indexes"]) == ("reader", ["a", "b"])
     assert record["expires"] == "2099-01-31T23:59:59+00:00"
     assert (record["last_used"], record["state"]) == (None, "active")
 
@@ -112,8 +112,8 @@ def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
         ("create", "--expires", "2001-01-01"),
         ("create", "--expires", "0d"),
         ("create", "--index", "../x"),
-        ("create", "--scope", "root"),
-        ("create", "--scope", "admin", "--index", "a"),
+        ("create", "--role", "root"),
+        ("create", "--role", "operator", "--index", "a"),
         ("create", "--label", "x" * 101),
         ("revoke", "unknown"),
     ],
@@ -353,7 +353,7 @@ def test_other_indexes_are_not_there_for_a_key_of_one(keyed):
 
 
 def test_only_admin_keys_read_metrics(keyed):
-    reads, administers = make(keyed.home), make(keyed.home, "--scope", "admin")
+    reads, administers = make(keyed.home), make(keyed.home, "--role", "operator")
 
     assert keyed.get("/metrics", headers=bearer(reads)).status_code == 403
     assert keyed.get("/metrics", headers=bearer(administers)).status_code == 200
@@ -371,7 +371,7 @@ def test_the_page_keeps_a_session_that_no_script_reads(keyed):
         assert {"httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
         assert key.lower() not in cookie
         assert page.get("/api/v1/indexes").status_code == 200
-        assert page.get("/api/v1/session").json()["scopes"] == ["read"]
+        assert page.get("/api/v1/session").json()["role"] == "reader"
         body = {"question": ENGLISH, "index": NAME}
         own = {"Origin": keyed.url, "Sec-Fetch-Site": "same-origin"}
         assert page.post("/api/v1/search", json=body, headers=own).status_code == 200
@@ -434,7 +434,7 @@ def test_keys_stand_in_no_log(keyed):
     search(keyed, bearer(key))
     search(keyed, bearer(f"{key}x"))
 
-    assert key.rpartition("_")[2] not in keyed.log.read_text("utf-8")
+    assert key.split("_", 2)[2] not in keyed.log.read_text("utf-8")
 
 
 def test_a_server_whose_store_breaks_lets_nobody_in(sample_home, tmp_path):

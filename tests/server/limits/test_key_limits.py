@@ -252,7 +252,7 @@ def test_keys_of_a_store_from_before_limits_open_and_new_ones_have_limits(tmp_pa
     text, before = make_key("before")
     with closing(sqlite3.connect(tmp_path / FILE)) as old:
         old.executescript(WITHOUT_LIMITS)
-        row = (before.id, before.digest, before.label, before.scope, "[]", before.created.isoformat())
+        row = (before.id, before.digest, before.label, "read", "[]", before.created.isoformat())
         old.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?, NULL, NULL, NULL)", row)
         old.commit()
     store = KeyStore(tmp_path)
@@ -291,7 +291,7 @@ def test_limits_that_cannot_be_are_refused(tmp_path, option):
 
 
 def test_the_operator_sees_what_keys_may_do_and_have_done(home):
-    admin = make(home, "--scope", "admin")
+    admin = make(home, "--role", "operator")
     key = make(home, "--per-day", "10")
     with serving(home, home / "log") as server:
         call(server, "search", key)

@@ -22,7 +22,7 @@ def keyed_server(tmp_path_factory, sample_home):
     keys = {}
     for label, options in {
         "reader": ["--expires", "90d"],
-        "operator": ["--scope", "admin"],
+        "operator": ["--role", "operator"],
         "guest": ["--expires", "90d"],
     }.items():
         done = shrag("keys", "create", "--label", label, *options, home=home)

@@ -290,6 +290,24 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     assert {**asked[1], "index": None} == {**asked[0], "index": None}
 
 
+@in_both_languages
+def test_a_feed_of_a_search_is_created_and_deleted(reader, unlimited, language):
+    page = reader.open(address(QUESTIONS[language]), language=language)
+    settled(page)
+    page.locator("#open-record").click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator("[data-feed-create]").click()
+    own = dialog.locator("[data-feed]").filter(has_text=QUESTIONS[language])
+    expect(own).to_have_count(1)
+    feed = urlsplit(dialog.locator("input[readonly]").input_value()).path
+    assert unlimited.get(feed).headers["content-type"] == "application/atom+xml"
+
+    own.get_by_role("button").click()
+
+    expect(own).to_have_count(0)
+    assert unlimited.get(feed).status_code == 404
+
+
 def test_a_file_that_is_no_record_is_told(reader, tmp_path):
     page = reader.open()
     page.locator("#open-record").click()

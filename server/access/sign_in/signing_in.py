@@ -1,0 +1,213 @@
+"""Sign-in of persons in a running server: starting, finishing, sessions, signing out."""
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hmac import compare_digest
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import httpx
+from starlette.types import Scope
+
+from server.access.keys import digest_of
+from server.access.sign_in.local_path import local_path
+from server.access.sign_in.people import Person, claim_of, known_groups, person_with_rights, pseudonym_of
+from server.access.sign_in.proxy_header import named_by_proxy
+from server.access.sign_in.store import STARTED_S, Session, SignInStore, Started
+from server.errors import ProviderFailed, SignInFailed
+from server.settings import ServerSettings, SignInSettings
+
+if TYPE_CHECKING:
+    from server.access.sign_in.provider import Provider
+
+CALLBACK = "/sign-in/callback"
+SESSION_MARK = "p."  # begins the cookie of a person's session; keys' sessions have no dot
+SECOND = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The address at the provider, and the secret of the browser's cookie."""
+
+    address: str
+    browser: str
+
+
+class SignIn:
+    """The sign-in of a server, for one event loop."""
+
+    def __init__(
+        self,
+        settings: SignInSettings,
+        store: SignInStore,
+        secret: bytes,
+        public_url: str,
+        provider: "Provider | None",
+    ) -> None:
+        """`secret` is the key of pseudonyms, `public_url` the address of this server for readers."""
+        self._settings, self._store, self._secret = settings, store, secret
+        self._public_url = public_url
+        self._provider = provider
+
+    @property
+    def has_provider(self) -> bool:
+        """Whether persons sign in at an OpenID Connect provider."""
+        return self._provider is not None
+
+    async def begin(self, returns_to: str) -> Beginning:
+        """Start a sign-in; `returns_to` is an address within this server, others become the first page.
+
+        Raises:
+            ProviderFailed: the provider is not available.
+            SessionsUnreadable: the store cannot be written.
+        """
+        from authlib.oauth2.rfc7636 import create_s256_code_challenge
+
+        provider = self._with_provider()
+        state, browser, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(4))
+        address = await provider.authorization_address(state, nonce, create_s256_code_challenge(verifier))
+        now = time.time()
+        started = Started(
+            digest_of(state), digest_of(browser), nonce, verifier, local_path(returns_to), now + STARTED_S
+        )
+        await asyncio.to_thread(self._store.begin, started, now)
+        return Beginning(address, browser)
+
+    async def started(self, state: str, browser: str | None) -> Started:
+        """Return the sign-in that a response of the provider belongs to; it can be used once.
+
+        Raises:
+            SignInFailed: it is unknown, finished or expired, or another browser started it.
+        """
+        found = await asyncio.to_thread(self._store.take, digest_of(state), time.time())
+        if found is None:
+            raise SignInFailed("this sign-in is finished or has expired; sign in again", reason="state")
+        if not compare_digest(digest_of(browser or ""), found.browser):
+            raise SignInFailed("another browser started this sign-in; sign in again", reason="browser")
+        return found
+
+    async def finish(
+        self, started: Started, code: str, issuer: str | None, *, replaced: str | None
+    ) -> tuple[str, Person]:
+        """Exchange the code and begin a session; return its token, which is always new, and the person.
+
+        `replaced` is the token of the browser's previous session, which ends.
+
+        Raises:
+            SignInFailed: the code or the ID token is invalid, or no group of the person has rights.
+            ProviderFailed, SessionsUnreadable: as `begin`.
+        """
+        settings = self._settings
+        claims = await self._with_provider().claims(code, started.verifier, started.nonce, issuer)
+        groups = known_groups(claim_of(claims, settings.groups_claim), settings.groups)
+        name = claim_of(claims, settings.name_claim)
+        now = time.time()
+        expires = now + settings.hours * 3_600
+        person = person_with_rights(
+            pseudonym_of(self._secret, settings.issuer, claims["sub"]),
+            name if isinstance(name, str) and name.isprintable() else "",
+            groups,
+            settings.groups,
+            _moment(expires),
+        )
+        if person is None:
+            raise SignInFailed("no group of this account has rights here; ask the operator", reason="rights")
+        token = SESSION_MARK + secrets.token_urlsafe(32)
+        session = Session(digest_of(token), person.id, person.name, json.dumps(groups), now, expires)
+        before = digest_of(replaced) if replaced else None
+        await asyncio.to_thread(self._store.add_session, session, now, replaced=before)
+        return token, person
+
+    async def find_session(self, token: str) -> Person | None:
+        """Return the person of a session, with the rights of the current settings; None if it has ended.
+
+        Raises:
+            SessionsUnreadable: the store cannot be read.
+        """
+        settings = self._settings
+        if self._provider is None:
+            return None
+        idle_s = settings.idle_minutes * 60
+        found = await asyncio.to_thread(self._store.session, digest_of(token), time.time(), idle_s)
+        if found is None:
+            return None
+        return person_with_rights(
+            found.person, found.name, json.loads(found.groups), settings.groups, _moment(found.expires)
+        )
+
+    def find_in_headers(self, scope: Scope) -> Person | None:
+        """Return the person whom the trusted proxy names; None if it names none, or one without rights.
+
+        Raises:
+            Forbidden, BadRequest: as `named_by_proxy`.
+        """
+        settings = self._settings
+        if (named := named_by_proxy(scope, settings)) is None:
+            return None
+        user, groups = named
+        pseudonym = pseudonym_of(self._secret, settings.user_header.lower(), user)
+        return person_with_rights(
+            pseudonym, user, known_groups(groups, settings.groups), settings.groups
+        ) or Person(pseudonym, user, None)
+
+    async def end_session(self, token: str) -> None:
+        """End a session."""
+        await asyncio.to_thread(self._store.end_session, digest_of(token))
+
+    async def sign_out_address(self, *, by_proxy: bool) -> str | None:
+        """Return the address at which the session of the provider or proxy ends; None if there is none."""
+        if by_proxy:
+            return self._settings.sign_out_url or None
+        try:
+            return await self._provider.sign_out_address(f"{self._public_url}/") if self._provider else None
+        except ProviderFailed:  # the session of this server has ended all the same
+            return None
+
+    def address_of(self, path: str) -> str:
+        """Return the public address of a path."""
+        return f"{self._public_url}{path}"
+
+    def _with_provider(self) -> "Provider":
+        if self._provider is None:
+            raise SignInFailed("this server has no sign-in; use a key", reason="provider")
+        return self._provider
+
+
+@asynccontextmanager
+async def open_sign_in(
+    settings: SignInSettings,
+    server: ServerSettings,
+    home: Path,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> AsyncIterator[SignIn | None]:
+    """Open the sign-in of the settings, None if they have none; `transport` replaces the network.
+
+    Raises:
+        SessionsUnreadable: the home folder is not writable.
+        OSError, ValueError: the client's secret cannot be read.
+    """
+    if not settings.is_used:
+        yield None
+        return
+    store = SignInStore(home)
+    secret = await asyncio.to_thread(store.secret)
+    if not settings.issuer:
+        yield SignIn(settings, store, secret, server.public_url, None)
+        return
+    from server.access.sign_in.provider import Provider
+
+    provider = Provider(settings, server.public_url + CALLBACK, transport)
+    try:
+        yield SignIn(settings, store, secret, server.public_url, provider)
+    finally:
+        await provider.aclose()
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(int(seconds), UTC)

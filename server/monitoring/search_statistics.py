@@ -1,0 +1,204 @@
+"""Statistics of searches without personal data, in one SQLite file of the home folder; off by default.
+
+Counted are the searches of a day (UTC) by index and by number of words. A question that found nothing is
+stored with its day alone, and only if
+
+- it has at most `MOST_WORDS` words and no address, long number or @ (`may_be_stored`), and
+- several different callers asked it (`statistics_callers`) within `WAITS_DAYS`. Before, only keyed hashes of
+  the question, and of question and caller together, are stored. Neither can be read from them, and two
+  questions of one caller cannot be connected.
+"""
+
+import asyncio
+import hmac
+import os
+import re
+import secrets
+import sqlite3
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Self
+from unicodedata import normalize
+
+from base.files.durable import create_durably
+from base.logs import get_logger
+from server.settings import ServerSettings
+
+FILE = ".statistics.sqlite"  # in the home folder; no index can have the name
+FORMAT = 1
+INTERVAL_S = 60.0  # between two writes
+MOST_COUNTED_WORDS = 20
+MOST_WORDS = 12  # of a stored question: a longer one may tell a story
+WAITS_DAYS = 30
+MOST_WAITING = 10_000  # questions between two writes
+WAIT_S = 5.0  # wait for a writing process
+TABLES = """
+    CREATE TABLE secret (value BLOB NOT NULL) STRICT;
+    CREATE TABLE searches (
+        day TEXT, source TEXT, words INTEGER, number INTEGER NOT NULL, PRIMARY KEY (day, source, words)
+    ) STRICT;
+    CREATE TABLE waiting (
+        question BLOB, caller BLOB, day TEXT NOT NULL, PRIMARY KEY (question, caller)
+    ) STRICT;
+    CREATE TABLE unanswered (
+        day TEXT, source TEXT, question TEXT, number INTEGER NOT NULL, PRIMARY KEY (day, source, question)
+    ) STRICT;
+"""
+ADD_SEARCHES = (
+    "INSERT INTO searches VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET number = number + excluded.number"
+)
+ADD_QUESTION = "INSERT INTO unanswered VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET number = number + 1"
+ADD_WAITING = "INSERT INTO waiting VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET day = excluded.day"
+PERSONAL = re.compile(r"@|://|www\.|[0-9][0-9 ().-]{5,}[0-9]|[0-9]{5}")
+
+log = get_logger("server")
+
+
+def may_be_stored(question: str) -> bool:
+    """Check that a question is short and contains no address of a person or page, and no long number."""
+    text = normalize("NFKC", question)
+    return 0 < len(text.split()) <= MOST_WORDS and len(text) <= 200 and not PERSONAL.search(text)  # noqa: PLR2004
+
+
+@dataclass(slots=True)
+class _Noted:
+    """Counts and questions since the last write."""
+
+    searches: Counter[tuple[str, str, int]] = field(default_factory=Counter)
+    without_results: list[tuple[str, str, str, str]] = field(
+        default_factory=list
+    )  # day, index, question, caller
+
+
+class SearchStatistics:
+    """The statistics of one process; a kill loses at most a minute. For one event loop."""
+
+    def __init__(self, home: Path, settings: ServerSettings) -> None:
+        """`home`: the folder of the file."""
+        self._path, self._settings = home / FILE, settings
+        self._noted = _Noted()
+
+    @asynccontextmanager
+    async def keeping(self) -> AsyncIterator[Self]:
+        """Write after each interval, and at the end of the block."""
+
+        async def write_on() -> None:
+            while True:
+                await asyncio.sleep(INTERVAL_S)
+                await asyncio.to_thread(self.write)
+
+        if not self._settings.statistics:
+            yield self
+            return
+        writing = asyncio.create_task(write_on())
+        try:
+            yield self
+        finally:
+            writing.cancel()
+            self.write()
+
+    def note(self, index: str, question: str, hits: int, caller: str) -> None:
+        """Count a search; `caller` is as `Caller.counted_as`."""
+        if not self._settings.statistics or not question.strip():
+            return
+        day = datetime.now(UTC).date().isoformat()
+        words = min(len(question.split()), MOST_COUNTED_WORDS)
+        self._noted.searches[day, index, words] += 1
+        if not hits and may_be_stored(question) and len(self._noted.without_results) < MOST_WAITING:
+            text = " ".join(normalize("NFKC", question).split())
+            self._noted.without_results.append((day, index, text, caller))
+
+    def write(self) -> None:
+        """Add the counts to the file, and remove old ones; a failure is logged, and the counts are lost."""
+        noted, self._noted = self._noted, _Noted()
+        if not noted.searches:
+            return
+        try:
+            with _opened(self._path) as database:
+                database.execute("BEGIN IMMEDIATE")
+                secret = _secret(database)
+                for key, number in noted.searches.items():
+                    database.execute(ADD_SEARCHES, (*key, number))
+                for day, index, question, caller in noted.without_results:
+                    self._add(database, secret, day, index, question, caller)
+                today = datetime.now(UTC).date()
+                kept_from = (today - timedelta(days=self._settings.statistics_days)).isoformat()
+                for table in ("searches", "unanswered"):
+                    database.execute(f"DELETE FROM {table} WHERE day < ?", (kept_from,))  # noqa: S608
+                waits_from = (today - timedelta(days=WAITS_DAYS)).isoformat()
+                database.execute("DELETE FROM waiting WHERE day < ?", (waits_from,))
+                database.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            log.warning("statistics not written", error=str(error))
+
+    def _add(
+        self, database: sqlite3.Connection, secret: bytes, day: str, index: str, question: str, caller: str
+    ) -> None:
+        """Store a question that enough callers asked, otherwise the hashes of question and caller."""
+        folded = question.casefold()
+        asked = hmac.digest(secret, folded.encode(), "sha256")
+        by = hmac.digest(secret, f"{folded}\0{caller}".encode(), "sha256")
+        database.execute(ADD_WAITING, (asked, by, day))
+        (callers,) = database.execute("SELECT count(*) FROM waiting WHERE question = ?", (asked,)).fetchone()
+        if callers >= self._settings.statistics_callers:
+            database.execute(ADD_QUESTION, (day, index, question))
+
+
+def read_statistics(home: Path, days: int) -> dict[str, Any]:
+    """Return the counts of the last days by day, by index and by words, and the questions without results.
+
+    Raises:
+        sqlite3.Error, OSError: the file cannot be read.
+    """
+    since = (datetime.now(UTC).date() - timedelta(days=days - 1)).isoformat()
+    found: dict[str, Any] = {"since": since, "days": [], "indexes": [], "words": [], "without_results": []}
+    if not os.path.lexists(home / FILE):
+        return found
+    with _opened(home / FILE) as database:
+        for name, column in (("days", "day"), ("indexes", "source"), ("words", "words")):
+            rows = database.execute(
+                f"SELECT {column}, sum(number) FROM searches WHERE day >= ? GROUP BY 1 ORDER BY 1",  # noqa: S608
+                (since,),
+            )
+            found[name] = [{NAMES[name]: value, "searches": number} for value, number in rows]
+        rows = database.execute(
+            "SELECT question, source, day, number FROM unanswered WHERE day >= ? ORDER BY day DESC, question",
+            (since,),
+        )
+        found["without_results"] = [
+            dict(zip(("question", "index", "day", "searches"), row, strict=True)) for row in rows
+        ]
+    return found
+
+
+NAMES = {"days": "day", "indexes": "index", "words": "words"}
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    if not os.path.lexists(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):
+            create_durably(path, _new(), mode=0o600)
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    with closing(sqlite3.connect(address, uri=True, timeout=WAIT_S, isolation_level=None)) as database:
+        if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
+            raise sqlite3.DatabaseError(f"{path}: its format is not {FORMAT}")
+        yield database
+
+
+def _new() -> bytes:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        for statement in TABLES.split(";")[:-1]:
+            database.execute(statement)
+        database.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
+        database.execute(f"PRAGMA user_version = {FORMAT}")
+        return database.serialize()
+
+
+def _secret(database: sqlite3.Connection) -> bytes:
+    return bytes(database.execute("SELECT value FROM secret").fetchone()[0])

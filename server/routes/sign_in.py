@@ -1,0 +1,111 @@
+"""Sign-in of persons: to the provider, and back with a session."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from base.logs import get_logger
+from base.untrusted import one_line
+from server.access.authentication import HOST_COOKIE, cookie_in, cookie_name, credentials_of
+from server.access.callers import Caller, visit_of
+from server.access.sign_in.signing_in import CALLBACK, SESSION_MARK, SignIn
+from server.access.sign_in.store import STARTED_S
+from server.errors import ServerError, SignInFailed, TooOften
+from server.limits.rates import Rate
+from server.problems.refusals import refusal
+from server.services import Services, Shared
+
+router = APIRouter(include_in_schema=False)
+
+BEGUN = Rate(per_minute=60, burst=30)  # per caller
+STARTED_SUFFIX = "-sign-in"  # of the cookie that binds a sign-in to the browser that started it
+SEE_OTHER = 303
+
+log = get_logger("server")
+
+
+@router.get("/sign-in")
+async def begin(
+    request: Request, services: Shared, next_: Annotated[str, Query(alias="next", max_length=20_000)] = "/"
+) -> Response:
+    """Send the reader to the provider; `next` is the address of this server to return to."""
+    try:
+        sign_in = _sign_in(services)
+        _count(request, services)
+        beginning = await sign_in.begin(next_)
+    except ServerError as error:
+        return refusal(error, request.scope)
+    response = RedirectResponse(beginning.address, SEE_OTHER)
+    _set(response, request, services, beginning.browser, STARTED_SUFFIX, int(STARTED_S))
+    return response
+
+
+@router.get(CALLBACK)
+async def finish(request: Request, services: Shared) -> Response:
+    """Take the provider's response, begin a session, and send the reader to the page it came from."""
+    visit = visit_of(request)
+    visit.event, visit.caller = "sign-in", Caller(visit.caller.address)
+    try:
+        sign_in = _sign_in(services)
+        _count(request, services)
+        given = request.query_params
+        if any(len(given.getlist(name)) > 1 for name in ("state", "code", "iss", "error")):
+            raise SignInFailed("the response of the provider repeats a parameter", reason="repeated")
+        name = cookie_name(request.scope, services.server)
+        browser = cookie_in(request.scope["headers"], name + STARTED_SUFFIX)
+        started = await sign_in.started(given.get("state", ""), browser)
+        if "error" in given:
+            log.warning("sign-in refused by the provider", error=one_line(given["error"])[:100])
+            raise SignInFailed("the provider did not sign you in", reason="provider")
+        before = credentials_of(request.scope["headers"], name).session
+        token, person = await sign_in.finish(
+            started, given.get("code", ""), given.get("iss"), replaced=before
+        )
+        if before and not before.startswith(SESSION_MARK):
+            await services.keys.end_session(before)
+    except ServerError as error:
+        visit.reason = getattr(error, "reason", "") or type(error).__name__
+        return _without_started(refusal(error, request.scope), request, services)
+    visit.caller = Caller.of_person(person, visit.caller.address)
+    response = RedirectResponse(sign_in.address_of(started.returns_to), SEE_OTHER)
+    seconds = int(((person.expires or datetime.now(UTC)) - datetime.now(UTC)).total_seconds())
+    _set(response, request, services, token, "", seconds)
+    return _without_started(response, request, services)
+
+
+def _sign_in(services: Services) -> SignIn:
+    if services.sign_in is None or not services.sign_in.has_provider:
+        raise SignInFailed("this server has no sign-in; use a key", reason="provider")
+    return services.sign_in
+
+
+def _count(request: Request, services: Services) -> None:
+    taken = services.buckets.take(f"sign-in {visit_of(request).caller.counted_as}", BEGUN)
+    if not taken.allowed:
+        raise TooOften("too many sign-ins from this address", retry_after_s=taken.wait_s)
+
+
+def _set(
+    response: Response, request: Request, services: Services, value: str, suffix: str, seconds: int
+) -> None:
+    """Set a cookie. Lax: a browser that comes from the provider's pages has to send it."""
+    name = cookie_name(request.scope, services.server)
+    response.set_cookie(
+        name + suffix,
+        value,
+        max_age=seconds,
+        path="/",
+        secure=name == HOST_COOKIE,
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def _without_started(response: Response, request: Request, services: Services) -> Response:
+    name = cookie_name(request.scope, services.server)
+    response.delete_cookie(
+        name + STARTED_SUFFIX, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="lax"
+    )
+    return response

@@ -1,0 +1,107 @@
+"""Persons whom a trusted proxy names in a header."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from server.access.protection import require_protection
+from server.errors import SignInUnusable
+from server.settings import ServerSettings, SignInSettings
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.running import application
+
+PROXY, OTHER = "192.0.2.7", "192.0.2.8"
+SETTINGS: dict[str, Any] = {
+    "user_header": "X-Remote-User",
+    "groups_header": "X-Remote-Groups",
+    "header_from": f"{PROXY}, 2001:db8::/64",
+    "sign_out_url": "/Shibboleth.sso/Logout",
+    "groups": {"staff": "operator", "students": {"indexes": [NAME]}},
+}
+ADA = {"X-Remote-User": "ada@example.org", "X-Remote-Groups": "students; club"}
+
+
+@pytest.fixture(scope="module")
+def home(sample_home, tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    (home / NAME).symlink_to(sample_home / NAME)
+    return home
+
+
+def behind_proxy(home, address=PROXY, **settings):
+    # Both are trusted with X-Forwarded-For, and only one with the names of persons.
+    return application(
+        home,
+        address=address,
+        sign_in=SignInSettings(**SETTINGS),
+        proxies=f"{PROXY}, {OTHER}",
+        public_url="http://localhost",
+        **settings,
+    )
+
+
+def test_the_proxy_names_the_person_and_its_groups(home):
+    with behind_proxy(home) as client:
+        session = client.get("/api/v1/session", headers=ADA | {"X-Forwarded-For": "203.0.113.1"}).json()
+        assert (session["role"], session["indexes"], session["signed_in"]) == ("reader", [NAME], True)
+        assert "ada" not in session["person"]
+        assert client.get("/api/v1/status", headers=ADA).status_code == 403
+        staff = {"X-Remote-User": "eve", "X-Remote-Groups": "club,staff"}
+        assert client.get("/api/v1/status", headers=staff).status_code == 200
+        assert client.get("/api/v1/indexes").status_code == 401
+        without_rights = {"X-Remote-User": "guest", "X-Remote-Groups": "club"}
+        assert client.get("/api/v1/indexes", headers=without_rights).status_code == 403
+
+
+def test_another_address_cannot_name_a_person_even_as_a_proxy(home):
+    forwarded = {"X-Forwarded-For": PROXY, "Forwarded": f"for={PROXY}", "X-Real-IP": PROXY}
+    with behind_proxy(home, OTHER) as client:
+        for headers in (ADA, ADA | forwarded, {"X-Remote-Groups": "staff"}):
+            assert client.get("/api/v1/indexes", headers=headers).status_code == 403
+        disguised = {"X-Remote_User": "ada", "X_Remote_User": "ada", "Remote-User": "ada"} | forwarded
+        assert client.get("/api/v1/indexes", headers=disguised).status_code == 401
+
+
+def test_a_repeated_header_is_refused(home):
+    with behind_proxy(home) as client:
+        headers = [("X-Remote-User", "ada"), ("X-Remote-User", "eve"), ("X-Remote-Groups", "staff")]
+        assert client.get("/api/v1/indexes", headers=headers).status_code == 422
+
+
+def test_a_page_of_another_site_cannot_use_the_session_of_the_proxy(home):
+    with behind_proxy(home) as client:
+        for foreign in ({}, {"Origin": "https://evil.example"}, {"Sec-Fetch-Site": "cross-site"}):
+            refused = client.post("/api/v1/search", json={"question": ENGLISH}, headers=ADA | foreign)
+            assert refused.status_code == 403
+        left = client.delete("/api/v1/session", headers=ADA | {"Origin": "http://localhost"})
+        assert left.json() == {"continue_at": "/Shibboleth.sso/Logout"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"header_from": ""}, "header_from"),
+        ({"header_from": "0.0.0.0/0"}, "header_from"),
+        ({"user_header": ""}, "groups_header"),
+        ({"user_header": "X Remote User"}, "header"),
+        ({"groups": {}}, "groups"),
+        ({"groups": {"staff": "admin"}}, "reader"),
+        ({"groups": {"staff": {"role": "operator", "indexes": ["a"]}}}, "operator"),
+        ({"issuer": "https://id.example.org"}, "client_id"),
+        ({"issuer": "http://id.example.org", "client_id": "shrag"}, "https"),
+        ({"scopes": "profile"}, "openid"),
+    ],
+)
+def test_a_wrong_setting_is_named(changes, named):
+    with pytest.raises(ValidationError, match=named):
+        SignInSettings(**SETTINGS | changes)
+
+
+@pytest.mark.parametrize("public_url", ["", "http://search.example.org"])
+def test_a_server_with_sign_in_needs_an_encrypted_public_address(tmp_path, public_url):
+    everybody: Any = {"*": "reader"}
+    sign_in = SignInSettings(issuer="https://id.example.org", client_id="shrag", groups=everybody)
+
+    with pytest.raises(SignInUnusable):
+        require_protection(ServerSettings(public_url=public_url), tmp_path, sign_in)

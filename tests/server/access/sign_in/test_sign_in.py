@@ -1,0 +1,431 @@
+"""Sign-in of persons at a provider: the ordinary way, and attacks on it."""
+
+import base64
+import hmac
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from itertools import count
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from joserfc import jwk
+
+from server.access.sign_in.local_path import local_path
+from server.access.sign_in.store import FILE
+from server.settings import SignInSettings
+from tests.generator.sample_index import ENGLISH, NAME
+from tests.server.access.sign_in.openid_provider import (
+    ABOUT,
+    CLIENT,
+    FOREIGN,
+    KEY,
+    SECRET,
+    encoded,
+    providing,
+    signed,
+)
+from tests.server.running import application
+
+OWN = {"Origin": "http://localhost"}
+NOW = int(datetime.now(UTC).timestamp())
+GROUPS: dict[str, Any] = {"students": {"indexes": ["other"]}, "library": "librarian", "it": "operator"}
+
+
+@pytest.fixture(scope="module")
+def home(sample_home, tmp_path_factory):
+    home = tmp_path_factory.mktemp("home")
+    for name in (NAME, "other"):
+        (home / name).symlink_to(sample_home / NAME)
+    return home
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with providing() as provider:
+        yield provider
+
+
+def settings_for(provider, home, **settings):
+    secret = home / "client-secret"
+    secret.write_text(f"{SECRET}\n")
+    given: dict[str, Any] = {
+        "issuer": provider.issuer,
+        "client_id": CLIENT,
+        "client_secret_file": secret,
+        "groups": GROUPS,
+    }
+    return SignInSettings(**given | settings)
+
+
+@pytest.fixture(scope="module")
+def server(home, provider):
+    """Serve two indexes to persons who sign in, behind a proxy."""
+    sign_in = settings_for(provider, home)
+    public: dict[str, Any] = {"public_url": "http://localhost", "proxies": "127.0.0.9"}
+    with application(home, address="127.0.0.9", sign_in=sign_in, **public) as client:
+        client.follow_redirects = False
+        yield client
+
+
+ADDRESSES = count(1)
+
+
+@pytest.fixture
+def browser(server):
+    """Return the client without cookies, at an address of its own: refusals of an address are delayed."""
+    server.cookies.clear()
+    server.headers["X-Forwarded-For"] = f"2001:db8:{next(ADDRESSES):x}::1"
+    yield server
+    server.cookies.clear()
+
+
+def begin(browser, to="/"):
+    answer = browser.get("/sign-in", params={"next": to})
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def come_back(browser, brought):
+    return browser.get("/sign-in/callback", params=brought)
+
+
+def signed_in(browser, provider, to="/", **claims):
+    answer = come_back(browser, provider.authorize(begin(browser, to), **claims))
+    assert answer.status_code == 303, answer.text
+    return answer
+
+
+def has_access(browser):
+    return browser.get("/api/v1/indexes").status_code == 200
+
+
+def test_a_person_signs_in_and_has_the_rights_of_its_group(browser, provider):
+    assert browser.get("/api/v1/indexes").status_code == 401
+    address = begin(browser, "/find?q=물")
+    asked = dict(parse_qsl(urlsplit(address).query))
+    assert asked["redirect_uri"] == "http://localhost/sign-in/callback"
+    assert (asked["response_type"], asked["code_challenge_method"]) == ("code", "S256")
+
+    answer = come_back(browser, provider.authorize(address))
+
+    assert answer.headers["location"] == "http://localhost/find?q=%EB%AC%BC"
+    cookie = next(each for each in answer.headers.get_list("set-cookie") if each.startswith("shrag=p."))
+    assert {"HttpOnly", "SameSite=lax", "Path=/"} <= set(cookie.split("; "))
+    session = browser.get("/api/v1/session").json()
+    assert (session["role"], session["indexes"], session["label"]) == ("reader", ["other"], "Kim Ada")
+    assert [each["id"] for each in browser.get("/v1/models").json()["data"]] == ["other"]
+
+
+def test_signing_out_ends_the_session_also_for_a_copy_of_the_cookie(browser, provider):
+    signed_in(browser, provider)
+    token = browser.cookies["shrag"]
+
+    left = browser.delete("/api/v1/session", headers=OWN)
+
+    assert left.json()["continue_at"].startswith(f"{provider.issuer}/end?client_id={CLIENT}")
+    browser.cookies.set("shrag", token)
+    assert not has_access(browser)
+
+
+def test_a_session_ends_when_it_was_idle_and_when_its_time_is_over(browser, provider, home):
+    for column in ("seen", "expires"):
+        signed_in(browser, provider)
+        assert has_access(browser)
+        with closing(sqlite3.connect(home / FILE)) as database, database:
+            database.execute(f"UPDATE sessions SET {column} = {column} - 1000000")
+        assert not has_access(browser)
+        browser.cookies.clear()
+
+
+@pytest.mark.parametrize(
+    ("groups", "role"),
+    [(["library"], "librarian"), ("it", "operator"), (["x", "it", "students"], "operator")],
+)
+def test_the_highest_role_of_the_groups_counts(browser, provider, groups, role):
+    signed_in(browser, provider, groups=groups)
+
+    assert browser.get("/api/v1/session").json()["role"] == role
+
+
+@pytest.mark.parametrize("groups", [None, [], ["IT"], ["it "], ["*"], {"it": 1}, [["it"]], 7])
+def test_an_account_without_a_known_group_is_refused(browser, provider, groups):
+    provider.user_info = {"sub": "p-1"}
+    answer = come_back(browser, provider.authorize(begin(browser), groups=groups))
+
+    assert answer.status_code == 403
+    assert not has_access(browser)
+
+
+def test_groups_may_be_in_the_user_info_of_the_same_person_only(browser, provider):
+    provider.user_info = {"sub": "p-1", "groups": ["library"]}
+    signed_in(browser, provider, groups=None)
+    assert browser.get("/api/v1/session").json()["role"] == "librarian"
+
+    provider.user_info = {"sub": "p-2", "groups": ["it"]}
+    browser.cookies.clear()
+    assert come_back(browser, provider.authorize(begin(browser), groups=None)).status_code == 403
+
+
+def by_no_algorithm(claims):
+    return f"{encoded({'alg': 'none'})}.{encoded(claims)}."
+
+
+def by_public_key_as_secret(claims):
+    content = f"{encoded({'alg': 'HS256', 'kid': '1'})}.{encoded(claims)}"
+    digest = hmac.digest(KEY.as_pem(private=False), content.encode(), "sha256")
+    return f"{content}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
+
+
+def by_key_in_the_header(claims):
+    return signed(claims, FOREIGN, jwk=FOREIGN.as_dict(private=False))
+
+
+def with_another_payload(claims):
+    head, _, signature = signed(claims).split(".")
+    return f"{head}.{encoded(claims | {'groups': ['it']})}.{signature}"
+
+
+@pytest.mark.filterwarnings("ignore::joserfc.errors.SecurityWarning")
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"nonce": ""},
+        {"aud": "another-client"},
+        {"aud": ["another-client"]},
+        {"aud": [CLIENT, "another"], "azp": "another"},
+        {"aud": None},
+        {"iss": "https://evil.example"},
+        {"iss": None},
+        {"sub": None},
+        {"sub": ""},
+        {"sub": 7},
+        {"exp": NOW - 120},
+        {"exp": None},
+        {"exp": "tomorrow"},
+        {"iat": NOW + 3_600},
+        {"nbf": NOW + 3_600},
+        {"at_hash": "of-another-token"},
+        {"sign": by_no_algorithm},
+        {"sign": by_public_key_as_secret},
+        {"sign": by_key_in_the_header},
+        {"sign": with_another_payload},
+        {"sign": lambda claims: signed(claims, FOREIGN)},
+        {"sign": lambda claims: "not a token"},
+        {"sign": lambda claims: ""},
+    ],
+)
+def test_a_forged_token_gives_no_access(browser, provider, forged):
+    answer = come_back(browser, provider.authorize(begin(browser), groups=["it"], **forged))
+
+    assert answer.status_code == 403
+    assert "shrag" not in browser.cookies
+    assert not has_access(browser)
+
+
+def test_a_clock_may_be_off_by_half_a_minute(browser, provider):
+    signed_in(browser, provider, iat=NOW + 30, exp=NOW - 30 + 60)
+
+
+def test_a_new_key_of_the_provider_is_fetched_when_a_token_needs_it(home, monkeypatch):
+    monkeypatch.setattr("server.access.sign_in.provider.KEYS_AGAIN_S", 0.0)
+    fresh = jwk.generate_key("EC", "P-256", ABOUT | {"kid": "2"})
+    with providing() as provider:
+        sign_in = settings_for(provider, home)
+        with application(home, sign_in=sign_in, public_url="http://localhost") as client:
+            client.follow_redirects = False
+            signed_in(client, provider)
+            provider.keys = [fresh]
+
+            signed_in(client, provider, sign=lambda claims: signed(claims, fresh, kid="2"))
+            assert come_back(client, provider.authorize(begin(client))).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "another"},
+        {"state": ""},
+        {"iss": "https://evil.example"},
+        {"code": "unknown"},
+        {"code": ""},
+        {"code": "x" * 5_000},
+        {"error": "access_denied"},
+    ],
+    ids=str,
+)
+def test_a_response_that_was_changed_gives_no_access(browser, provider, change):
+    answer = come_back(browser, provider.authorize(begin(browser)) | change)
+
+    assert answer.status_code == 403
+    assert not has_access(browser)
+
+
+def test_a_response_is_used_once(browser, provider):
+    brought = provider.authorize(begin(browser))
+    held = dict(browser.cookies)
+    assert come_back(browser, brought).status_code == 303
+    browser.cookies.clear()
+    browser.cookies.update(held)
+
+    assert come_back(browser, brought).status_code == 403
+    assert not has_access(browser)
+
+
+def test_a_code_is_useless_with_the_state_of_another_sign_in(browser, provider):
+    stolen = provider.authorize(begin(browser), groups=["it"])
+    browser.cookies.clear()
+    own = provider.authorize(begin(browser))
+
+    assert come_back(browser, own | {"code": stolen["code"]}).status_code == 403
+    assert not has_access(browser)
+
+
+def test_a_response_of_the_attackers_sign_in_signs_no_other_browser_in(browser, provider):
+    brought = provider.authorize(begin(browser))
+    browser.cookies.clear()
+
+    assert come_back(browser, brought).status_code == 403
+    begin(browser)  # the victim's browser has started one, too
+    assert come_back(browser, brought).status_code == 403
+    assert not has_access(browser)
+
+
+def test_a_cookie_that_was_there_before_is_not_the_session(browser, provider):
+    browser.cookies.set("shrag", "p.chosen-by-the-attacker", domain="localhost.local")
+    signed_in(browser, provider)
+    first = browser.cookies["shrag"]
+    assert first != "p.chosen-by-the-attacker"
+    signed_in(browser, provider)
+
+    browser.cookies.clear()
+    for old in ("p.chosen-by-the-attacker", first):
+        browser.cookies.set("shrag", old)
+        assert not has_access(browser)
+        browser.cookies.clear()
+
+
+@pytest.mark.parametrize(
+    "to",
+    [
+        *("//evil.example", "/\\evil.example", "\\\\evil.example", "https://evil.example", "evil.example"),
+        *("/\t/evil.example", "/\n/evil.example", " //evil.example", "", "javascript:alert(1)", "/\x00"),
+        *("///evil.example", "http:evil.example", "/%09//\u2028evil\\", "@evil.example", ".evil.example"),
+        "/" + "x" * 3_000,
+    ],
+)
+def test_nobody_is_sent_to_another_site(to):
+    assert local_path(to) == "/"
+
+
+@pytest.mark.parametrize(
+    ("to", "address"),
+    [
+        ("/find?q=a//b", "/find?q=a//b"),
+        ("/%2f%2fevil.example", "/%2f%2fevil.example"),
+        ("/?q=<a b>", "/?q=%3Ca%20b%3E"),
+    ],
+)
+def test_an_address_of_this_server_is_kept(to, address):
+    assert local_path(to) == address
+
+
+def test_the_address_of_the_request_never_decides_where_the_provider_sends_back(browser):
+    headers = {"X-Forwarded-Host": "evil.example", "Forwarded": "host=evil.example"}
+    address = browser.get("/sign-in", headers=headers).headers["location"]
+
+    assert "evil" not in address
+    assert browser.get("/sign-in", headers={"Host": "evil.example"}).status_code == 421
+
+
+def test_a_reader_gains_no_rights_of_others(browser, provider):
+    signed_in(browser, provider)
+    question = {"question": ENGLISH, "index": NAME}
+
+    for path in ("/metrics", "/api/v1/status"):
+        assert browser.get(path).status_code == 403
+    for path in ("search", "ask", "facets", "keywords", "explain", "find-papers"):
+        refused = browser.post(f"/api/v1/{path}", json=question, headers=OWN)
+        assert refused.status_code in {404, 422}, path
+        assert "SAMPLE" not in refused.text
+    for path in (
+        f"/api/v1/indexes/{NAME}",
+        f"/api/v1/papers/SAMPLE-BAT-011?index={NAME}",
+        f"/papers/SAMPLE-BAT-011?index={NAME}",
+        f"/api/v1/export?index={NAME}&format=ris&ids=SAMPLE-BAT-011",
+        f"/unapi?id={NAME}/SAMPLE-BAT-011&format=ris",
+        f"/v1/models/{NAME}",
+        f"/plain?q=methane&index={NAME}",
+    ):
+        refused = browser.get(path)
+        assert refused.status_code == 404, path
+    chat = {"model": NAME, "messages": [{"role": "user", "content": ENGLISH}]}
+    assert browser.post("/v1/chat/completions", json=chat, headers=OWN).status_code == 404
+    tool = {"name": "search", "arguments": {"query": ENGLISH, "index": NAME}}
+    called = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    answer = browser.post("/mcp", json=called, headers=OWN | accepted)
+    assert answer.json()["result"]["isError"]
+    assert browser.post("/api/v1/search", json=question | {"index": "other"}, headers=OWN).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Remote-User": "root", "X-Remote-Groups": "it"},
+        {"X-Role": "operator", "X-Forwarded-User": "root"},
+        {"Authorization": "Bearer p.forged"},
+        {"Cookie": "shrag=p.forged; role=operator; __Host-shrag=p.forged"},
+        {"Authorization": "Basic cm9vdDpyb290"},
+    ],
+    ids=str,
+)
+def test_forged_headers_and_cookies_give_no_access(browser, headers):
+    assert browser.get("/api/v1/indexes", headers=headers).status_code == 401
+    assert browser.get("/api/v1/session", headers=headers).json()["role"] is None
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [{}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "same-site"}],
+    ids=str,
+)
+def test_a_page_of_another_site_changes_nothing_with_the_session(browser, provider, headers):
+    signed_in(browser, provider)
+
+    assert browser.delete("/api/v1/session", headers=headers).status_code == 403
+    assert browser.post("/api/v1/search", json={"question": ENGLISH}, headers=headers).status_code == 403
+    assert has_access(browser)
+
+
+def test_nothing_secret_is_stored(browser, provider, home):
+    signed_in(browser, provider, sub="secret-subject", email="ada@example.org")
+
+    content = (home / FILE).read_bytes()
+    assert (home / FILE).stat().st_mode & 0o077 == 0
+    for secret in ("secret-subject", "ada@example.org", browser.cookies["shrag"][2:]):
+        assert secret.encode() not in content
+
+
+def test_another_issuer_in_the_metadata_is_not_accepted(home):
+    with providing() as provider:
+        provider.metadata = {"issuer": "https://evil.example"}
+        sign_in = settings_for(provider, home)
+        with application(home, sign_in=sign_in, public_url="http://localhost") as client:
+            assert client.get("/sign-in").status_code == 502
+
+
+def test_rights_that_the_settings_no_longer_give_end_with_the_restart(home, provider):
+    held: dict[str, str] = {}
+    for groups, status in ((GROUPS, 200), ({"library": "librarian"}, 401)):
+        sign_in = settings_for(provider, home, groups=groups)
+        with application(home, sign_in=sign_in, public_url="http://localhost") as client:
+            client.follow_redirects = False
+            client.cookies.update(held)
+            if not held:
+                signed_in(client, provider)
+                held = dict(client.cookies)
+            assert client.get("/api/v1/indexes").status_code == status

@@ -1,0 +1,89 @@
+"""Statistics of searches: counts without callers, and questions without results."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+
+from server.monitoring.search_statistics import FILE, SearchStatistics, may_be_stored, read_statistics
+from server.settings import ServerSettings
+from tests.generator.sample_index import ENGLISH, NAME, shrag
+from tests.server.running import application
+
+RARE = "zymurgy of quokkas"
+
+
+def counted(home, *searches, **settings):
+    """Return the statistics after searches, each with index, question, hits and caller."""
+    statistics = SearchStatistics(home, ServerSettings(statistics=True, **settings))
+    for search in searches:
+        statistics.note(*search)
+    statistics.write()
+    return read_statistics(home, 1)
+
+
+def test_searches_are_counted_by_day_index_and_words(tmp_path):
+    counted(tmp_path, ("a", "one two", 3, "key x"), ("b", "three", 1, "key x"))
+    found = counted(tmp_path, ("a", "four five", 1, "key y"), ("a", "w " * 50, 1, "key y"))
+
+    assert found["days"] == [{"day": datetime.now(UTC).date().isoformat(), "searches": 4}]
+    assert found["indexes"] == [{"index": "a", "searches": 3}, {"index": "b", "searches": 1}]
+    assert found["words"] == [
+        {"words": 1, "searches": 1},
+        {"words": 2, "searches": 2},
+        {"words": 20, "searches": 1},
+    ]
+    assert b"key x" not in (tmp_path / FILE).read_bytes()
+
+
+def test_a_question_without_results_is_stored_when_three_callers_asked_it(tmp_path):
+    first = ("a", RARE, 0, "key x")
+    assert counted(tmp_path, first, first, first)["without_results"] == []
+    assert counted(tmp_path, ("a", RARE.upper(), 0, "person y"))["without_results"] == []
+    assert b"quokka" not in (tmp_path / FILE).read_bytes().lower()
+
+    (stored,) = counted(tmp_path, ("a", RARE, 0, "address z"))["without_results"]
+
+    assert (stored["question"], stored["index"], stored["searches"]) == (RARE, "a", 1)
+    assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("question", "stored"),
+    [
+        ("논의 메탄 배출", True),
+        ("CO2 in 2024", True),
+        ("ada@example.org", False),
+        ("call 010-1234-5678", False),
+        ("900101 1234567", False),
+        ("see https://example.org/ada", False),
+        ("１２３４５", False),
+        ("my neighbour " + "word " * 11, False),
+        ("", False),
+    ],
+)
+def test_a_question_with_signs_of_a_person_is_not_stored(question, stored):
+    assert may_be_stored(question) is stored
+
+
+def test_nothing_is_counted_unless_it_is_switched_on(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    for switched_on, number in ((False, 0), (True, 1)):
+        with application(tmp_path, statistics=switched_on) as client:
+            assert client.post("/api/v1/search", json={"question": ENGLISH}).status_code == 200
+        assert sum(each["searches"] for each in read_statistics(tmp_path, 1)["days"]) == number
+    shown = json.loads(shrag("statistics", "--json", home=tmp_path).stdout)
+    assert shown["indexes"] == [{"index": NAME, "searches": 1}]
+
+
+def test_librarians_see_the_statistics_and_readers_do_not(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    made = [shrag("keys", "create", "--role", role, home=tmp_path) for role in ("reader", "librarian")]
+    keys = [each.stdout.strip() for each in made]
+    with application(tmp_path) as client:
+        seen = [
+            [client.get(path, headers={"X-API-Key": key}).status_code for key in keys]
+            for path in ("/api/v1/statistics", "/api/v1/status", "/api/v1/indexes")
+        ]
+
+    assert seen == [[403, 200], [403, 403], [200, 200]]
