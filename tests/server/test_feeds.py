@@ -56,6 +56,10 @@ def made(client, **headers):
     return "/feeds/" + answered.json()["address"].partition("/feeds/")[2], answered.json()["id"]
 
 
+def with_wrong_secret(path):
+    return path.removesuffix(".atom")[:-1] + ("a" if path[-6] != "a" else "b") + ".atom"
+
+
 def parsed(answered):
     assert (answered.status_code, answered.headers["content-type"]) == (200, "application/atom+xml")
     return ET.fromstring(answered.content)
@@ -129,7 +133,7 @@ def test_a_key_opens_its_feed_alone(home):
         secret = path.removeprefix("/feeds/").removesuffix(".atom")
         assert client.get("/api/v1/feeds", headers=bearer(secret)).status_code == 401
         mixed = other[: len("/feeds/") + 33] + path[len("/feeds/") + 33 :]
-        for wrong in (mixed, f"{path[:-6]}x.atom", f"/feeds/{feed_id}.atom", "/feeds/a.atom"):
+        for wrong in (mixed, with_wrong_secret(path), f"/feeds/{feed_id}.atom", "/feeds/a.atom"):
             assert client.get(wrong).status_code == 404
         listed = client.get("/api/v1/feeds", headers=bearer(key))
         assert [feed["papers"] for feed in listed.json()["feeds"]] == [1, 1]
@@ -200,8 +204,8 @@ def test_the_key_is_neither_stored_nor_logged(home, tmp_path, caplog):
     with application(home, **LOCAL, audit_file=audit) as client:
         path, _ = made(client)
         client.get(path)
-        client.get(f"{path[:-6]}x.atom")
-    secret = path.rpartition("_")[2].removesuffix(".atom")
+        client.get(with_wrong_secret(path))
+    secret = path.removeprefix("/feeds/").removesuffix(".atom")[33:]
 
     assert '"/feeds/{key}.atom"' in audit.read_text()
     for file in Path(home).rglob("*"):
