@@ -86,7 +86,7 @@ COMMANDS = {
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
     "keys": ("server.key_commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
-    "rerun": ("retriever.commands:rerun", "Run a recorded search again, and show the differences."),
+    "rerun": ("retriever.rerun_command:rerun", "Run recorded searches again: differences, new papers."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
     "settings": ("stack.commands:settings", "List the settings, their values and sources."),

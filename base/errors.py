@@ -5,6 +5,8 @@ RemediableError
     ├── UnknownPath           a path that does not exist
     ├── InvalidCall           arguments that contradict each other or the state of the index
     ├── InvalidSettingsFile   a shrag.toml that is unreadable, untrusted, or contains an unknown setting
+    ├── DamagedFile           a damaged line or value in a file; names the place
+    ├── FileBusy              another process is writing to the same file or folder
     ├── OutputNotWritten      disk full or no permission for an output file; the old file remains
     ├── LibraryMissing        the optional libraries of an engine or a model are not installed
     └── …                     `indexer/errors.py`
@@ -89,6 +91,14 @@ class InvalidSettingsFile(ResourceError):
 
 class OutputNotWritten(ResourceError):
     """An output file could not be written: disk full or no permission; the old file remains."""
+
+
+class DamagedFile(ResourceError):
+    """A damaged line or value in a file."""
+
+
+class FileBusy(ResourceError):
+    """Another process is writing to the same file or folder."""
 
 
 class LibraryMissing(ResourceError):

@@ -8,8 +8,7 @@ EvalError
 ├── BadMeasure      an unknown measure, or one that cannot be computed here
 ├── UnitsDiffer     a run of papers and judgements of passages, or the reverse, without a paper in common
 ├── NothingJudged   no judgements to compute a score
-├── BadBenchmark    files of a published or a new benchmark are missing or damaged; names file and line
-└── BenchmarkBusy   another process is writing to the same folder of a benchmark
+└── BadBenchmark    files of a published or a new benchmark are missing or damaged; names file and line
 """
 
 
@@ -47,7 +46,3 @@ class UnitsDiffer(EvalError):
 
 class BadBenchmark(EvalError):
     """Files of a published or a new benchmark are missing or damaged."""
-
-
-class BenchmarkBusy(EvalError):
-    """Another process is writing to the same folder of a benchmark."""

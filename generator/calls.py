@@ -5,15 +5,16 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import SOME_TEXT, Flag, Section, optional, with_examples
-from generator.request import AskRequest, Settings
+from generator.request import AskRequest, Settings, Turn
 from generator.settings import HopsMode
 from generator.ways import make_request, way_names
 from retriever.calls import METHODS, QUESTION, QuestionCall, SourceNames
 from retriever.methods import method_named
 from retriever.papers.page import LONGEST_ID
-from retriever.requests.request import check_question
+from retriever.requests.request import MOST_CHARACTERS, check_question
 
 MOST_EVIDENCE = 100
+MOST_EARLIER = 20  # questions
 
 
 class AskCall(QuestionCall):
@@ -22,6 +23,16 @@ class AskCall(QuestionCall):
     model_config = with_examples({"question": QUESTION, "evidence": 3})
 
     sources: SourceNames = ()
+    earlier: Annotated[
+        tuple[Annotated[str, Field(max_length=MOST_CHARACTERS, pattern=SOME_TEXT)], ...],
+        Flag(section=Section.ANSWERING, metavar="QUESTION"),
+        Field(
+            max_length=MOST_EARLIER,
+            description="An earlier question that this one continues, the oldest first: a question without "
+            "a subject gets that of the earlier one.",
+            examples=[[QUESTION]],
+        ),
+    ] = ()
     evidence: Annotated[
         int | None,
         Flag(section=Section.ANSWERING),
@@ -73,7 +84,11 @@ class AskCall(QuestionCall):
             BadQuestion, BadFilter, UnknownWay: the request is invalid.
         """
         check_question(self.question)
-        values = {"filters": self.filters(), "constraints": self.chosen_constraints(settings.retriever)}
+        values = {
+            "filters": self.filters(),
+            "constraints": self.chosen_constraints(settings.retriever),
+            "turns": tuple(Turn("user", question) for question in self.earlier),
+        }
         asked = make_request(settings, **self.values_for(AskRequest) | values)
         method_named(asked.method)  # raises BadFilter for an unknown method
         return asked

@@ -14,7 +14,7 @@ from retriever.explaining.words import ExplanationLanguage
 from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
 from retriever.methods import method_names
 from retriever.queries.filters import Filters, make_filters
-from retriever.requests.request import MOST_CHARACTERS, SearchRequest
+from retriever.requests.request import MOST_CHARACTERS, RELEVANCE, SearchRequest, Sort
 from retriever.settings import RetrieverSettings
 
 MOST_HITS = 1_000
@@ -66,9 +66,23 @@ class Filtered(Call):
         Field(description="Exact name of the journal.", examples=["Batteries and Recovery Letters"]),
     ] = None
 
+    author: Annotated[
+        str | None,
+        Flag(section=Section.LIMITS),
+        Field(description="Name of an author, as in the records.", examples=["Dohyun Oh"]),
+    ] = None
+    type: Annotated[
+        str | None,
+        Flag(section=Section.LIMITS),
+        Field(
+            description="Type of publication, as in the records: article-journal, thesis, …",
+            examples=["article-journal"],
+        ),
+    ] = None
+
     def filters(self) -> Filters:
         """Return the filters; raise BadFilter if they are invalid."""
-        return make_filters(self.year, self.lang, self.journal)
+        return make_filters(self.year, self.lang, self.journal, self.author, self.type)
 
 
 class QuestionCall(Filtered):
@@ -143,6 +157,15 @@ class IndexSearch(QuestionCall):
         Flag("-k", section=Section.SEARCHING),
         Field(ge=1, le=MOST_HITS, description="Papers to find.", examples=[5]),
     ] = 10
+    sort: Annotated[
+        Sort,
+        Flag(section=Section.SEARCHING),
+        Field(
+            description="Order of the papers: relevance; year or citations: the 100 most relevant papers, "
+            "latest or most cited first.",
+            examples=["year"],
+        ),
+    ] = RELEVANCE
 
     def request(self, settings: RetrieverSettings) -> SearchRequest:
         """Return the request of the retriever; raise BadFilter if a filter is invalid."""
@@ -158,7 +181,7 @@ class SearchCall(IndexSearch):
         bool,
         Flag(hidden=True),
         Field(
-            description="Whether to count the papers of the index by year, language and journal.",
+            description="Whether to count the papers by year, language, journal, author and type.",
             examples=[True],
         ),
     ] = False

@@ -1,4 +1,4 @@
-"""The commands that search: `search`, `rerun` and `explain`."""
+"""The commands that search: `search` and `explain`."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
@@ -134,41 +134,6 @@ def _of_sources(
             return await question(index)
 
     return asyncio.run(asked())
-
-
-@click.command()
-@click.argument("file", type=PathParameter())
-@click.option("--name", help="Name of the index; default: the name in the record.")
-@synonyms_option
-@json_option
-def rerun(file: Path, name: str | None, synonyms: Path | None, as_json: bool) -> None:
-    """Repeat the search that FILE describes; exit 1 if the hits differ.
-
-    FILE comes from `search --record FILE.json`. The recorded settings apply.
-    """
-    from retriever.index import SearchIndex, open_index
-    from retriever.search import search as run
-    from retriever.search_records.files import load
-    from retriever.search_records.record import SearchRecord, search_record
-    from retriever.search_records.rerun import compare, comparison_lines
-
-    then = load(file)
-    request, settings = then.request, then.settings()
-
-    async def of_version(version: SearchIndex) -> SearchRecord:
-        return search_record(version.manifest, request, await run(version, request, settings))
-
-    synonyms = synonyms or settings.synonyms
-    with open_index(IndexerSettings(), name or then.index_name, synonyms, follow=True) as index:
-        found = compare(then, asyncio.run(index.ask(of_version)))
-    if as_json:
-        echo_json(found.as_record())
-    else:
-        echo_lines(comparison_lines(found))
-    if not found.same:
-        came, went, moved = len(found.came), len(found.went), len(found.moved)
-        echo(f"the hits differ: {came} came, {went} went, {moved} moved", err=True)
-        raise SystemExit(1)
 
 
 @click.command(cls=SectionedCommand)

@@ -20,6 +20,7 @@ NONCHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 RANGE = re.compile(r"\s*(?:--|[-–—~∼])\s*")  # between first and last page
 MOST_NUMBER = 10**9  # of a volume, an issue or a page; JSON allows any number of digits
 LONGEST_ADDRESS = 2_000  # of a link
+MOST_IN_LINE = 3  # authors
 IN_ADDRESSES = "%:/?#@!$&'+,;="  # not percent-encoded
 
 
@@ -86,6 +87,15 @@ def web_address(record: Mapping[str, Any]) -> str:
         if parts.scheme in {"http", "https"} and host and len(url) <= LONGEST_ADDRESS:
             return quote(url, safe=IN_ADDRESSES)
     return f"https://doi.org/{quote(doi)}" if DOI.fullmatch(doi) else ""
+
+
+def reference_line(record: Mapping[str, Any]) -> str:
+    """Return authors, year, title and journal of a paper's record on one line, as in a reference list."""
+    authors = _lines(record, "authors")
+    named = ", ".join(authors[:MOST_IN_LINE]) + (" et al." if len(authors) > MOST_IN_LINE else "")
+    year = f"({record['year']})" if record.get("year") else ""
+    parts = [" ".join(filter(None, (named, year))), record.get("title") or "", record.get("journal") or ""]
+    return ". ".join(str(part).rstrip(".") for part in parts if part)
 
 
 def one_line(text: str) -> str:

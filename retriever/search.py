@@ -34,6 +34,7 @@ from retriever.requests.request import (
 from retriever.searching.penalties import penalise
 from retriever.searching.presenting import applied_search, present
 from retriever.searching.reranking import rerank
+from retriever.searching.sorting import sorted_depth
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch, SearchResult
 from retriever.stages.papers_without_abstract import only_complete
@@ -109,8 +110,9 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
     """
     _check_hits(request.k, MOST_HITS)
     filters = only_complete(request.filters, settings)
-    context = open_ranking(index, replace(request, k=request.k + MARGIN, filters=filters), settings)
-    return replace(context, shown=request.k)
+    depth = sorted_depth(request)
+    context = open_ranking(index, replace(request, k=depth + MARGIN, filters=filters), settings)
+    return replace(context, shown=request.k, sorted=depth)
 
 
 def open_ranking(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
@@ -148,7 +150,8 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
     )
     request = with_constraints(request, options)
     recorder = SearchRecorder(notes=list(index.notes))
-    return SearchContext(index, request, options, recorder, PassageCache(index), shown=request.k)
+    k = request.k
+    return SearchContext(index, request, options, recorder, PassageCache(index), shown=k, sorted=k)
 
 
 def _constraint_source(

@@ -6,9 +6,8 @@ from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
 
+from indexer.corpora.normal_forms import whole_doi
 from server.settings import ServerSettings
-
-MOST_AUTHORS = 3
 
 
 def public_address(settings: ServerSettings, connection: HTTPConnection | None = None) -> str:
@@ -30,17 +29,14 @@ def paper_address(doc_id: str, index: str, passage_id: str = "") -> str:
     return f"/papers/{quote(doc_id, safe='')}?index={quote(index, safe='')}{place}"
 
 
+def doi_address(doi: object, index: str) -> str:
+    """Return the address of the paper with a DOI, which does not contain the paper's id; "" for no DOI."""
+    known = whole_doi(doi) if isinstance(doi, str) else ""
+    return f"/doi/{quote(known)}?index={quote(index, safe='')}" if known else ""
+
+
 def hit_address(hit: Mapping[str, Any], index: str | None, public: str = "") -> str:
     """Return a hit's address: on this server, for a hit of a source (no index) on the web, "" if unknown."""
     if index is None:
         return str(hit.get("url") or "")
     return f"{public}{paper_address(hit['doc_id'], index, hit['passage_id'])}"
-
-
-def reference_line(record: dict[str, Any]) -> str:
-    """Return authors, year, title and journal of a paper's record on one line, as in a reference list."""
-    authors = [str(name) for name in record.get("authors") or []]
-    named = ", ".join(authors[:MOST_AUTHORS]) + (" et al." if len(authors) > MOST_AUTHORS else "")
-    year = f"({record['year']})" if record.get("year") else ""
-    parts = [" ".join(filter(None, (named, year))), record.get("title") or "", record.get("journal") or ""]
-    return ". ".join(str(part).rstrip(".") for part in parts if part)

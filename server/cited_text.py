@@ -15,7 +15,7 @@ from generator.answer_events import AnswerEvent
 from generator.answers.answer import EXTRACTIVE, HEADINGS, abstention, likelihood_line
 from generator.answers.marks import CHECK_WORDS, quoted
 from indexer.corpora.papers import Language, language_of
-from server.addresses import reference_line
+from retriever.reference import reference_line
 from server.korean_notes import in_korean
 
 # Markdown reads these as a tag or a link, a model as a special token (`<|im_start|>`); `p < .05` stays.

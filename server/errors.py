@@ -23,6 +23,7 @@ ServerError
 ├── NothingOpens      there are indexes, and none of them can be opened
 ├── UnknownSearch     no search for papers with that id is kept for the caller
 ├── SearchRunning     a kept search that another call is continuing
+├── JudgementNotKept  the file of readers' judgements is full, busy or cannot be written
 ├── SearchUnusable    a kept search that cannot be read or removed
 ├── UnknownKey        no key with that id
 └── KeysUnreadable    the store of keys cannot be read or written
@@ -153,6 +154,10 @@ class SearchRunning(ServerError):
 
 class SearchUnusable(ServerError):
     """A kept search that cannot be read or removed."""
+
+
+class JudgementNotKept(ServerError):
+    """The file of readers' judgements is full, busy or cannot be written."""
 
 
 class NotProtected(RemediableError, ServerError):

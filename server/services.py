@@ -16,6 +16,7 @@ from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
 from server.access.sign_in.signing_in import SignIn, open_sign_in
 from server.indexes.open_indexes import OpenIndexes
+from server.kept_searches.feeds import Feeds
 from server.kept_searches.store import KeptSearches
 from server.limits.daily_use import DailyUse, open_daily_use
 from server.limits.gate import Counts, Gate, sources_at_once
@@ -52,8 +53,13 @@ class Services(Backends):
     days: DailyUse  # calls of each key today
     calls: CallLog
     searches: KeptSearches  # for papers
+    feeds: Feeds
     sign_in: SignIn | None  # of persons
     statistics: SearchStatistics
+
+    async def access_is_limited(self) -> bool:
+        """Check whether callers need a key, or have to sign in."""
+        return self.sign_in is not None or await self.keys.are_needed()
 
 
 @asynccontextmanager
@@ -107,6 +113,7 @@ async def open_services(
             counts.days,
             await opened.enter_async_context(CallLog(audit).keeping()),
             KeptSearches(settings.indexer.home, server),
+            Feeds(settings.indexer.home, server),
             await opened.enter_async_context(open_sign_in(sign_in, server, settings.indexer.home)),
             await opened.enter_async_context(SearchStatistics(settings.indexer.home, server).keeping()),
         )

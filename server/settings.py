@@ -153,6 +153,13 @@ class ServerSettings(LayeredSettings):
     kept_searches_days: float = Field(
         default=30, gt=0, le=36_500, description="days for which an unused search is kept"
     )
+    judgements: bool = Field(
+        default=False,
+        description="keep readers' judgements of papers, sentences and answers, with question and day",
+    )
+    judgements_mb: int = Field(
+        default=100, ge=1, le=100_000, description="megabytes at which no further judgement is kept"
+    )
     body_bytes: int = Field(
         default=1_000_000, ge=1_000, le=100_000_000, description="maximum bytes of a call"
     )

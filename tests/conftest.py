@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -49,6 +50,7 @@ WITH_MODELS = {
     "stack/test_doctor_cross_encoders.py",
 }
 HEAVY = {"datasets", "pandas", "torch", "transformers"}  # take seconds to import, and much memory
+LANGUAGES = {"ko", "en"}
 BY_NIGHT = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))  # read before the user's settings are hidden
 LONGEST = (
     OWN_SERVER,
@@ -88,12 +90,21 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, A
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave some for the night; sort."""
     for item in items:
-        if not BY_NIGHT and item.get_closest_marker("nightly"):
+        if not BY_NIGHT and (item.get_closest_marker("nightly") or _in_another_language(item)):
             item.add_marker(
                 pytest.mark.skip(reason="takes minutes: SHRAG_TEST_NIGHTLY=1, as of .ci/run nightly")
             )
     place = in_order_of_running([_group(item.nodeid) for item in items])
     items.sort(key=lambda item: place[_group(item.nodeid)])
+
+
+def _in_another_language(item: pytest.Item) -> bool:
+    """Whether a test of the page runs by day in the other language: half of them in each."""
+    if not item.nodeid.startswith("tests/server/page/"):
+        return False
+    name, _, values = item.name.partition("[")
+    languages = LANGUAGES.intersection(values.rstrip("]").split("-"))
+    return len(languages) == 1 and sorted(LANGUAGES)[crc32(name.encode()) % 2] not in languages
 
 
 def in_order_of_running(groups: Iterable[str]) -> dict[str, tuple[float, str]]:

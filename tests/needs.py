@@ -47,11 +47,16 @@ NEEDS = {
 
 def mostly_slow(values: Iterable[Any], *, quick: Container[Any]) -> list[Any]:
     """Return the values of a parameter; those that are not quick carry the mark `slow`."""
-    return [value if value in quick else _slow(value) for value in values]
+    return [value if value in quick else _marked(value, pytest.mark.slow) for value in values]
 
 
-def _slow(value: Any) -> Any:
-    return pytest.param(*value if isinstance(value, tuple) else (value,), marks=pytest.mark.slow)
+def mostly_nightly(values: Iterable[Any], *, by_day: Container[Any]) -> list[Any]:
+    """Return the values of a parameter; those that do not run by day carry the mark `nightly`."""
+    return [value if value in by_day else _marked(value, pytest.mark.nightly) for value in values]
+
+
+def _marked(value: Any, mark: pytest.MarkDecorator) -> Any:
+    return pytest.param(*value if isinstance(value, tuple) else (value,), marks=mark)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -10,10 +10,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from base.journal import Append
 from eval.judging.calls import RULES
 from eval.judging.candidates import Candidate
 from eval.judging.funnel import STAGES, automatic_stages, grades_of
-from eval.judging.journal import Append
 from eval.judging.records import CallRecord, Judge, Judged, Pair, StageName
 from eval.judging.state import Benchmark
 from generator.finding.agents.judgement import judge

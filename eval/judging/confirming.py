@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Literal
 
 from base.errors import InvalidCall
+from base.journal import Append
 from base.terminal.columns import line_width, wrap
 from base.terminal.output import echo, echo_lines, shortened, styled
 from eval.judging.calls import ConfirmCall
 from eval.judging.candidates import Candidate
 from eval.judging.folder import assessments_file, now, writing
 from eval.judging.funnel import automatic_stages
-from eval.judging.journal import Append
 from eval.judging.keyboard import SKIP, typed_keys, work_through
 from eval.judging.records import Assessment, Pair
 from eval.judging.state import Benchmark
@@ -34,7 +34,7 @@ def confirm_papers(path: Path, call: ConfirmCall) -> "Session":
     """Run a session of an assessor at the terminal.
 
     Raises:
-        BadBenchmark, BenchmarkBusy: the folder.
+        BadBenchmark, FileBusy: the folder.
         InvalidCall: nothing is pooled yet, or contradictory options.
     """
     if call.dropped and call.disputed:

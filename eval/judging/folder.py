@@ -20,9 +20,9 @@ from base.errors import InvalidCall, OutputNotWritten
 from base.files.durable import cause_of, create_durably
 from base.files.output_files import not_written
 from base.files.regular_files import read_regular
+from base.journal import Append, appending, locked
 from base.records import adapter
 from eval.errors import BadBenchmark
-from eval.judging.journal import Append, appending, locked
 from eval.judging.records import (
     Assessment,
     CallRecord,
@@ -67,7 +67,7 @@ def writing(path: Path, *names: str, shared: bool = False) -> Iterator[tuple[App
 
     Raises:
         BadBenchmark: the folder is none of a benchmark.
-        BenchmarkBusy: another process writes to it.
+        FileBusy: another process writes to it.
         OutputNotWritten: permission is missing, or the disk is full.
     """
     read_marker(path)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from base.errors import InvalidCall
+from base.journal import Append
 from base.untrusted import one_line
 from eval.judging.automatic import Judging, judge_question, model_of, prompt_versions_of, unjudged
 from eval.judging.calls import JudgeCall
@@ -12,7 +13,6 @@ from eval.judging.candidates import Candidate
 from eval.judging.folder import CALLS, JUDGEMENTS, writing
 from eval.judging.funnel import JUDGE_STEP, stage_call
 from eval.judging.inputs import model_record, search_record
-from eval.judging.journal import Append
 from eval.judging.places import open_places
 from eval.judging.records import CallRecord, Judged
 from eval.judging.state import Benchmark, next_call
@@ -30,7 +30,7 @@ def judge_papers(path: Path, call: JudgeCall) -> list[str]:
     """Judge the papers that a stage has to judge; return the questions with papers that were not judged.
 
     Raises:
-        BadBenchmark, BenchmarkBusy: the folder.
+        BadBenchmark, FileBusy: the folder.
         InvalidCall: nothing is pooled, or the coarse stage is missing.
         ModelNotConfigured: the judge is a model, and none is configured.
         ModelFailed, SourceFailed: nothing was judged for `MOST_FAILURES` questions in a row, or for all.

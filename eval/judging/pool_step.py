@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from base.errors import InvalidCall
+from base.journal import Append
 from eval.judging.automatic import model_of
 from eval.judging.calls import RULES, PoolCall
 from eval.judging.folder import CALLS, POOL, writing
 from eval.judging.inputs import model_record, search_record
-from eval.judging.journal import Append
 from eval.judging.places import open_places
 from eval.judging.pooling import FailedRanking, found_by_agents, missing, pool, rankings_of, usual_methods
 from eval.judging.records import CallRecord, Ranked
@@ -25,7 +25,7 @@ def pool_papers(path: Path, call: PoolCall) -> list[str]:
     """Pool the papers of all selected questions; return the rankings that failed.
 
     Raises:
-        BadBenchmark, BenchmarkBusy: the folder.
+        BadBenchmark, FileBusy: the folder.
         InvalidCall: no question is selected, or the pool has papers of other places.
         ResourceError: as `open_places`.
     """

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from base.journal import Append
 from base.untrusted import one_line
 from eval.judging.calls import QuestionsCall
 from eval.judging.folder import CALLS, QUESTIONS, writing
 from eval.judging.inputs import model_record
-from eval.judging.journal import Append
 from eval.judging.questions import derive, new_seeds, prompt_of
 from eval.judging.records import Question
 from eval.judging.state import Benchmark, next_call

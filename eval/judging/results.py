@@ -22,11 +22,11 @@ from typing import Any
 
 from base.amounts import counted
 from base.errors import InvalidCall
+from base.journal import locked
 from base.versions import checkout_commit
 from eval.judging.candidates import Candidate
 from eval.judging.folder import ASSESSMENTS, ENDING, KINDS, MARKER
 from eval.judging.funnel import assessors
-from eval.judging.journal import locked
 from eval.judging.missed import missed
 from eval.judging.records import Judged, Pair
 from eval.judging.state import Benchmark
@@ -63,7 +63,7 @@ def write_benchmark(
 
     Raises:
         InvalidCall: the folder has other files or is inside that of the benchmark; or no paper is graded.
-        BenchmarkBusy: another process writes into the folder.
+        FileBusy: another process writes into the folder.
         OutputNotWritten: the disk is full, or permission is missing.
     """
     results = Results.of(benchmark, precedence)

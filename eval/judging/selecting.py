@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from base.journal import Append
 from base.terminal.output import echo, styled
 from eval.judging.folder import now
-from eval.judging.journal import Append
 from eval.judging.keyboard import work_through
 from eval.judging.records import Question, Selection
 from eval.judging.state import Benchmark

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from base.files.durable import cause_of
+from base.journal import read_records
 from eval.errors import BadBenchmark
 from eval.judging.call_parts import check_call
 from eval.judging.candidates import Candidate, candidates_of
@@ -22,7 +23,6 @@ from eval.judging.folder import (
     now,
     read_marker,
 )
-from eval.judging.journal import read_records
 from eval.judging.records import Assessment, CallRecord, Judged, Pair, Question, Ranked, Selection
 
 T = TypeVar("T")

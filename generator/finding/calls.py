@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 SEARCH_ID = r"^[0-9a-f]{32}$"
 # The field of `Filters` that each field of a call sets.
-FILTERS: Mapping[str, str] = {"year": "years", "lang": "lang", "journal": "journal"}
+FILTERS: Mapping[str, str] = {
+    "year": "years", "lang": "lang", "journal": "journal", "author": "author", "type": "type",
+}  # fmt: skip
 
 Wording: TypeAlias = Literal["brief", "complex"]  # of the prompt that judges papers
 Most = Annotated[int | None, Field(ge=0, le=1_000_000_000, examples=[200])]

@@ -4,6 +4,7 @@ import sys
 from array import array
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,6 +17,8 @@ NUMBER_BYTES = 4
 LINKS = "SELECT doc_id, links FROM papers WHERE doc_id IN ({})"
 CITED_BY = "SELECT doc_id, substr(cited_by, 1, ?) FROM papers WHERE doc_id IN ({})"
 COUNTED = "SELECT doc_id, links, length(cited_by) FROM papers WHERE doc_id IN ({})"
+BY_DOI = "SELECT doc_id FROM dois WHERE key = ? ORDER BY doc_id"
+HAS_DOIS = "SELECT count(*) FROM sqlite_schema WHERE name = 'dois'"
 NAMES = "SELECT number, doc_id FROM papers WHERE number IN ({})"
 ALL = 1 << 28  # more than any paper has; its size in bytes fits 32 bits
 # Codes instead of a paper's number: no paper, a paper cited before by the same record, itself, several.
@@ -85,6 +88,16 @@ class CitationGraph:
             names = self._names({number for number in numbers if number >= 0})
             return [names[number] if number >= 0 else number for number in numbers]
 
+    def papers_of_doi(self, doi: str) -> list[str]:
+        """Return the papers whose record or id has a DOI, by id; none in a version of an earlier release.
+
+        `doi` is in the form of `whole_doi`. The list may contain a paper of another DOI with the same key.
+        """
+        with map_damage_errors(self._file.path):
+            if not self._file.select(HAS_DOIS)[0][0]:
+                return []
+            return [doc_id for (doc_id,) in self._file.select(BY_DOI, doi_key(doi))]
+
     def close(self) -> None:
         """Close the file; later calls raise IndexClosed."""
         self._file.close()
@@ -100,6 +113,11 @@ class CitationGraph:
         for some in windows(dict.fromkeys(values), VALUES_PER_QUERY):
             marks = ", ".join("?" * len(some))
             yield from self._file.select(statement.format(marks), *before, *some)
+
+
+def doi_key(doi: str) -> int:
+    """Return the key of a DOI, a signed 64-bit hash; `doi` is in the form of `whole_doi`."""
+    return int.from_bytes(blake2b(doi.encode(), digest_size=8).digest(), "little", signed=True)
 
 
 def _numbers(packed: bytes | None) -> "array[int]":

@@ -1,13 +1,13 @@
-"""Writing of a citation graph: an SQLite file with a row for each paper that cites or is cited.
+"""Writing of a citation graph: an SQLite file with rows of papers that cite or are cited, and of DOIs.
 
 Papers are numbered in the order of their ids, so the file does not depend on the order of the records.
 `links` contains the number of the cited paper, or a code of `graph.py`, for each reference of the record in
 order; `cited_by` contains the numbers of the citing papers. Both are sequences of little-endian 32-bit
-integers.
+integers. `dois` contains the papers of each DOI, by the DOI's key.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,10 @@ from indexer.citation_graph.graph import NUMBER_BYTES
 from indexer.citation_graph.matching import PAPER_BITS, Matched, Numbers, match_references
 from indexer.files.sqlite_files import writing_sqlite
 
-SCHEMA = "CREATE TABLE papers (number INTEGER PRIMARY KEY, doc_id TEXT, links BLOB, cited_by BLOB);"
+SCHEMA = """
+    CREATE TABLE papers (number INTEGER PRIMARY KEY, doc_id TEXT, links BLOB, cited_by BLOB);
+    CREATE TABLE dois (key INTEGER, doc_id TEXT, PRIMARY KEY (key, doc_id)) WITHOUT ROWID;
+"""
 BY_ID = "CREATE UNIQUE INDEX by_id ON papers (doc_id)"
 
 
@@ -31,6 +34,7 @@ def write_citations(path: Path, gathered: Gathered) -> dict[str, int]:
     with writing_sqlite(path, "citation graph", SCHEMA) as connection:
         connection.executemany("INSERT INTO papers VALUES (?, ?, ?, ?)", _rows(gathered, matched))
         connection.execute(BY_ID)
+        connection.executemany("INSERT INTO dois VALUES (?, ?)", _doi_rows(gathered))
     return matched.counts()
 
 
@@ -53,6 +57,15 @@ def _rows(gathered: Gathered, matched: Matched) -> Iterator[tuple[int, str, byte
     cited_ends = _ends(edges_to, len(order))
     ids = (names[place].decode() for place in order)
     return zip(range(len(order)), ids, _packed(links, link_ends), _packed(cited_by, cited_ends), strict=True)
+
+
+def _doi_rows(gathered: Gathered) -> Iterator[tuple[int, str]]:
+    """Yield each DOI's key with the ids of its papers, in order."""
+    keys, owners = gathered.doi_keys, gathered.doi_owners
+    order = np.argsort(np.array(keys, np.int64), kind="stable").tolist()
+    for key, places in groupby(order, key=keys.__getitem__):
+        for doc_id in sorted({gathered.doc_ids[owners[place]] for place in places}):
+            yield key, doc_id
 
 
 def _packed(numbers: Numbers, ends: Sequence[int]) -> Iterator[bytes]:

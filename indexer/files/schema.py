@@ -6,7 +6,8 @@
 | title | the title, analysed with positions | terms, phrases, the title clause |
 | passage_id, doc_id | as given | exact value |
 | year | year of publication | ranges |
-| lang, journal, source | as given | exact value |
+| lang, journal, source, type | as given | exact value |
+| authors | the paper's authors, as given | each exact value |
 | part | abstract, abstract2, body or passage | exact value |
 | references | ids of the papers cited by the paper, in its first passage | each exact value |
 | first | the passage contains its paper's record | yes or no |
@@ -26,12 +27,12 @@ import tantivy
 from indexer.analysis.packing import PassageTokens
 from indexer.corpora.papers import Language
 
-SCHEMA_VERSIONS = {"tantivy": 4, "elasticsearch": 5}
+SCHEMA_VERSIONS = {"tantivy": 5, "elasticsearch": 6}
 BM25_K1, BM25_B = 1.2, 0.75  # the parameters of both engines
 ANALYSED_FIELDS = ("text", "title")
 TERMS = "terms"  # tokenizer name in the embedded engine
-EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part", "source")
-REFERENCES = "references"  # an exact field with several values
+EXACT_FIELDS = ("passage_id", "doc_id", "lang", "journal", "part", "source", "type")
+REFERENCES, AUTHORS = "references", "authors"  # exact fields with several values
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ class StoredPassage:
 
     `record` is the paper's record without its full text, as JSON; only a paper's first passage has `record`
     and `title2`. `tokens` are the indexed tokens of the passage and `row` is its row of the forward index;
-    both are present only if they were read. `sequence` counts records in the order of indexing.
+    both are present only if they were read. `sequence` counts records in the order of indexing. `type` and
+    `authors` are indexed, and read only as part of the record.
     """
 
     passage_id: str
@@ -58,6 +60,8 @@ class StoredPassage:
     tokens: PassageTokens | None = field(default=None, compare=False, repr=False)
     row: bytes = field(default=b"", compare=False, repr=False)
     sequence: int = field(default=0, compare=False, repr=False)
+    type: str = field(default="", compare=False, repr=False)
+    authors: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def paper(self) -> dict[str, Any] | None:
@@ -89,6 +93,7 @@ def tantivy_schema() -> tantivy.Schema:
     for name in EXACT_FIELDS:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
     builder.add_text_field(REFERENCES, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field(AUTHORS, tokenizer_name="raw", index_option="basic", fast=True)
     builder.add_unsigned_field("year", indexed=True, fast=True)
     builder.add_boolean_field("first", indexed=True)
     builder.add_boolean_field("incomplete", indexed=True)

@@ -1,7 +1,7 @@
 """Stored passages: created from papers, read back in corpus order."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -19,6 +19,7 @@ from indexer.files.schema import StoredPassage, tantivy_schema
 if TYPE_CHECKING:
     from indexer.corpora.papers import Paper, Unit
 
+LONGEST_VALUE = 512  # characters of an author or type that can be filtered by
 PASSAGES_PER_BATCH = 50_000  # about; each batch scans all sequence numbers
 
 
@@ -28,6 +29,8 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
 
     passages = passages_of(paper, unit)
     incomplete = not any(passage.text.strip() for passage in passages)
+    authors = _exact_values(paper.authors)
+    kind = "".join(_exact_values([(paper.model_extra or {}).get("type")]))
     return [
         StoredPassage(
             passage_id=passage.passage_id,
@@ -42,9 +45,17 @@ def stored_passages(paper: "Paper", unit: "Unit") -> list[StoredPassage]:
             incomplete=incomplete,
             title2=paper.title2 if order == 0 else "",
             record=_paper_record(paper) if order == 0 else "",
+            type=kind,
+            authors=authors,
         )
         for order, passage in enumerate(passages)
     ]
+
+
+def _exact_values(texts: Iterable[object]) -> tuple[str, ...]:
+    """Return the texts that can be filtered by, each once, without surrounding white space."""
+    values = (normalize("NFC", text).strip() for text in texts if isinstance(text, str))
+    return tuple(dict.fromkeys(value for value in values if 0 < len(value) <= LONGEST_VALUE))
 
 
 def _paper_record(paper: "Paper") -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from indexer.citation_graph.graph import ALL, DUPLICATE, ITSELF, CitationCounts
 from indexer.citation_graph.references import labels, reference_ids
+from indexer.corpora.normal_forms import whole_doi
 from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.queries.boolean import Exact
@@ -95,6 +96,23 @@ async def named_references(index: SearchIndex, first: StoredPassage) -> list[Nam
         for label, outcome in zip(labels(first.paper or {}), outcomes, strict=False)
         if outcome not in LEFT_OUT
     ]
+
+
+async def papers_of_doi(index: SearchIndex, doi: str) -> list[str]:
+    """Return the papers whose record or id has a DOI, in order of id; none if the text is not a DOI.
+
+    A version of an earlier release finds papers by their id only.
+    """
+    wanted, graph = whole_doi(doi), index.citations
+    if not wanted:
+        return []
+    named = await index.threads.run(lambda: graph.papers_of_doi(wanted)) if graph else []
+    found = await index.engine.papers({wanted, doi, *named})
+    return sorted(
+        doc_id
+        for doc_id, first in found.items()
+        if wanted in {whole_doi(doc_id), whole_doi((first.paper or {}).get("doi") or "")}
+    )
 
 
 async def _with_papers(index: SearchIndex, neighbours: dict[str, list[str]]) -> Layer:

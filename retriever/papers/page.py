@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
+from math import log
 from typing import Annotated, Any, Literal
 from unicodedata import normalize
 
@@ -35,6 +36,9 @@ MOST_PASSAGES = (
 )
 MOST_DISTINCT = 1_000  # terms of a passage whose document frequencies are read
 STRONGEST = 25  # terms in the search for similar papers
+SUBJECT = 3  # weight of a term of a title or keyword, as a multiple of another term's
+LEAST_SHARE = 0.25  # of the paper's own score; judged by hand on ten papers of two corpora
+LONGEST_SUBJECT = 2_000  # characters of titles and keywords
 
 LONGEST_ID = 1_000  # characters; a paper's id has at most 512, a passage's id also a number
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -223,16 +227,32 @@ def _by_paper(hits: Sequence[EngineHit]) -> dict[str, float]:
 
 
 async def _by_terms(index: SearchIndex, first: StoredPassage, k: int) -> dict[str, float]:
-    """Search for the distinctive terms of a passage, without numbers, in one OR query."""
-    counts = await index.threads.run(lambda: Counter(index.tokens_of(first).text.words()))
+    """Search for the distinctive terms of a paper, without numbers, in one OR query.
+
+    A term is weighed by its inverse document frequency and the logarithm of its frequency in the first
+    passage; terms of the titles and keywords, in both languages, three times as much. Papers that score less
+    than a quarter of the paper's own score share only common terms with it, and are left out.
+    """
+    counts, subject = await index.threads.run(_terms_of, index, first)
     frequent = sorted(counts, key=lambda token: (-counts[token], token))[:MOST_DISTINCT]
-    statistics = await term_statistics(index.engine, frequent)
+    statistics = await term_statistics(index.engine, {*frequent, *subject})
     strengths = {
-        token: counts[token] * statistics.idf(token)
-        for token in frequent
+        token: statistics.idf(token) * (1 + log(counts[token] or 1)) * (SUBJECT if token in subject else 1)
+        for token in {*frequent, *subject}
         if statistics.frequencies[token] > 1 and token != GAP and not token.isdecimal()
     }
     strongest = sorted(strengths.items(), key=lambda item: (-item[1], item[0]))[:STRONGEST]
     terms = [Term(token, (token,), weight=round(strength, 4)) for token, strength in strongest]
     [hits] = await index.engine.search([(or_query(terms), k)], filters=Filters(), collapse=True)
-    return _by_paper(hits)
+    scores = _by_paper(hits)
+    least = LEAST_SHARE * scores.get(first.doc_id, 0.0)
+    return {doc_id: score for doc_id, score in scores.items() if score >= least}
+
+
+def _terms_of(index: SearchIndex, first: StoredPassage) -> tuple[Counter[str], set[str]]:
+    """Return the terms of a passage with their frequencies, and those of its paper's titles and keywords."""
+    keywords = [text for text in (first.paper or {}).get("keywords") or () if isinstance(text, str)]
+    subject = " ".join([first.title, first.title2, *keywords])[:LONGEST_SUBJECT]
+    return Counter(index.tokens_of(first).text.words()), {
+        token[0] for token in index.analyzer.analyze(subject)
+    }

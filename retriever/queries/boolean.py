@@ -15,7 +15,9 @@ from base.amounts import plain
 AnalysedField = Literal["text", "title", "heading"]
 # (distance from the first token, token): one token, or several adjacent ones.
 Pattern: TypeAlias = tuple[tuple[int, str], ...]
-ExactField = Literal["lang", "journal", "passage_id", "doc_id", "part", "source", "references"]
+ExactField = Literal[
+    "lang", "journal", "passage_id", "doc_id", "part", "source", "type", "references", "authors"
+]
 
 
 @dataclass(frozen=True, slots=True)

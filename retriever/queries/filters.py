@@ -30,6 +30,8 @@ class Filters:
     years: Range | None = None
     lang: str | None = None
     journal: str | None = None
+    author: str | None = None
+    type: str | None = None
     without: tuple[str, ...] = ()  # passage_ids that must not be found
     without_papers: tuple[str, ...] = ()  # doc_ids whose passages must not be found
     complete: bool | None = None  # True: only papers with an abstract or text; False: only others
@@ -39,7 +41,8 @@ class Filters:
     def as_record(self) -> dict[str, Any]:
         """Return what a caller filters by as JSON, for a trace."""
         years = [self.years.low, self.years.high] if self.years else None
-        return {"years": years, "lang": self.lang, "journal": self.journal}
+        record = {"years": years, "lang": self.lang, "journal": self.journal}
+        return record | {name: value for name in ("author", "type") if (value := getattr(self, name))}
 
     def clauses(self) -> tuple[Query, ...]:
         """Return the filters as clauses; `complete` is left to the engine."""
@@ -48,6 +51,10 @@ class Filters:
             found.append(Exact("lang", (self.lang,)))
         if self.journal:
             found.append(Exact("journal", (self.journal,)))
+        if self.author:
+            found.append(Exact("authors", (self.author,)))
+        if self.type:
+            found.append(Exact("type", (self.type,)))
         if self.years and (self.years.low, self.years.high) != (None, None):
             found.append(self.years)
         if self.doc_ids:
@@ -92,21 +99,33 @@ def parse_language(text: str) -> Language:
     return language
 
 
-def make_filters(year: str | None, lang: str | None, journal: str | None) -> Filters:
+def make_filters(
+    year: str | None,
+    lang: str | None,
+    journal: str | None,
+    author: str | None = None,
+    publication_type: str | None = None,
+) -> Filters:
     """Make the filters of a search from typed values; None and blank values do not filter.
 
     Raises:
-        BadFilter: invalid years or language, or a journal that is not valid Unicode.
+        BadFilter: invalid years or language, or another value that is not valid Unicode.
     """
-    try:
-        (journal or "").encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise BadFilter(f"the journal contains a lone surrogate at character {error.start}") from None
     return Filters(
         years=parse_years(year) if year and year.strip() else None,
         lang=parse_language(lang) if lang and lang.strip() else None,
-        journal=unicodedata.normalize("NFC", journal.strip()) or None if journal else None,
+        journal=_exact_value("journal", journal),
+        author=_exact_value("author", author),
+        type=_exact_value("type", publication_type),
     )
+
+
+def _exact_value(name: str, text: str | None) -> str | None:
+    try:
+        (text or "").encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise BadFilter(f"the {name} contains a lone surrogate at character {error.start}") from None
+    return unicodedata.normalize("NFC", text.strip()) or None if text else None
 
 
 def satisfies(paper: Paper, filters: Filters) -> bool:
@@ -122,6 +141,13 @@ def satisfies(paper: Paper, filters: Filters) -> bool:
     return (
         filters.lang in {None, "", paper.lang}
         and filters.journal in {None, "", paper.journal}
+        and filters.author in {None, "", *paper.authors}
+        and filters.type in {None, "", _type_of(paper)}
         and paper.id not in {*filters.without, *filters.without_papers}
         and filters.complete in {None, complete}
     )
+
+
+def _type_of(paper: Paper) -> object:
+    kind = (paper.model_extra or {}).get("type")
+    return kind if isinstance(kind, str) else None

@@ -97,6 +97,7 @@ class SearchContext:
     recorder: SearchRecorder
     passages: PassageCache = field(repr=False)
     shown: int  # hits to show; the request may ask for more, because some are left out
+    sorted: int  # most relevant hits, of which the first in the chosen order are shown
 
     def with_keywords(self, keywords: tuple[Keyword, ...] | None) -> Self:
         """Return the context of the same search with keywords of a model or a person."""

@@ -14,6 +14,10 @@ ConstraintSource = Literal["question", "given"]
 MOST_CHARACTERS = 20_000  # of a question
 
 
+Sort = Literal["relevance", "year", "citations"]
+RELEVANCE: Sort = "relevance"
+
+
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """A question to an index.
@@ -22,7 +26,8 @@ class SearchRequest:
     keywords from statistics: analysed ones, or texts as a person typed and ordered them. With `title_weight`
     None, the method and the settings decide. `constraints` replace those of the question; empty ones drop
     them. `skip` names queries that are not sent. `evidence` leaves out passages that consist of questions or
-    word lists, only repeat the question, or have the text of an older record with other figures.
+    word lists, only repeat the question, or have the text of an older record with other figures. `sort` is
+    the order of the hits shown (`searching/sorting.py`).
     """
 
     question: str
@@ -35,6 +40,7 @@ class SearchRequest:
     constraints: Constraints | None = None
     skip: tuple[str, ...] = ()
     evidence: bool = False
+    sort: Sort = RELEVANCE
 
     @property
     def analysed_keywords(self) -> tuple[Keyword, ...] | None:

@@ -34,6 +34,8 @@ WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "years": ("발행 연도", "years of publication"),
     "lang": ("언어", "language"),
     "journal": ("학술지", "journal"),
+    "author": ("저자", "author"),
+    "type": ("자료 유형", "type"),
     "skip": ("보내지 않은 질의", "queries left out"),
     "keywords": ("핵심어", "Keywords"),
     "from": ("핵심어 출처", "Keywords from"),

@@ -25,6 +25,7 @@ from retriever.searching.answerability import (
     answerability_features,
     subject_is_unknown,
 )
+from retriever.searching.sorting import sorted_hits
 from retriever.searching.surface_words import later_searches
 from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.highlights import found_in, snippet, title_spans
@@ -98,7 +99,7 @@ async def _shown(
     with context.recorder.timed("order"):
         likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
     with context.recorder.timed("snippets"):
-        listed = [*kept[:k], *by_title]
+        listed = [*sorted_hits(kept[: context.sorted], context.request.sort)[:k], *by_title]
         shown = await context.index.threads.run(_with_snippets, listed, weights)
     first = len(listed) - len(by_title)
     return shown[:first], shown[first:], filtered, likelihood
@@ -128,10 +129,10 @@ async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit],
             kept = distinct = await context.index.threads.run(fold)
         filtered = {"duplicates": len(hits) - len(distinct)}
         if context.request.evidence:
-            most = max(context.shown, EVIDENCE)
+            most = max(context.sorted, EVIDENCE)
             kept, filtered["unstated"] = await context.index.threads.run(_stating, context, distinct, most)
         least = MOST_READ if _has_flood(kept[: context.shown]) else 0
-        if depth >= len(ranking.hits) or (len(kept) >= context.shown and depth >= least):
+        if depth >= len(ranking.hits) or (len(kept) >= context.sorted and depth >= least):
             return kept, filtered
         depth = max(2 * depth, least)
 

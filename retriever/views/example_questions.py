@@ -1,4 +1,8 @@
-"""Example questions for an index, made from the keywords and titles of its papers."""
+"""Example questions for an index, made from the titles of its papers.
+
+A short title is put into a question; a longer one, which may be a sentence or a question itself, is an
+example as it is.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,7 +12,6 @@ from weakref import WeakKeyDictionary
 
 from indexer.corpora.papers import Unit, language_of
 from indexer.files.schema import StoredPassage
-from retriever.engines.term_statistics import term_statistics
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import EVERYTHING, Exact, Query, Range
 from retriever.queries.filters import Filters
@@ -41,9 +44,10 @@ FORMS: Mapping[tuple[InterfaceLanguage, Unit], tuple[str, str, str]] = {
 YEARS = (2024, 2021, 2018, 2015, 2010)
 FIRST, OF_A_YEAR = 30, 10
 QUESTIONS = 3
-FEWEST_LETTERS, LONGEST_TOPIC = 2, 60  # characters
-LONGEST_TITLE, MOST_KEYWORDS = 1_000, 20  # characters; keywords read of a paper
-FEWEST_HOLDING, MOST_SHARE = 2, 0.1  # passages, and share of all, that contain the rarest word of a keyword
+FEWEST_LETTERS, LONGEST_TOPIC = 2, 80  # characters
+LONGEST_IN_QUESTION = 4  # words of a topic that fits into a question
+SHORT_TITLE = 2  # words; such a title is often too general
+LONGEST_TITLE = 1_000  # characters
 SUBTITLE = re.compile(r" ?[:：—–] .*| - .*| ?[(\[（].*")
 
 _OF_INDEX: WeakKeyDictionary[SearchIndex, dict[InterfaceLanguage, tuple[str, ...]]] = WeakKeyDictionary()
@@ -52,7 +56,7 @@ _OF_INDEX: WeakKeyDictionary[SearchIndex, dict[InterfaceLanguage, tuple[str, ...
 async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tuple[str, ...]:
     """Return at most three questions for the index, always the same for one version.
 
-    Their topics are keywords that several papers share, else titles, in the interface's language if the index
+    They are made from titles without subtitles, questions first, in the interface's language if the index
     contains any.
     """
 
@@ -67,11 +71,25 @@ async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tu
 
 async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[str, ...]:
     papers = await _sample(index, language)
-    shared = await _shared_keywords(index, papers, language)
-    titles = (_topic_of(paper.title) for paper in papers)
-    topics = _distinct([*shared, *(title for title in titles if title)])
-    forms = FORMS[language, index.manifest.unit]
-    return tuple(form.format(topic) for form, topic in zip(forms, topics, strict=False))
+    titles = filter(None, (_topic_of(paper.title) for paper in papers))
+    unit = index.manifest.unit
+    short = SHORT_TITLE if unit == "paper" else 0  # the title of an article may be one word
+    topics = _distinct(
+        sorted(titles, key=lambda title: (len(title.split()) <= short, not title.endswith("?")))
+    )
+    return tuple(
+        _example(topic, FORMS["ko" if language_of(topic) == "ko" else "en", unit][place])
+        for place, topic in zip(range(QUESTIONS), topics, strict=False)
+    )
+
+
+def _example(topic: str, form: str) -> str:
+    """Return a short topic in a question, a longer one as it is."""
+    words = topic.split()
+    if topic.endswith("?") or len(words) > LONGEST_IN_QUESTION:
+        return topic
+    sentence_case = all(word.islower() for word in words[1:]) and words[0][1:].islower()
+    return form.format(topic[:1].lower() + topic[1:] if sentence_case and len(words) > 1 else topic)
 
 
 async def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[StoredPassage]:
@@ -83,7 +101,9 @@ async def _sample(index: SearchIndex, language: InterfaceLanguage) -> list[Store
     usable = [passage for passage in of_years if passage.lang == language]
     if len(usable) < QUESTIONS:
         usable += await _first(index, [Exact("lang", (language,))], FIRST)
-    return usable or of_years or await _first(index, [EVERYTHING], FIRST)
+    if len(usable) < QUESTIONS:
+        usable += of_years or await _first(index, [EVERYTHING], FIRST)
+    return usable
 
 
 async def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[StoredPassage]:
@@ -94,40 +114,10 @@ async def _first(index: SearchIndex, queries: Sequence[Query], k: int) -> list[S
     return [stored[name] for name in wanted if not stored[name].incomplete]
 
 
-async def _shared_keywords(
-    index: SearchIndex, papers: Sequence[StoredPassage], language: InterfaceLanguage
-) -> list[str]:
-    """Return each paper's longest keyword (by words) that several, but not too many, passages contain.
-
-    Keywords that several papers share come first.
-    """
-    keywords = [
-        [text for text in _keywords(paper) if language_of(text) == language and _topic_of(text) == text]
-        for paper in papers
-    ]
-    every = [text for texts in keywords for text in dict.fromkeys(texts)]
-    tokens = await index.threads.run(
-        lambda: {text: frozenset(token[0] for token in index.analyzer.analyze(text)) for text in every}
-    )
-    statistics = await term_statistics(index.engine, {token for of in tokens.values() for token in of})
-    most = max(FEWEST_HOLDING, MOST_SHARE * statistics.passages)
-
-    def held(text: str) -> int:
-        return min((statistics.frequencies[token] for token in tokens[text]), default=0)
-
-    usable = ([text for text in texts if FEWEST_HOLDING <= held(text) <= most] for texts in keywords)
-    best = [max(texts, key=lambda text: (len(tokens[text]), held(text))) for texts in usable if texts]
-    return sorted(dict.fromkeys(best), key=lambda text: -every.count(text))
-
-
-def _keywords(paper: StoredPassage) -> list[str]:
-    found = (paper.paper or {}).get("keywords") or []
-    return [" ".join(text.split()) for text in found[:MOST_KEYWORDS] if isinstance(text, str)]
-
-
 def _topic_of(title: str) -> str:
     """Return a title without its subtitle; "" if it is too long, or states no topic."""
-    topic = SUBTITLE.sub("", " ".join(title.split())[:LONGEST_TITLE]).rstrip(" .?!…")
+    words = " ".join(title.split())[:LONGEST_TITLE]
+    topic = words if words.endswith("?") else SUBTITLE.sub("", words).rstrip(" .!…")
     letters = sum(map(str.isalpha, topic))
     return topic if letters >= FEWEST_LETTERS and len(topic) <= LONGEST_TOPIC else ""
 

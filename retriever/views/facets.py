@@ -1,4 +1,4 @@
-"""Counts of the papers that a search matches, by year, language and journal.
+"""Counts of the papers that a search matches, by year, language, journal, author and type.
 
 The counts cover the papers that the main query of a search matches under its filters. For method `boolean`
 this is the expression itself, so the counts describe the whole result. For a question it is the OR of all its
@@ -27,11 +27,13 @@ from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
 
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)
-MOST_VALUES = 20  # journals shown
+MOST_VALUES = 20  # journals, authors and types shown
 WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
     "year": lambda filters: replace(filters, years=None),
     "lang": lambda filters: replace(filters, lang=None),
     "journal": lambda filters: replace(filters, journal=None),
+    "authors": lambda filters: replace(filters, author=None),
+    "type": lambda filters: replace(filters, type=None),
 }
 
 
@@ -57,6 +59,8 @@ class FacetsOfFields(TypedDict):
     year: Facet
     lang: Facet
     journal: Facet
+    authors: Facet
+    type: Facet
 
 
 @dataclass(frozen=True, slots=True)

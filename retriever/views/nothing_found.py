@@ -20,7 +20,7 @@ from retriever.settings import RetrieverSettings
 MOST_WORDS = 16  # words checked in the index, with their spellings; translations counted
 
 Reason = Literal["nothing to search for", "all queries left out", "filters", "unknown words", "no match"]
-FilterName = Literal["year", "lang", "journal", "incomplete"]
+FilterName = Literal["year", "lang", "journal", "author", "type", "incomplete"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,8 @@ def _one_less(filters: Filters) -> dict[FilterName, Filters]:
         "year": (filters.years, replace(filters, years=None)),
         "lang": (filters.lang, replace(filters, lang=None)),
         "journal": (filters.journal, replace(filters, journal=None)),
+        "author": (filters.author, replace(filters, author=None)),
+        "type": (filters.type, replace(filters, type=None)),
         "incomplete": (filters.complete, replace(filters, complete=None)),
     }
     return {name: others for name, (asked, others) in less.items() if asked is not None}

@@ -82,8 +82,12 @@ class KeyRing:
         session = kept.sessions.get(digest)
         if session is None or session.expires <= now:
             return None
-        key = kept.keys.get(session.key_id)
-        return key if key and key.state(now) == "active" else None
+        return await self.active(session.key_id)
+
+    async def active(self, key_id: str) -> Key | None:
+        """Return the key with an id, None if it is unknown, has expired or was revoked. Raises as `find`."""
+        key = (await self._current()).keys.get(key_id)
+        return key if key and key.state(datetime.now(UTC)) == "active" else None
 
     async def begin_session(self, key: Key) -> tuple[str, Session]:
         """Start a session and return its token and record."""

@@ -76,11 +76,16 @@ def page_in(reader: Reader, template: str, places: dict[str, str], status: int =
 
 
 def failed_page(reader: Reader, described: Mapping[str, Any]) -> HTMLResponse:
-    """Return a page with the details of a problem and a link to the first page."""
+    """Return a page with a problem in words for readers, its details folded, and a link to the first page."""
     words = page_files().words[reader.language]
     seconds = ceil(described.get("retry_after_s", WAIT_S))
     said = words.get(f"problem_{described['code']}", words["problem"]).replace("{seconds}", str(seconds))
-    detail = element("p", {"class": "quiet", "lang": "en"}, described["detail"])
+    detail = element(
+        "details",
+        {"class": "quiet"},
+        element("summary", None, words["for_operator"]),
+        element("p", {"lang": "en"}, described["detail"]),
+    )
     places = {"title": "SHRAG", "question": "", "index_name": "", "head": script()}
     back = element("p", None, element("a", {"href": "/"}, words["back_to_search"]))
     body = {"body": html(element("h1", None, said), detail, back)}

@@ -10,7 +10,7 @@ from indexer.corpora.papers import language_of
 from retriever.citing.styles import style_names
 from retriever.exports import export_names
 from retriever.papers.embedded_metadata import WEB, citation_tags, coins
-from server.addresses import paper_address
+from server.addresses import doi_address, paper_address
 
 Words = Mapping[str, str]
 Record = Mapping[str, Any]
@@ -36,35 +36,49 @@ def lang_of(text: str, given: str | None = None) -> str:
     return language if language != "other" else "und"
 
 
-def paper_head(page: Record, index: str) -> Markup:
-    """Create the head elements that literature managers read."""
+def paper_head(page: Record, index: str, public: str) -> Markup:
+    """Create the head elements that literature managers read; `public` is the address of the server."""
     record = _whole(page)
     tags = [element("meta", {"name": name, "content": content}) for name, content in citation_tags(record)]
-    unapi = {"rel": "unapi-server", "type": "application/xml", "title": "unAPI", "href": "/unapi"}
-    canonical = {"rel": "canonical", "href": paper_address(page["doc_id"], index)}
-    return Markup("\n".join([*tags, element("link", unapi), element("link", canonical)]))
+    canonical = {"rel": "canonical", "href": public + paper_address(page["doc_id"], index)}
+    return Markup("\n".join([*tags, unapi_link(), element("link", canonical)]))
 
 
-def paper_body(page: Record, index: str, words: Words) -> Markup:
-    """Create the body: titles, record, passages, and related papers."""
+def unapi_link() -> Markup:
+    """Create the link to unAPI for the head of a page."""
+    return element(
+        "link", {"rel": "unapi-server", "type": "application/xml", "title": "unAPI", "href": "/unapi"}
+    )
+
+
+def unapi_id(doc_id: str, index: str) -> Markup:
+    """Create the element with the id of a paper in unAPI.
+
+    Zotero puts the id into an address as it is, so it is percent-encoded.
+    """
+    identifier = f"{quote(index, safe='')}/{quote(doc_id, safe='')}"
+    return element("abbr", {"class": "unapi-id", "title": identifier})
+
+
+def paper_body(page: Record, index: str, words: Words, public: str = "") -> Markup:
+    """Create the body: titles, record, passages, and related papers; `public` is as in `paper_head`."""
     record, doc_id = page["record"], page["doc_id"]
     title = str(record.get("title") or doc_id)
     other = str(record.get("title2") or "")
     paper = {"data-index": index, "data-doc": doc_id, "data-title": title}
+    fields = _fields(doc_id, record, index, public)
     mark, cite = {"id": "mark", **paper}, {"id": "cite", "class": "row", **paper}
     return html(
         element("h1", {"lang": lang_of(title, record.get("lang"))}, title),
         element("p", {"class": "other", "lang": lang_of(other)}, other) if other else "",
         element("p", {"class": "byline"}, byline(record, words)),
         element("span", {"class": "Z3988", "title": coins(_whole(page))}),
-        element("abbr", {"class": "unapi-id", "title": f"{index}/{doc_id}"}),
+        unapi_id(doc_id, index),
         element("p", {"class": "row"}, _exports(doc_id, index, words), element("span", mark)),
         element("p", cite, _styles(doc_id, index, words)),
         _passages(page, words),
         element("h2", None, words["paper_record"]),
-        element(
-            "dl", {"class": "pairs"}, [_pair(key, value, words) for key, value in _fields(doc_id, record)]
-        ),
+        element("dl", {"class": "pairs"}, [_pair(key, value, words) for key, value in fields]),
         _related("paper_cites", page["cites"], page["reference_count"], index, words, page["unknown"]),
         _related("paper_cited_by", page["cited_by"], page["citing_count"], index, words),
         _related("paper_similar", page["similar"], len(page["similar"]), index, words),
@@ -134,11 +148,12 @@ def _passage(passage: Record, doc_id: str, words: Words) -> Markup:
     return element("section", box, element("h3", None, f"{name} {language}".strip()), shown)
 
 
-def _fields(doc_id: str, record: Record) -> list[tuple[str, Any]]:
+def _fields(doc_id: str, record: Record, index: str, public: str) -> list[tuple[str, Any]]:
     shown = [
         (key, value) for key, value in record.items() if key not in PLACED and value not in (None, "", [])
     ]
-    return [("id", doc_id), *shown]
+    permalink = doi_address(record.get("doi"), index) or paper_address(doc_id, index)
+    return [("id", doc_id), ("permalink", f"{public}{permalink}"), *shown]
 
 
 def _pair(key: str, value: Any, words: Words) -> Markup:
@@ -168,7 +183,12 @@ def _in_language(text: str) -> Markup:
     return element("span", {"lang": lang_of(text)}, text)
 
 
+def _here(address: str) -> Markup:
+    return element("a", {"href": address}, address)
+
+
 WRITERS: dict[str, Callable[[str], Markup]] = {
+    "permalink": _here,
     "doi": _doi,
     "url": _web,
     "keywords": _in_language,

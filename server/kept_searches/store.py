@@ -99,7 +99,7 @@ class KeptSearches:
         self.make_room(caller, for_another=True)
         path = folder / f"{secrets.token_hex(16)}.json"
         folder.mkdir(mode=0o700, exist_ok=True)  # an empty folder may just have been removed
-        lock = _locked(path)  # a cleanup may hold it for a moment
+        lock = locked(path)  # a cleanup may hold it for a moment
         return LockedSearch(path, lock)
 
     def resume(self, caller: Caller, search_id: str) -> tuple[LockedSearch | None, SearchFile]:
@@ -111,7 +111,7 @@ class KeptSearches:
         """
         path = self._path(caller, search_id)
         try:
-            search = LockedSearch(path, _locked(path))
+            search = LockedSearch(path, locked(path))
         except OSError:
             return None, self.read(caller, search_id)
         try:
@@ -173,7 +173,7 @@ class KeptSearches:
         """
         path = self._path(caller, search_id)
         try:
-            _remove(path, _locked(path))
+            remove(path, locked(path))
         except OSError as error:
             raise SearchUnusable(f"the kept search was not deleted: {cause_of(error)}") from None
 
@@ -231,7 +231,7 @@ def _lock(path: Path, kind: int = fcntl.LOCK_EX) -> int | None:
         os.close(lock)  # it was removed in the meantime, so the lock is void
 
 
-def _locked(path: Path) -> int:
+def locked(path: Path) -> int:
     """Lock a search, waiting for one that is just ending; raise SearchRunning after `PATIENCE_S`."""
     ends = time.monotonic() + PATIENCE_S
     while (lock := _lock(path)) is None:
@@ -241,13 +241,14 @@ def _locked(path: Path) -> int:
     return lock
 
 
-def _remove(path: Path, lock: int) -> None:
+def remove(path: Path, lock: int, *, folder_too: bool = True) -> None:
     """Remove a locked search, and its folder if that is now empty; close the lock."""
     try:
         path.unlink(missing_ok=True)
         path.with_suffix(".lock").unlink(missing_ok=True)
-        with suppress(OSError):
-            path.parent.rmdir()
+        if folder_too:
+            with suppress(OSError):
+                path.parent.rmdir()
     finally:
         os.close(lock)
 
@@ -260,7 +261,7 @@ def _remove_unused(path: Path, *, only_lock: bool = False) -> None:
         if only_lock and os.path.lexists(path):
             os.close(lock)
         else:
-            _remove(path, lock)
+            remove(path, lock)
 
 
 def _remove_left_behind(folder: Path) -> None:

@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { byId } from "./dom.js";
 import { t } from "./i18n.js";
 import { clearMarks } from "./marks.js";
+import { clearHistory } from "./searches_kept.js";
 import { sayProblem } from "./status.js";
 
 export const ADDRESS = "/api/v1/session";
@@ -31,6 +32,7 @@ function belongTo(key) {
 
 async function leave() {
   const left = await call(ADDRESS, { method: "DELETE" });
+  clearHistory();
   forget();
   tabs.postMessage("left");
   location.assign(left?.continue_at ?? "/"); // the session of the provider, or of the proxy

@@ -2,8 +2,10 @@
 
 import { events } from "./api.js";
 import { askBody, toAddress } from "./asked.js";
+import { furtherQuestion, nameOf, otherAnswer } from "./continuing.js";
 import { byId, disclosure, fill, h, langOf } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
+import { judges, verdicts } from "./judging.js";
 import { byline } from "./papers.js";
 import { closePassage, openPassage } from "./passage.js";
 import { hitAddress, linked, placeOf } from "./places.js";
@@ -18,13 +20,28 @@ const KEPT = 6;
 const ANSWER_STEP = "answer (model)";
 const QUOTATIONS = "passages";
 
-/** Ask, and show the answer as it arrives; an answer from this session is shown again unchanged. */
-export async function showAnswer(asked, { signal, again = false, repeat, useKeywords }) {
-  const address = toAddress(asked);
+/** Ask, and show the answer, and on request a second one beside it; return the first one. */
+export async function showAnswers(asked, options) {
+  const { beside, ...alone } = asked;
   closePassage();
   showEvidenceBadges([]);
-  const view = answerView(asked, useKeywords);
-  byId("answer-body").dataset.answers = address;
+  byId("answer-body").dataset.answers = toAddress(asked);
+  document.body.classList.toggle("comparing", Boolean(beside));
+  if (!beside) fill(byId("answer-beside"));
+  const second = beside && { ...alone, ...beside };
+  const names = second ? [nameOf(alone), nameOf(second)] : [];
+  const [first] = await Promise.all([
+    showAnswer({ ...alone, beside: null }, byId("answer-body"), { ...options, name: names[0], badges: !second }),
+    second && showAnswer({ ...second, beside: null }, byId("answer-beside"), { ...options, name: names[1], badges: false }),
+  ]);
+  return first;
+}
+
+/** Show an answer as it arrives; an answer from this session is shown again unchanged. */
+async function showAnswer(asked, body, options) {
+  const { signal, again = false, repeat } = options;
+  const address = toAddress(asked);
+  const view = answerView(asked, body, options);
   const kept = !again && keptAnswers().find((each) => each.address === address);
   if (kept) {
     view.evidence(kept.done);
@@ -50,7 +67,7 @@ export async function showAnswer(asked, { signal, again = false, repeat, useKeyw
   }
 }
 
-function answerView(asked, useKeywords) {
+function answerView(asked, body, { useKeywords, goOn, name, badges }) {
   const title = h("p", { class: "title", "data-waiting": true }, t("answer_searching"));
   const titleCheck = h("div", { "data-title-check": true });
   const notes = h("div");
@@ -59,8 +76,11 @@ function answerView(asked, useKeywords) {
   const cited = h("div");
   const citing = h("div");
   const colophon = h("div", { class: "colophon" });
-  fill(byId("answer-body"), likelihood, title, titleCheck, notes, sections, cited, citing, colophon);
+  const next = h("div", { class: "next" });
+  const named = name && h("p", { class: "quiet", "data-answer-by": true }, name);
+  fill(body, named, likelihood, title, titleCheck, notes, sections, cited, citing, colophon, next);
   let hits = [];
+  let writer = "";
   let pairs = [];
   let index = asked.index || byId("index").value;
   let rows = [];
@@ -82,7 +102,7 @@ function answerView(asked, useKeywords) {
       index = placeOf(data) ?? index;
       pairs = (data.concepts ?? []).flatMap((concept) => (concept.counterparts ?? []).map((other) => [concept.text, other.text]));
       fill(likelihood, typeof data.likelihood === "number" ? t("likelihood", { percent: number(Math.round(100 * data.likelihood)) }) : "");
-      showEvidenceBadges(hits.map((hit) => hit.doc_id));
+      if (badges) showEvidenceBadges(hits.map((hit) => hit.doc_id));
     },
     sentence(data) {
       rows[data.index ?? rows.length] = data;
@@ -101,6 +121,7 @@ function answerView(asked, useKeywords) {
     },
     done(whole, before) {
       const answer = whole.answer;
+      writer = answer.written_by;
       index = placeOf(whole) ?? index;
       if (!hits.length) view.evidence(whole);
       sections.setAttribute("aria-busy", "false");
@@ -124,12 +145,15 @@ function answerView(asked, useKeywords) {
       const failed = !model && ANSWER_STEP in (whole.milliseconds ?? {}); // the model was called, and the rules wrote the answer
       if (failed) fill(notes, h("p", { class: "box", "data-model-failed": true }, t("model_failed")));
       if (before) notes.prepend(before);
+      if (asked.earlier.length) notes.prepend(h("p", { class: "quiet", "data-meant": true }, t("searched_for"), " ", h("q", { lang: langOf(whole.question) }, whole.question)));
       if (hits.length) {
         const [cite, place] = disclosure(`▸ ${t("cite_answer")}`, async () => (await import("./citing.js")).citingAnswer(asked.question, answer, hits, index), { "data-cite-answer": true });
         fill(citing, h("div", { class: "actions" }, cite), place);
       }
       fill(colophon, checks(answer),
-        h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive")));
+        h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive")),
+        judges && h("p", { "data-judge-answer": true }, t("judge_answer"), " ", verdicts([["helpful", t("yes")], ["not helpful", t("no")]], t("judge_answer"), () => ({ question: whole.question, place: index, written_by: writer }))));
+      fill(next, name ? h("p", {}, h("button", { type: "button", onclick: () => goOn({ ...asked, beside: null }) }, t("only_this_answer"))) : [furtherQuestion(asked, goOn), otherAnswer(asked, (beside) => goOn({ beside }))]);
       const supported = rows.filter((row) => row.check === "supported").length;
       const done = model ? t("answer_done", { n: rows.length, supported }) : t("answer_quoted", { n: rows.length });
       say(answer.abstained ? t("abstained") : done);
@@ -184,7 +208,12 @@ function answerView(asked, useKeywords) {
     if (check === "quoted") return sentence(h("span", { class: "quiet" }, `(${t("said_quoted")})`));
     const numbers = numbersOf(citations);
     const uncited = check === "unsupported" && !citations.length;
-    return sentence(checkMark(check, reasons, numbers, uncited ? t("said_uncited") : undefined));
+    return sentence(checkMark(check, reasons, numbers, uncited ? t("said_uncited") : undefined), judges && citations.length > 0 && judgeSentence(text, citations, check));
+  }
+
+  function judgeSentence(text, citations, check) {
+    const judged = () => ({ question: asked.meant || asked.question, place: index, sentence: { text, citations, check }, written_by: writer });
+    return verdicts([["supported", t("right_citation")], ["not supported", t("wrong_citation")]], t("judge_sentence"), judged);
   }
 
   function source(hit, place) {

@@ -1,4 +1,4 @@
-// The answer's column without an answer, or with one of an earlier search.
+// The answer's column: opened by Ask, closed by a new search, or with the answer of an earlier search.
 
 import { byId, fill, h } from "./dom.js";
 import { t } from "./i18n.js";
@@ -12,15 +12,20 @@ export function leavePassage() {
   document.body.classList.remove("showing-passage");
 }
 
-/** Show the column before the first question. */
-export function offerAnswer(ask) {
+/** Open the column for an answer. */
+export const openAnswer = () => document.body.classList.add("answering");
+
+/** Close the column: a new search has no answer. */
+export function closeAnswer() {
   delete column().dataset.answers;
-  fill(column(), h("p", { class: "quiet" }, t("answer_offer")), askButton("ask", ask));
+  fill(column());
+  fill(byId("answer-beside"));
+  document.body.classList.remove("answering", "comparing");
 }
 
 /** Report that the search has changed; the old answer stays until a new one is requested. */
 export function answerIsOfBefore(ask) {
-  if (!column().dataset.answers) offerAnswer(ask);
+  if (!column().dataset.answers) closeAnswer();
   else if (!column().querySelector("[data-before]"))
     column().prepend(h("div", { class: "box", "data-before": true }, h("p", {}, t("answer_of_before")), askButton("ask_again", ask)));
 }

@@ -4,9 +4,14 @@ import { query } from "./api.js";
 import { partOf } from "./places.js";
 
 export const METHOD = "shrag";
+export const RELEVANCE = "relevance";
+const FILTERS = ["year", "lang", "journal", "author", "type"];
 export const NOTHING = Object.freeze({
-  question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "",
+  question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "", author: "", type: "", sort: RELEVANCE,
   exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "", hops: "",
+  earlier: [], // questions that this one continues
+  meant: "", // the question with the subject of the earlier ones, known when it is answered
+  beside: null, // method and way of a second answer
 });
 
 /** Parse an address. */
@@ -19,9 +24,8 @@ export function fromAddress(search) {
     index: given.get("index") ?? "",
     method: given.get("method") || METHOD,
     k: Number.isInteger(k) && k >= 1 && k <= 1000 ? k : NOTHING.k,
-    year: (given.get("year") ?? "").trim(),
-    lang: given.get("lang") ?? "",
-    journal: given.get("journal") ?? "",
+    ...Object.fromEntries(FILTERS.map((name) => [name, (given.get(name) ?? "").trim()])),
+    sort: given.get("sort") || RELEVANCE,
     exclude: given.getAll("not").filter(Boolean),
     strict_time: given.has("strict"),
     constraints: !given.has("literal"),
@@ -30,6 +34,8 @@ export function fromAddress(search) {
     ask: given.has("ask"),
     way: given.get("way") ?? "",
     hops: given.get("hops") ?? "",
+    earlier: given.getAll("after").filter(Boolean),
+    beside: given.has("beside") ? { method: given.get("beside") || METHOD, way: given.get("beside-way") ?? "" } : null,
   };
 }
 
@@ -40,9 +46,8 @@ export function toAddress(asked) {
     index: asked.index,
     method: asked.method === METHOD ? "" : asked.method,
     k: asked.k === NOTHING.k ? "" : asked.k,
-    year: asked.year,
-    lang: asked.lang,
-    journal: asked.journal,
+    ...Object.fromEntries(FILTERS.map((name) => [name, asked[name]])),
+    sort: asked.sort === RELEVANCE ? "" : asked.sort,
     not: asked.exclude,
     strict: asked.strict_time && "1",
     literal: !asked.constraints && "1",
@@ -51,6 +56,9 @@ export function toAddress(asked) {
     ask: asked.ask && "1",
     way: asked.way,
     hops: asked.hops,
+    after: asked.earlier,
+    beside: asked.ask && asked.beside?.method,
+    "beside-way": asked.ask && asked.beside?.way,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a shared page
   };
   const none = asked.keywords?.length === 0 && "kw="; // no keywords at all, unlike the keywords of the question
@@ -60,10 +68,11 @@ export function toAddress(asked) {
 
 /** Return the body of a call without default values. */
 export function body(asked) {
-  const { question, index, method, k, year, lang, journal, exclude, strict_time, constraints, keywords, skip } = asked;
-  const made = { question, method, k };
+  const { index, method, k, sort, exclude, strict_time, constraints, keywords, skip } = asked;
+  const made = { question: asked.meant || asked.question, method, k };
   Object.assign(made, partOf(index));
-  for (const [name, value] of Object.entries({ year, lang, journal })) if (value) made[name] = value;
+  for (const name of FILTERS) if (asked[name]) made[name] = asked[name];
+  if (sort !== RELEVANCE) made.sort = sort;
   if (exclude.length) made.exclude = exclude;
   if (strict_time) made.strict_time = true;
   if (!constraints) made.constraints = false;
@@ -72,9 +81,10 @@ export function body(asked) {
   return made;
 }
 
-/** The body for an answer, which uses as many papers as the settings say; ways over passages take neither keywords nor a method. */
+/** The body for an answer, which uses the most relevant papers, as many as the settings say; ways over passages take neither keywords nor a method. */
 export function askBody(asked) {
-  const { k, ...made } = body(asked);
+  const { k, sort, ...made } = body({ ...asked, meant: "" });
+  if (asked.earlier.length) made.earlier = asked.earlier;
   if (asked.hops) made.hops = asked.hops;
   if (!asked.way) return made;
   const { keywords, skip, method, ...plain } = made;

@@ -1,6 +1,7 @@
 // Exclusions and years of the question, and the filters, as removable tags.
 
 import { byId, fill, h } from "./dom.js";
+import { nameOfType } from "./facets.js";
 import { t } from "./i18n.js";
 
 /** Show the constraints and filters; `change(part)` is called with the changed part of the search. */
@@ -23,7 +24,9 @@ export function showConstraints(result, asked, change) {
   if (asked.year) tags.push(tag(t("year"), asked.year.replace("..", "–"), { year: "" }));
   if (asked.lang) tags.push(tag(t("language"), t(`lang_${asked.lang}`), { lang: "" }));
   if (asked.journal) tags.push(tag(t("journal"), asked.journal, { journal: "" }));
-  fill(byId("constraints"), tags.length > 0 && [h("h3", {}, t("limits")), h("ul", {}, tags)]);
+  if (asked.author) tags.push(tag(t("author"), asked.author, { author: "" }));
+  if (asked.type) tags.push(tag(t("type"), nameOfType(asked.type), { type: "" }));
+  fill(byId("constraints"), tags.length > 0 && h("ul", { "aria-label": t("limits") }, tags));
 
   function tag(kind, text, part) {
     const name = kind ? `${kind}: ${text}` : text;

@@ -1,7 +1,7 @@
 // Details of the search: method, order, version, time, notes.
 
 import { byId, fill, h } from "./dom.js";
-import { moment, t } from "./i18n.js";
+import { language, moment, t } from "./i18n.js";
 
 /** Show the details of a result. */
 export function showDetails(result, manifest) {
@@ -31,7 +31,8 @@ export function showDetails(result, manifest) {
 }
 
 function noted(notes) {
-  const items = notes.map((note) => h("li", { lang: "en" }, note));
-  import("./said.js").then(({ saidByServer }) => items.forEach((item, place) => item.replaceChildren(saidByServer(notes[place]))), () => {});
+  const items = notes.map(() => h("li"));
+  if (language === "en") items.forEach((item, place) => item.append(notes[place]));
+  else import("./said.js").then(({ saidByServer }) => items.forEach((item, place) => item.replaceChildren(saidByServer(notes[place]))), () => {});
   return h("ul", { class: "notes" }, items);
 }

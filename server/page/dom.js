@@ -66,6 +66,16 @@ export function disclosure(label, content, attributes = {}) {
   return [button, place];
 }
 
+/** Open and close the part of the page that a button controls; `shown` is called with the new state. */
+export function toggles(id, shown) {
+  const button = byId(id);
+  button?.addEventListener("click", () => {
+    const on = button.getAttribute("aria-expanded") !== "true";
+    button.setAttribute("aria-expanded", String(on));
+    shown?.(on);
+  });
+}
+
 /** Download a file. */
 export function save(name, blob) {
   const address = URL.createObjectURL(blob);

@@ -1,7 +1,9 @@
 // The expert field: its syntax help, and errors below the word concerned.
 
+import { showBooleanForm } from "./boolean_form.js";
 import { byId, fill, h } from "./dom.js";
 import { learn, t } from "./i18n.js";
+import { growQuestion } from "./question_field.js";
 import { saidByServer } from "./said.js";
 
 await learn("expert");
@@ -11,18 +13,19 @@ const SYNTAX = [
   ['"a b"', "phrase"], ['"a b"~3', "near"], ["a^2", "boost"], ["( … )", "group"],
 ];
 const FIELDS = [
-  ["title: 제목:", "title"], ["text: 초록:", "text"], ["year: 연도:", "year"], ["lang: 언어:", "lang"], ["journal: 학술지:", "journal"], ["id:", "id"],
+  ["title: 제목:", "title"], ["text: 초록:", "text"], ["year: 연도:", "year"], ["lang: 언어:", "lang"], ["journal: 학술지:", "journal"], ["author: 저자:", "author"], ["type: 유형:", "type"], ["id:", "id"],
 ];
 
-/** Switch the field to expressions, or back to questions; `open` shows the syntax help. */
-export function showExpert(on, open) {
+/** Switch the field to expressions, with a form that writes them, or back to questions. */
+export function showExpert(on) {
   document.body.classList.toggle("expert-mode", on);
   byId("expert").setAttribute("aria-pressed", String(on));
   byId("question").placeholder = on ? t("expert_placeholder") : t("question_placeholder");
   const help = byId("expert-help");
   help.hidden = !on;
-  help.open = open;
+  byId("boolean-form").hidden = !on;
   if (!on || help.hasChildNodes()) return;
+  showBooleanForm(byId("boolean-form"), (text) => { byId("question").value = text; growQuestion(); });
   const table = (rows, kind) => h("table", {}, h("tbody", {}, rows.map(([code, key]) => h("tr", {}, h("th", { scope: "row" }, code.split(/ (?=\S+:)/).map((each) => [h("code", {}, each), " "])), h("td", {}, t(`${kind}_${key}`))))));
   fill(help, h("summary", {}, t("syntax")), h("div", { class: "two" }, table(SYNTAX, "syntax"), table(FIELDS, "field")),
     h("p", { class: "quiet" }, t("expert_example"), " ", h("code", {}, '제목:"고체 전해질" AND (moisture OR 수분) NOT 나트륨 year:2015..2024')));

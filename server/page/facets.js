@@ -1,4 +1,4 @@
-// Facets by year, language and journal, with counts; each value narrows the search.
+// Facets by year, language, journal, author and type, with counts; each value narrows the search.
 
 import { call } from "./api.js";
 import { body } from "./asked.js";
@@ -18,13 +18,18 @@ export async function showFacets(counted, asked, change, signal) {
     return fill(byId("facets"), describe(error, () => showFacets(counted, asked, change, signal)));
   }
   const known = ({ values }) => values.filter(({ value }) => value !== null);
-  const { year, lang, journal } = facets.facets;
-  if (![year, lang, journal].some((facet) => known(facet).length)) return fill(byId("facets"));
+  const { year, lang, journal, authors, type } = facets.facets;
+  if (![year, lang, journal, authors, type].some((facet) => known(facet).length)) return fill(byId("facets"));
   return fill(byId("facets"),
     years(known(year), asked, change),
     values(t("language"), known(lang), asked.lang, (value) => (has(`lang_${value}`) ? t(`lang_${value}`) : value), (value) => change({ lang: value }), "lang"),
-    values(t("journal"), known(journal), asked.journal, (value) => value, (value) => change({ journal: value }), "journal", journal.others));
+    values(t("journal"), known(journal), asked.journal, (value) => value, (value) => change({ journal: value }), "journal", journal.others),
+    values(t("author"), known(authors), asked.author, (value) => value, (value) => change({ author: value }), "author", authors.others),
+    values(t("type"), known(type), asked.type, nameOfType, (value) => change({ type: value }), "type", type.others));
 }
+
+/** The name of a type of publication (CSL's types), else as in the record. */
+export const nameOfType = (value) => (has(`type_${value}`) ? t(`type_${value}`) : value);
 
 function years(found, asked, change) {
   if (!found.length) return h("div");
@@ -41,13 +46,37 @@ function years(found, asked, change) {
   }
   const most = Math.max(...bars.map(({ count }) => count), 1);
   const written = ({ from, to }) => (from === to ? String(from) : `${from}..${to}`);
-  return h("div", { "data-facet": "year" }, h("h3", {}, t("year")),
-    h("div", { class: "years", "--count": bars.length }, bars.map((bar) => {
+  return h("div", { "data-facet": "year" }, h("h3", {}, t("year")), h("div", { class: "years", "--count": bars.length }, bars.map((bar) => {
       const label = t("facet_value", { value: written(bar).replace("..", "–"), n: bar.count });
       const pressed = asked.year === written(bar);
       return h("button", { type: "button", "--share": (100 * bar.count) / most, title: label, "aria-label": label, "aria-pressed": String(pressed), disabled: !bar.count, "data-key": `year:${bar.from}`, onclick: () => change({ year: pressed ? "" : written(bar) }) });
     })),
-    h("p", { class: "year-ends number", "aria-hidden": "true", "--count": bars.length }, h("span", {}, String(first)), first !== last && h("span", {}, String(last))));
+    first !== last && slider(first, last, asked, change));
+}
+
+/** Two handles for the first and the last year; the search is repeated when a handle is released. */
+function slider(first, last, asked, change) {
+  const [low, high = low] = asked.year.split(/\s*\.\.\s*/);
+  const chosen = asked.year ? [Number(low) || first, Number(high) || last] : [first, last];
+  const ends = chosen.map(() => h("span", {}));
+  const handles = chosen.map((value, end) => {
+    const handle = h("input", { type: "range", min: first, max: last, "aria-label": t(end ? "year_to" : "year_from"), "data-key": `years:${end}`, oninput: follow, onchange: send });
+    handle.value = value;
+    return handle;
+  });
+  const years = () => handles.map((handle) => Number(handle.value));
+  function follow(event) {
+    const [from, to] = years();
+    if (from > to) event.target.value = event.target === handles[0] ? to : from;
+    show();
+  }
+  function send() {
+    const [from, to] = years();
+    change({ year: from === first && to === last ? "" : from === to ? String(from) : `${from}..${to}` });
+  }
+  const show = () => years().forEach((year, end) => { ends[end].textContent = String(year); });
+  show();
+  return [h("div", { class: "range" }, handles), h("p", { class: "year-ends number", "aria-hidden": "true" }, ends)];
 }
 
 function values(title, found, chosen, label, choose, name, others) {
@@ -55,6 +84,6 @@ function values(title, found, chosen, label, choose, name, others) {
   return h("div", { "data-facet": name }, h("h3", {}, title),
     h("ul", { class: "facet-values" }, found.map(({ value, papers }) => h("li", {},
       h("button", { type: "button", "aria-pressed": String(value === chosen), "data-key": `${name}:${value}`, onclick: () => choose(value === chosen ? "" : value) },
-        h("span", { class: "text", lang: name === "journal" ? langOf(value) : null, title: label(value) }, label(value)), h("span", { class: "number" }, number(papers))))),
-      others > 0 && h("li", { class: "quiet" }, t("other_journals", { n: others }))));
+        h("span", { class: "text", lang: name === "journal" || name === "author" ? langOf(value) : null, title: label(value) }, label(value)), h("span", { class: "number" }, number(papers))))),
+      others > 0 && h("li", { class: "quiet" }, t("other_values", { n: others }))));
 }

@@ -6,7 +6,7 @@ import { showExport } from "./exports.js";
 import { foundBy, paperLine, paperLink, standing } from "./found_paper.js";
 import { has, number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
-import { byline, coins } from "./papers.js";
+import { byline, coins, unapiId } from "./papers.js";
 import { isSources } from "./places.js";
 import { saidShort } from "./said.js";
 
@@ -41,7 +41,7 @@ function item(paper, rank, index, titleOf) {
       h("p", { class: "meta" }, written),
       h("p", { class: "snippet" }, standing({ score: paper.relevance, relevant: true }), " ", reasonOf(paper)),
       h("span", { class: "Z3988", title: coins(paper) }),
-      !isSources(index) && h("abbr", { class: "unapi-id", title: `${index}/${paper.id}` }),
+      !isSources(index) && h("abbr", { class: "unapi-id", title: unapiId(paper.id, index) }),
       h("div", { class: "actions" }, why, cite, markBox(index, paper.id, title, t("mark"), paper.url)),
       h("div", { class: "inset-place" }, account, reference)));
 }

@@ -1,10 +1,10 @@
 // The page: the address contains the search; a search fills the columns, an answer appears beside them.
 
 import { askForKey, openAccess, wantsKey } from "./access.js";
-import { answerIsOfBefore, leavePassage, offerAnswer } from "./answer_column.js";
+import { answerIsOfBefore, closeAnswer, leavePassage, openAnswer } from "./answer_column.js";
 import { Problem, call } from "./api.js";
 import { NOTHING, body, fromAddress, toAddress } from "./asked.js";
-import { byId, fill } from "./dom.js";
+import { byId, fill, toggles } from "./dom.js";
 import { t } from "./i18n.js";
 import { choose, listPlaces } from "./indexes.js";
 import { showCount } from "./marks.js";
@@ -23,6 +23,7 @@ const opening = (file, open) => () => load(file).then(open, sayProblem);
 
 const TITLE = document.title;
 const LONGEST_ADDRESS = 12_000; // characters; servers and mail programs accept no more
+const HOW = "#how"; // the end of an address with the search process open
 let asked = NOTHING;
 let result = null;
 let searching = new AbortController();
@@ -37,7 +38,7 @@ function fillForm() {
   byId("question").value = asked.question;
   if (asked.index) choose(byId("index"), asked.index);
   sayQuiet();
-  for (const name of ["method", "k", "year", "lang", "journal", "way", "hops"]) byId(name).value = asked[name];
+  for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops"]) byId(name).value = asked[name];
   byId("exclude").value = asked.exclude.join(", ");
   byId("strict").checked = asked.strict_time;
   byId("literal").checked = !asked.constraints;
@@ -57,17 +58,20 @@ function fromForm() {
     way: byId("way").value,
     hops: byId("hops").value,
     journal: byId("journal").value.trim(),
+    author: byId("author").value.trim(),
+    type: byId("type").value.trim(),
+    sort: byId("sort").value,
     exclude: byId("exclude").value.split(",").map((text) => text.trim()).filter(Boolean),
     strict_time: byId("strict").checked,
     constraints: !byId("literal").checked,
   };
   // The same question keeps the edited keywords and queries.
   const same = question === asked.question && said.method === asked.method && said.index === (asked.index || said.index);
-  return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip } : {}), ...said };
+  return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip, earlier: asked.earlier } : {}), ...said };
 }
 
-async function setExpert(on, open = false) {
-  if (on || document.body.classList.contains("expert-mode")) (await expert()).showExpert(on, open);
+async function setExpert(on) {
+  if (on || document.body.classList.contains("expert-mode")) (await expert()).showExpert(on);
 }
 
 function clearExpressionError() {
@@ -77,8 +81,9 @@ function clearExpressionError() {
 
 /** Write the search into the address; a text too long for it is kept in the history's entry. */
 function remain(address) {
-  if (address.length > LONGEST_ADDRESS) history.pushState({ asked }, "", "/");
-  else history.pushState(null, "", address);
+  const part = byId("how").hidden ? "" : HOW;
+  if (address.length > LONGEST_ADDRESS) history.pushState({ asked }, "", `/${part}`);
+  else history.pushState(null, "", address + part);
 }
 
 const remembered = (state) => state?.asked ?? fromAddress(location.search);
@@ -87,10 +92,13 @@ const remembered = (state) => state?.asked ?? fromAddress(location.search);
 
 const search = (signal) => call("/api/v1/search", { body: { ...body(asked), facets: true }, signal });
 
-/** Search, and answer on request; `before` are the hits of the search that was edited, `find` is another search function. */
-async function run(next, { before, find = search, push = true, again = false, message = "" } = {}) {
+/**
+ * Search, and answer on request; `before` are the hits of the search that was edited, `find` is another search function.
+ * With `only` the same papers are listed further or in another order, and the answer remains.
+ */
+async function run(next, { before, find = search, push = true, again = false, message = "", only = false } = {}) {
   searching.abort();
-  answering.abort();
+  if (!only) answering.abort();
   searching = new AbortController();
   const { signal } = searching;
   asked = next;
@@ -98,22 +106,26 @@ async function run(next, { before, find = search, push = true, again = false, me
   if (push && address !== location.pathname + location.search) remain(address);
   fillForm();
   clearExpressionError();
-  leavePassage();
+  if (!only) leavePassage();
   if (!asked.question) return start();
   document.title = `${asked.question.slice(0, 80)} – ${TITLE}`;
   show(true);
-  if (!before) view(asked.ask ? "answer" : "results");
+  if (!before && !only) view(asked.ask ? "answer" : "results");
   byId("results").setAttribute("aria-busy", "true");
   say(message ? `${message} ${t("searching")}` : t("searching"));
-  const answer = asked.ask ? startAnswer(again) : undefined;
-  if (!asked.ask) before ? answerIsOfBefore(ask) : offerAnswer(ask);
+  const asks = asked.ask && !only;
+  if (asks) openAnswer();
+  else if (!only) before ? answerIsOfBefore(ask) : closeAnswer();
+  const answer = asks ? startAnswer(again) : undefined;
   try {
+    // A further question is searched for with its subject, which its answer names.
+    if (asks && asked.earlier.length) asked = { ...asked, meant: (await answer)?.question ?? "" };
     const [found, { showFound }] = await Promise.all([find(signal), columns()]);
     if (signal.aborted) return undefined;
     result = found;
-    await showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, signal });
+    await showFound(result, asked, { manifest: manifestOf(result.index), address, before, change, more, signal });
     const said = result.hits.length ? t("found", { n: result.hits.length, ms: Math.round(result.milliseconds?.total ?? 0) }) : t("nothing_found");
-    say([message, said, asked.ask && saidOfAnswer()].filter(Boolean).join(" "));
+    say([message, said, asks && saidOfAnswer()].filter(Boolean).join(" "));
   } catch (error) {
     if (error.name === "AbortError" || signal.aborted) return undefined;
     if (!(error instanceof Problem)) throw error;
@@ -142,7 +154,15 @@ async function showProblem(error, find) {
 
 /** Repeat the search with one part changed, and show the differences. */
 function change(part, message) {
-  return run({ ...asked, ...part, ask: false }, { before: result?.hits ?? [], message });
+  const question = asked.meant || asked.question;
+  return run({ ...asked, question, meant: "", earlier: [], beside: null, ...part, ask: false }, { before: result?.hits ?? [], message });
+}
+
+/** List more papers, and move the focus to the first of them. */
+async function more(k) {
+  const shown = result.hits.length;
+  await run({ ...asked, k }, { only: true });
+  byId("hits").children[shown]?.querySelector("a, button")?.focus();
 }
 
 function ask() {
@@ -150,16 +170,23 @@ function ask() {
   return run({ ...asked, ask: true }, { before: undefined, again: true });
 }
 
+/** Ask a further question, or for a second answer. */
+function goOn(part) {
+  view("answer");
+  return run({ ...asked, meant: "", ...part, ask: true });
+}
+
 async function startAnswer(again = false) {
   answering = new AbortController();
   const { signal } = answering;
   const question = asked; // another search may start while the script loads
   const loaded = await answers().catch(() => undefined);
-  return signal.aborted ? undefined : loaded?.showAnswer(question, {
+  return signal.aborted ? undefined : loaded?.showAnswers(question, {
     signal,
     again,
     repeat: () => { answering.abort(); startAnswer(true); },
     useKeywords: (keywords) => change({ keywords, skip: [] }),
+    goOn,
   });
 }
 
@@ -218,19 +245,29 @@ byId("question").addEventListener("input", clearExpressionError);
 byId("expert").addEventListener("click", () => {
   const on = byId("method").value !== "boolean";
   byId("method").value = on ? "boolean" : NOTHING.method;
-  setExpert(on, true);
-  byId("question").focus();
+  setExpert(on).then(() => byId("boolean-form").querySelector(on ? "input" : "none")?.focus());
 });
-byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean", true));
+byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean"));
+byId("sort").addEventListener("change", () => run({ ...asked, sort: byId("sort").value }, { only: true }));
 byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
 byId("open-marked").addEventListener("click", opening("./marked_list.js", ({ showMarked }) => showMarked()));
-byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address) => run(fromAddress(address.slice(1))))));
+byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address, before) => { closeAnswer(); view("results"); run(fromAddress(address.slice(1)), { before }); })));
 byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before, find) => run(again, { before, find }))));
 window.addEventListener("offline", () => say(t("problem_offline")));
 window.addEventListener("popstate", (event) => run(remembered(event.state), { push: false }));
 
+toggles("open-how", (on) => {
+  byId("how").hidden = !on;
+  history.replaceState(history.state, "", location.pathname + location.search + (on ? HOW : ""));
+});
+toggles("open-filters", (on) => {
+  document.body.classList.toggle("filtering", on);
+  byId(on ? "filters" : "open-filters").focus();
+});
+byId("close-filters").addEventListener("click", () => byId("open-filters").click());
 openPreferences();
 openViews();
+if (location.hash === HOW) byId("open-how").click();
 showCount();
 asked = remembered(history.state);
 openAccess();

@@ -42,7 +42,7 @@ export function clearMarks() {
 
 export function showCount() {
   const place = byId("marked-count");
-  if (place) place.textContent = number(papers.size);
+  if (place) place.textContent = papers.size ? number(papers.size) : "";
 }
 
 /** Create the checkbox that marks a paper; a paper of a source has its own address, if any. */

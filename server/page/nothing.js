@@ -3,7 +3,7 @@
 import { byId, fill, h, langOf } from "./dom.js";
 import { number, t } from "./i18n.js";
 
-const FILTERS = { year: "year", lang: "language", journal: "journal", incomplete: "filter_incomplete" };
+const FILTERS = { year: "year", lang: "language", journal: "journal", author: "author", type: "type", incomplete: "filter_incomplete" };
 
 /** Show why a search has no hits; `change(part)` repeats it with a change. */
 export function showNothing(result, asked, change) {

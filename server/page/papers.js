@@ -19,3 +19,8 @@ export function coins({ title, authors = [], journal, year, doi }) {
     ["rft.atitle", title], ["rft.jtitle", journal], ["rft.date", year], ...authors.slice(0, 100).map((name) => ["rft.au", name]), ["rft_id", doi && `info:doi/${doi}`]];
   return pairs.filter(([, value]) => value).map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join("&");
 }
+
+/** The id of a paper in unAPI. Zotero puts it into an address as it is, so it is encoded. */
+export function unapiId(docId, index) {
+  return `${encodeURIComponent(index)}/${encodeURIComponent(docId)}`;
+}

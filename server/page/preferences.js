@@ -1,6 +1,6 @@
 // Theme and language, kept in a cookie, so that the server renders the page accordingly.
 
-import { byId } from "./dom.js";
+import { byId, toggles } from "./dom.js";
 import { language, t } from "./i18n.js";
 
 const THEMES = ["auto", "light", "dark"];
@@ -26,6 +26,7 @@ export function openPreferences() {
     show();
   });
   show();
+  toggles("menu");
   document.querySelectorAll("[data-language]").forEach((each) => each.addEventListener("click", () => {
     if (each.dataset.language === language) return;
     keep("shrag-language", each.dataset.language);

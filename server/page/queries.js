@@ -1,9 +1,8 @@
 // The queries as bars: their hits, and the hits that no earlier query had found. Each can be left out.
 
 import { byId, fill, h } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { has, number, t } from "./i18n.js";
 
-const NAMED = new Set(["question", "nearest", "bridges", "feedback", "expression"]);
 let shown = false;
 
 /** Show the queries of a result; `change(skip)` is called with the names that are left out. */
@@ -21,7 +20,7 @@ export function showQueries(result, asked, change) {
     h("ul", { class: "queries" }, rows.map(row)));
 
   function row({ name, query, hits = 0, added = 0, skipped = false }) {
-    const title = NAMED.has(name) ? t(`query_${name}`) : name;
+    const title = nameOf(name);
     const said = skipped ? t("query_left_out", { name: title }) : t("query_said", { name: title, hits, added });
     const box = h("input", { type: "checkbox", "aria-label": said, "data-key": `query:${name}`, onchange: () => change(skipped ? asked.skip.filter((each) => each !== name) : [...asked.skip, name], skipped ? t("taken_in", { name: title }) : t("left_out_now", { name: title })) });
     box.checked = !skipped;
@@ -35,6 +34,9 @@ export function showQueries(result, asked, change) {
       query && h("p", { class: shown ? "sent" : "sent print-only" }, query));
   }
 }
+
+/** The name of a query in words: SQ7 is the OR of the seven most important keywords. */
+export const nameOf = (name) => (/^SQ\d+$/.test(name) ? t("query_of_keywords", { n: Number(name.slice(2)) }) : has(`query_${name}`) ? t(`query_${name}`) : name);
 
 function inPlan(one, other) {
   const place = ({ name }) => (name === "question" ? -100 : /^SQ\d+$/.test(name) ? -Number(name.slice(2)) : 1);

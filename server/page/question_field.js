@@ -1,7 +1,7 @@
 // The field for the question, with the options below it.
 
 import { query } from "./api.js";
-import { byId, isComposing } from "./dom.js";
+import { byId, isComposing, toggles } from "./dom.js";
 
 /** Send on Enter, unless an input method is composing; Shift+Enter starts a new line. `send` receives whether Ctrl was pressed. */
 export function openQuestionField(send) {
@@ -12,11 +12,7 @@ export function openQuestionField(send) {
     send(event.ctrlKey || event.metaKey);
   });
   field.addEventListener("input", growQuestion);
-  const toggle = byId("options-toggle");
-  toggle.addEventListener("click", () => {
-    byId("options").hidden = !byId("options").hidden;
-    toggle.setAttribute("aria-expanded", String(!byId("options").hidden));
-  });
+  toggles("options-toggle", (on) => { byId("options").hidden = !on; });
 }
 
 /** Fit the field's height to its text, if the browser does not. */

@@ -4,6 +4,7 @@ import { call, download } from "./api.js";
 import { NOTHING, body } from "./asked.js";
 import { openDialog } from "./dialogs.js";
 import { h, save } from "./dom.js";
+import { feedsPart } from "./feeds.js";
 import { learn, t } from "./i18n.js";
 import { isSources } from "./places.js";
 import { describe } from "./status.js";
@@ -45,6 +46,7 @@ export function showRecord(asked, run) {
         : h("p", { class: "quiet" }, t(asked.question ? "record_not_of_sources" : "record_none")),
       h("div", { class: "row" }, h("label", {}, t("record_open"), " ", file)),
       problems,
+      ...(asked.question && !isSources(asked.index) ? [feedsPart(asked)] : []),
     ];
   });
 }
@@ -61,7 +63,7 @@ const hitsOf = ({ hits }) => (Array.isArray(hits) ? hits : []).map((hit) => ({ d
 export function fromRecord(record) {
   const asked = record.request;
   if (!record.search_record || typeof asked?.question !== "string") throw new Error("no record of a search");
-  const { years, lang, journal } = asked.filters ?? {};
+  const { years, lang, journal, author, type } = asked.filters ?? {};
   const texts = (values) => (Array.isArray(values) ? values.map((each) => each?.text ?? each).filter((each) => typeof each === "string") : []);
   return {
     ...NOTHING,
@@ -72,6 +74,9 @@ export function fromRecord(record) {
     year: years ? (years.low === years.high ? String(years.low) : `${years.low ?? ""}..${years.high ?? ""}`) : "",
     lang: String(lang ?? ""),
     journal: String(journal ?? ""),
+    author: String(author ?? ""),
+    type: String(type ?? ""),
+    sort: String(asked.sort ?? NOTHING.sort),
     exclude: texts((asked.constraints?.exclusions ?? []).filter((each) => !each.end)),
     strict_time: asked.constraints?.strict_time === true,
     constraints: record.applied?.constraints !== null || !asked.constraints,

@@ -5,7 +5,7 @@ import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
 import { language, number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
-import { byline, coins } from "./papers.js";
+import { byline, coins, unapiId } from "./papers.js";
 import { hitAddress, isSources, linked, placeOf } from "./places.js";
 import { describe } from "./status.js";
 
@@ -17,6 +17,7 @@ export function showResults(result, asked, before) {
   fill(byId("changes"), before && changes(result.hits, before));
   fill(byId("hits"), result.hits.map((hit) => item(hit, result, asked, places)));
   showEvidenceBadges(asked.ask ? evidence : []);
+  if (document.body.dataset.judges === "true") import("./judging.js").then(({ judgeHits }) => judgeHits(byId("hits"), result, asked), () => {});
 }
 
 function changes(now, before) {
@@ -46,9 +47,9 @@ function item(hit, result, asked, places) {
       h("h3", { class: "title", lang }, linked(hitAddress(hit, index), {}, marked(hit.title || hit.doc_id, hit.title_marks))),
       h("p", { class: "meta" }, byline(hit), " ", places && change(was, hit.rank)),
       h("p", { class: "snippet", lang }, marked(hit.snippet ?? "", hit.snippet_marks)),
-      h("span", { class: "Z3988", title: coins(hit) }),
-      ofIndex && h("abbr", { class: "unapi-id", title: `${index}/${hit.doc_id}` }),
-      h("div", { class: "actions" }, ofIndex && why, cite, markBox(index, hit.doc_id, hit.title, t("mark"), hit.url), h("span", { "data-evidence-of": hit.doc_id }), foundBy(hit)),
+      h("span", { class: "Z3988", title: hit.coins ?? coins(hit) }),
+      ofIndex && h("abbr", { class: "unapi-id", title: unapiId(hit.doc_id, index) }),
+      h("div", { class: "actions" }, ofIndex && why, cite, markBox(index, hit.doc_id, hit.title, t("mark"), hit.url), h("span", { "data-evidence-of": hit.doc_id })),
       h("div", { class: "inset-place" }, reasons, reference)));
 }
 
@@ -65,14 +66,6 @@ function change(was, rank) {
   if (!was) return h("span", { class: "came", "data-change": "came" }, `＋ ${t("came")}`);
   if (was === rank) return "";
   return h("span", { class: "came", "data-change": "moved" }, was > rank ? `▲ ${number(was - rank)}` : `▼ ${number(rank - was)}`, h("span", { class: "hidden" }, ` ${t("was_at", { place: was })}`));
-}
-
-function foundBy({ found_by_names: names }) {
-  if (!names?.length) return "";
-  const numbers = names.filter((name) => /^SQ\d+$/.test(name)).map((name) => Number(name.slice(2)));
-  const others = names.filter((name) => !/^SQ\d+$/.test(name)).map((name) => t(`query_${name}`));
-  const range = numbers.length > 1 ? `SQ${Math.max(...numbers)}–${Math.min(...numbers)}` : numbers.map((n) => `SQ${n}`)[0];
-  return h("span", { class: "quiet", title: names.join(", ") }, t("found_by", { names: [...others, range].filter(Boolean).join(", ") }));
 }
 
 /** Mark the hits that are evidence of the answer. */

@@ -1,7 +1,7 @@
 // Translation of the server's English messages on a Korean page.
 
 import { fill, h, langOf } from "./dom.js";
-import { language, wordsOf } from "./i18n.js";
+import { language, t, wordsOf } from "./i18n.js";
 
 let korean;
 
@@ -20,11 +20,13 @@ async function found(text) {
 /** Return a message of the server, translated on a Korean page if possible. */
 export const inKorean = async (text) => (await found(text))?.words;
 
-/** Show a message of the server; on a Korean page translated, with the original below if it contains more. */
+/** Show a message of the server; on a Korean page translated, or folded if there is no translation. */
 export function saidByServer(text) {
   const own = h("span", { lang: "en" }, text);
-  const place = h("span", {}, own);
-  if (language === "ko") found(text).then((known) => known && fill(place, h("span", { lang: "ko" }, known.words), !known.whole && [h("br"), own]));
+  if (language !== "ko") return own;
+  const folded = h("details", {}, h("summary", { class: "quiet" }, t("for_operator")), own);
+  const place = h("span");
+  found(text).then((known) => fill(place, known ? h("span", { lang: "ko" }, known.words) : folded));
   return place;
 }
 

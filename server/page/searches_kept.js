@@ -1,28 +1,38 @@
-// The searches of this session, stored in this browser.
+// The searches of this browser, kept until they are cleared; those of another key are not shown.
 
 const KEY = "shrag-history";
+const OWNER = "shrag-key"; // the id of the key in use (access.js)
 const MOST = 200;
+const MOST_PAPERS = 50; // kept of a search
+
+const key = () => [KEY, sessionStorage.getItem(OWNER)].filter(Boolean).join(" ");
 
 /** Return the searches, the latest first. */
 export function entries() {
   try {
-    return JSON.parse(sessionStorage.getItem(KEY)) ?? [];
+    return JSON.parse(localStorage.getItem(key())) ?? [];
   } catch {
     return [];
   }
 }
 
 /** Replace the stored searches. */
-export function keep(list) {
+export function keep(searches) {
   try {
-    sessionStorage.setItem(KEY, JSON.stringify(list));
+    localStorage.setItem(key(), JSON.stringify(searches));
   } catch {
     // A browser that stores nothing has no history.
   }
 }
 
-/** Store a search and the number of its papers. */
+/** Remove the searches of this browser, of all keys: other people may use it. */
+export function clearHistory() {
+  for (const name of Object.keys(localStorage)) if (name.startsWith(KEY)) localStorage.removeItem(name);
+}
+
+/** Store a search and its papers. */
 export function remember(address, { question, method, index, hits, version }) {
   const rest = entries().filter((each) => each.address !== address);
-  keep([{ at: new Date().toISOString(), address, question, method, index, version, hits: hits.length }, ...rest].slice(0, MOST));
+  const papers = hits.slice(0, MOST_PAPERS).map(({ doc_id, title }) => ({ doc_id, title }));
+  keep([{ at: new Date().toISOString(), address, question, method, index, version, hits: hits.length, papers }, ...rest].slice(0, MOST));
 }

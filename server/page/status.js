@@ -14,18 +14,22 @@ const DETAILED = new Set([
   "unknown-index", "unknown-paper", "unknown-passage", "unknown-source", "unknown-way",
 ]);
 
-/** Return the server's message of a problem, translated on a Korean page if possible. */
+const COMMAND = /\bshrag [a-z]/;
+
+/** Return the server's message of a problem; one for operators, or in another language than the page's, is folded. */
 function detailOf(problem) {
-  const spoken = problem.detail && problem.code !== "key-needed";
-  const told = language === "ko" && has(`problem_${problem.code}`) && !DETAILED.has(problem.code);
-  if (!spoken || told) return "";
-  const place = h("p", { class: "quiet", lang: "en" }, problem.detail);
+  if (!problem.detail || problem.code === "key-needed") return "";
+  const own = h("p", { class: "quiet", lang: "en" }, problem.detail);
+  const known = has(`problem_${problem.code}`) && (!DETAILED.has(problem.code) || COMMAND.test(problem.detail));
+  const folded = h("details", {}, h("summary", { class: "quiet" }, t("for_operator")), own);
+  if (known) return folded;
+  if (language !== "ko") return own;
   const translate = async () => {
     const words = await (await import("./said.js")).inKorean(problem.detail);
-    if (words) place.replaceWith(h("p", { class: "quiet", lang: "ko" }, words));
+    if (words) folded.replaceWith(h("p", { class: "quiet", lang: "ko" }, words));
   };
-  if (language === "ko") translate().catch(() => {});
-  return place;
+  translate().catch(() => {});
+  return folded;
 }
 
 /** Show an error in the page's language; texts of rare errors are loaded first. */

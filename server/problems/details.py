@@ -48,6 +48,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     server_errors.UnknownSearch: (404, "unknown-search"),
     server_errors.SearchRunning: (409, "search-running"),
     server_errors.SearchUnusable: (503, "search-unusable"),
+    server_errors.JudgementNotKept: (503, "judgement-not-kept"),
     retriever_errors.BadQuestion: (422, "bad-question"),
     retriever_errors.BadExpression: (422, "bad-expression"),
     retriever_errors.BadFilter: (422, "bad-filter"),

@@ -12,7 +12,7 @@ from server.problems.details import problem, problem_response
 from server.problems.openai_errors import error_response
 
 OF_OPENAI = "/v1/"
-PAGES = ("/plain", "/find", "/operator", "/papers/", "/sign-in")
+PAGES = ("/plain", "/find", "/operator", "/papers/", "/doi/", "/sign-in")
 # A browser that follows a link from another site omits the cookie (SameSite=Strict); this page makes it
 # repeat the request with the cookie.
 ASKED_AGAIN = '<!doctype html><html><head><meta http-equiv="refresh" content="0"></head></html>'

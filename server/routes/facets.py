@@ -1,4 +1,4 @@
-"""Counts of papers that match a search, or of a whole index, by year, language and journal."""
+"""Counts of papers that match a search, or of a whole index, by year, language, journal, author and type."""
 
 from typing import Annotated, Any
 

@@ -15,6 +15,7 @@ from server.html.page_files import page_files
 from server.html.pages import CHECKED, Reader, failed_page, page_in
 from server.problems.call_errors import call_error
 from server.problems.details import PROBLEMS, problem
+from server.services import Shared
 
 
 class PageRoute(APIRoute):
@@ -42,7 +43,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 
 @router.get("/")
 async def home(
-    request: Request, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
+    request: Request, services: Shared, q: Annotated[str, Query(max_length=20_000)] = "", ask: str = ""
 ) -> HTMLResponse:
     """Show the page; its address contains the search."""
     files, reader = page_files(), Reader.of(request)
@@ -58,6 +59,7 @@ async def home(
             "question": q,
             "asked": "asked" if q else "",
             "view": "answer" if ask else "results",
+            "judges": str(services.server.judgements).lower(),
             "preloads": files.preloads(
                 "main.js", "columns.js" if q else "start.js", *(["answer.js"] if q and ask else [])
             ),

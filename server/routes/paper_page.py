@@ -1,17 +1,23 @@
-"""Papers' pages at stable addresses, and unAPI, with which literature managers fetch the papers of a page."""
+"""Papers' pages at permanent addresses, by id and DOI, and unAPI, by which literature managers get papers."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
+from urllib.parse import unquote
 
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from base.markup import Markup, element
+from base.untrusted import one_line
+from indexer.corpora.normal_forms import whole_doi
 from indexer.errors import UnknownIndex
-from retriever.errors import BadFilter
+from retriever.errors import BadFilter, UnknownPaper
 from retriever.exports import export_named, export_names
-from retriever.papers.page import paper_page
+from retriever.papers.citations import papers_of_doi
+from retriever.papers.page import may_be_id, paper_page
 from retriever.papers.records import records_of_papers
+from server.addresses import paper_address, public_address
 from server.html.page_files import page_files
 from server.html.pages import Reader, failed_page, page_in, script
 from server.html.paper_html import paper_body, paper_head
@@ -23,29 +29,75 @@ from server.transport.leaving import while_connected
 router = APIRouter(include_in_schema=False)
 
 
-@router.get("/papers/{doc_id:path}")
+IndexName = Annotated[str | None, Query()]
+
+
+@router.get("/papers/{doc_id:path}", response_model=None)
 async def paper(
-    request: Request, doc_id: str, services: Shared, index: Annotated[str | None, Query()] = None
-) -> HTMLResponse:
-    """Show a paper: record, passages, related papers, and metadata for literature managers."""
+    request: Request, doc_id: str, services: Shared, index: IndexName = None
+) -> HTMLResponse | RedirectResponse:
+    """Show a paper: record, passages, related papers, and metadata for literature managers.
+
+    A DOI in place of the id redirects to its paper.
+    """
     reader = Reader.of(request)
     words = page_files().words[reader.language]
     try:
         async with services.gate.admit(request, "read"):
             name = await services.indexes.chosen(index)
             opened = await services.indexes.get(name)
-            page = (await while_connected(request, services, paper_page(opened, doc_id))).as_record()
+            try:
+                page = (await while_connected(request, services, paper_page(opened, doc_id))).as_record()
+            except UnknownPaper:
+                if address := await _address_of_doi(request, services, doc_id, [name]):
+                    return RedirectResponse(address, 302)
+                raise
     except tuple(PROBLEMS) as error:
         return failed_page(reader, problem(error))
+    public = public_address(services.server, request)
     places = {
         "title": f"{page['record'].get('title') or doc_id} – SHRAG",
-        "head": Markup(f"{page_files().preloads('paper.js')}\n{script()}\n{paper_head(page, name)}"),
-        "body": paper_body(page, name, words),
+        "head": Markup(f"{page_files().preloads('paper.js')}\n{script()}\n{paper_head(page, name, public)}"),
+        "body": paper_body(page, name, words, public),
         "question": "",
         "index_name": name,
     }
     return page_in(reader, "paper.html", places)
 
+
+@router.get("/doi/{doi:path}", response_model=None)
+async def paper_by_doi(
+    request: Request, doi: str, services: Shared, index: IndexName = None
+) -> HTMLResponse | RedirectResponse:
+    """Redirect to the paper of a DOI, in one index or in the first that contains it.
+
+    The address stays valid if the paper's id changes, for example when its file was renamed.
+    """
+    try:
+        async with services.gate.admit(request, "read"):
+            names = [index] if index else await services.indexes.names()
+            if address := await _address_of_doi(request, services, doi, names):
+                return RedirectResponse(address, 302)
+        raise UnknownPaper(f"no index contains a paper with the DOI {one_line(doi)!r}")
+    except tuple(PROBLEMS) as error:
+        return failed_page(Reader.of(request), problem(error))
+
+
+async def _address_of_doi(request: Request, services: Services, doi: str, names: Sequence[str]) -> str | None:
+    """Return the address of the first paper with a DOI; None if there is none."""
+    if not (may_be_id(doi) and whole_doi(doi)):
+        return None
+    for name in names:
+        index = await services.indexes.get(name)
+        found = await while_connected(
+            request, services, index.ask(lambda version: papers_of_doi(version, doi))
+        )
+        if found:
+            return paper_address(found[0], name)
+    return None
+
+
+MOST_UNAPI_ID = 10_000  # characters of a percent-encoded id
 
 # unAPI, version 1: https://web.archive.org/web/2014/http://unapi.info/specs/unapi-revision-3.html
 
@@ -55,17 +107,20 @@ async def unapi(
     request: Request,
     services: Shared,
     _: Read,
-    id: Annotated[str | None, Query(max_length=1_100)] = None,  # noqa: A002 - unAPI's name
+    id: Annotated[str | None, Query(max_length=MOST_UNAPI_ID)] = None,  # noqa: A002 - unAPI's name
     format: Annotated[str | None, Query(max_length=20)] = None,  # noqa: A002 - unAPI's name
 ) -> Response:
-    """List the formats of all papers or of one, or return one paper in a format; ids are INDEX/DOC_ID."""
+    """List the formats of all papers or of one, or return one paper in a format.
+
+    Ids are INDEX/DOC_ID. Pages have them percent-encoded; clients that encode them again are understood.
+    """
     if id is None:
         return _formats(200)
     try:
         exported = export_named(format) if format else None
     except BadFilter as error:
         raise HTTPException(406, str(error)) from error
-    records = await _records(request, services, id)
+    records = await _records(request, services, id) or await _records(request, services, unquote(id))
     if not records:
         raise HTTPException(404, f"unknown paper {id!r}")
     if exported is None:
@@ -75,6 +130,8 @@ async def unapi(
 
 async def _records(request: Request, services: Services, identifier: str) -> list[dict[str, Any]]:
     name, _, doc_id = identifier.partition("/")
+    if not may_be_id(doc_id):
+        return []
     try:
         index = await services.indexes.get(name)
     except UnknownIndex:

@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 from base.markup import Markup, element, html
 from retriever.calls import MOST_HITS, SearchCall
 from retriever.papers.embedded_metadata import coins
-from retriever.requests.request import MOST_CHARACTERS
+from retriever.requests.request import MOST_CHARACTERS, RELEVANCE, Sort
 from server.addresses import paper_address
 from server.html.page_files import page_files
 from server.html.pages import Reader, page_in, script
-from server.html.paper_html import Words, byline, lang_of
+from server.html.paper_html import Words, byline, lang_of, unapi_id, unapi_link
 from server.limits.gate import Search
 from server.routes.page import PageRoute
 from server.services import Shared
@@ -34,6 +34,9 @@ class PlainCall(BaseModel):
     year: str = ""
     lang: str = ""
     journal: str = ""
+    author: str = ""
+    type: str = ""
+    sort: Sort = RELEVANCE
     kw: list[str] | None = None
     skip: list[str] = []
     exclude: Annotated[list[str], Field(alias="not")] = []
@@ -52,6 +55,9 @@ class PlainCall(BaseModel):
             year=self.year or None,
             lang=self.lang or None,
             journal=self.journal or None,
+            author=self.author or None,
+            type=self.type or None,
+            sort=self.sort,
             exclude=_given(self.exclude),
             strict_time=self.strict is not None,
             constraints=self.literal is None,
@@ -85,7 +91,7 @@ async def plain(
         "title": f"{asked.q[:80]} – SHRAG",
         "question": asked.q,
         "index_name": asked.index or of.index or "",
-        "head": script(),
+        "head": html(script(), unapi_link()),
     }
     return page_in(reader, "paper.html", places | {"body": body})
 
@@ -101,4 +107,5 @@ def _hit(hit: dict[str, Any], of: CallTarget, words: Words) -> Markup:
         element("p", {"class": "meta"}, byline(hit, words)),
         element("p", {"lang": lang}, hit["snippet"]),
         element("span", {"class": "Z3988", "title": coins(hit)}),
+        unapi_id(hit["doc_id"], of.index) if of.index else "",
     )

@@ -106,8 +106,7 @@ async def sign_out(request: Request, services: Shared) -> Response:
 
 async def _described(services: Services, caller: Caller) -> Session:
     return {
-        "keys_needed": (services.sign_in is not None or await services.keys.are_needed())
-        and not services.server.open,
+        "keys_needed": await services.access_is_limited() and not services.server.open,
         "signed_in": caller.is_sent_by_browser,
         "sign_in": "/sign-in" if services.sign_in and services.sign_in.has_provider else None,
         "person": caller.person or None,

@@ -43,10 +43,14 @@ from server.transport.holding import hold, is_to_be_held
 
 # Paths that need no key: the page's files, the API's description, and liveness.
 OPEN_PATHS = frozenset(
-    "/ /find /operator /docs /openapi.json /favicon.ico /robots.txt /healthz /readyz /api/v1/session "
-    "/sign-in /sign-in/callback".split()
+    (
+        "/ /find /operator /docs /openapi.json /opensearch.xml /favicon.ico /robots.txt /healthz /readyz "
+        "/api/v1/session /sign-in /sign-in/callback"
+    ).split()
 )
-OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/")  # agents look in the last one for other ways to sign in
+FEEDS = "/feeds/"  # the address of a feed contains the feed's own key
+# Agents look in /.well-known/ for other ways to sign in.
+OPEN_FOLDERS = ("/page/", "/docs/", "/.well-known/", FEEDS)
 # The work of a call by its path; on other paths the route calls the gate.
 WORK_OF: dict[str, Work] = {
     "/api/v1/search": "search",
@@ -191,7 +195,8 @@ class Entrance:
         is_private = caller.person and not visit.event and answer.status not in NOT_LET_IN
         if is_private:
             record["address"] = None
-        is_audited = (path in AUDITED or not _is_open(path)) and (not is_private or visit.is_privileged)
+        is_open = _is_open(path) and not path.startswith(FEEDS)
+        is_audited = (path in AUDITED or not is_open) and (not is_private or visit.is_privileged)
         services.calls.note(record, caller=caller.counted_as, is_audited=is_audited)
 
 

@@ -28,6 +28,7 @@ from eval.experiments.collections import COLLECTIONS, TRAINING
 from eval.experiments.held_out import figures_by_kind
 from eval.experiments.rows import Row
 from tests.conftest import SHARED
+from tests.needs import mostly_nightly
 
 BY_NAME = {collection.name: collection for collection in (*COLLECTIONS, *TRAINING)}
 SHARED_NAMES = [collection.name for collection in COLLECTIONS]
@@ -78,7 +79,9 @@ def test_answers_hold_and_abstain_as_recorded(bench, shared_data, name):
     assert_as_recorded(answer_rows(bench, shared_data, BY_NAME[name], no_progress, every=EVERY))
 
 
-@pytest.mark.parametrize("name", [collection.name for collection in TRAINING])
+@pytest.mark.parametrize(
+    "name", mostly_nightly((each.name for each in TRAINING), by_day={"welfare-ko", "cranfield"})
+)
 def test_shrag_gains_on_a_training_collection_as_recorded(bench, shared_data, name):
     folder = shared_data / "training" / name
     if not folder.is_dir():

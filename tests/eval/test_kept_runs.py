@@ -297,7 +297,7 @@ def test_other_topics_are_not_mixed_in(sample_home, model, partial, tmp_path):
 def test_another_version_of_the_index_is_not_mixed_in(sample_home, model, partial, tmp_path):
     home = tmp_path / "home"
     shutil.copytree(sample_home, home)
-    build(home, ROOT / "sample" / "papers.jsonl", name=NAME)
+    build(home, ROOT / "sample" / "papers.jsonl", name=NAME, rebuild=True)
 
     refused = shrag(*call(partial, *ASKING), home=home, **model.settings)
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from generator.calls import AskCall
 from generator.conversation import MOST_CHARACTERS, shown_turns
+from generator.pipeline import answer_question
 from generator.request import Turn
 from generator.ways import make_request
 from retriever.errors import BadQuestion
@@ -249,3 +251,11 @@ def test_questions_at_the_same_time_keep_their_conversations(sample):
 
     with_turns, alone = asyncio.run(ask_both())
     assert (len(with_turns.result.notes), len(alone.result.notes)) == (1, 0)
+
+
+def test_a_call_names_earlier_questions(sample):
+    call = AskCall(question="And the yield?", earlier=("Does AWD reduce methane from rice paddies?",))
+    request = call.request(settings_of(UNUSED))
+    asked = asyncio.run(answer_question(sample, request, settings_of(UNUSED)))
+    assert asked.result.question.startswith("And the yield? (")
+    assert "methane" in asked.result.question

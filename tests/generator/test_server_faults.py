@@ -8,6 +8,7 @@ import pytest
 
 from tests.generator.meeting_faults import WAYS
 from tests.generator.server_faults import FAULTS, faulty_server
+from tests.needs import mostly_nightly
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +26,10 @@ GAVE_UP = {
 }
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(
+    scope="module",
+    params=mostly_nightly(WAYS, by_day={"chat, streamed", "embeddings", "doctor, at the schema"}),
+)
 def met(request):
     """Yield a way of asking, and how each fault ended in it."""
     with faulty_server() as address:

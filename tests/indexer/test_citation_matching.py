@@ -1,7 +1,9 @@
 """Which paper a reference names: by id, DOI, or title with year and authors."""
 
 import random
+import sqlite3
 import unicodedata
+from contextlib import closing
 
 import pytest
 
@@ -193,6 +195,31 @@ def test_a_graph_depends_on_the_records_and_not_on_their_order(tmp_path):
         written.add((tmp_path / "graph").read_bytes())
 
     assert len(written) == 1
+
+
+def test_papers_are_found_by_the_doi_of_their_record_or_id(graph_of):
+    graph, _ = graph_of(
+        {"id": "B", "doi": "10.5555/sea.1"},
+        OLD,
+        {"id": "10.5555/Land"},
+        {"id": "10.5555/LAND#x", "doi": "10.5555/land"},
+        {"id": "NONE", "doi": "a 10.5555/sea.1 b"},
+    )
+
+    assert graph.papers_of_doi("10.5555/sea.1") == ["B", OLD["id"]]
+    assert graph.papers_of_doi("10.5555/land") == ["10.5555/LAND#x", "10.5555/Land"]
+    assert graph.papers_of_doi("10.5555/none") == []
+
+
+def test_a_graph_of_an_earlier_release_finds_no_paper_by_doi(graph_of):
+    graph, _ = graph_of(OLD)
+    with closing(sqlite3.connect(graph._file.path)) as database:
+        database.execute("DROP TABLE dois")
+        database.commit()
+    earlier = CitationGraph.open(graph._file.path)
+
+    assert earlier.papers_of_doi("10.5555/sea.1") == []
+    earlier.close()
 
 
 def test_an_article_of_several_records_is_one_paper(graph_of, tmp_path):

@@ -35,7 +35,8 @@ class Model:
         """Do the step; return what keeps it from being done."""
         if step in {"index", "rebuild"}:
             before = self.versions[-1] if self.versions and step == "index" else {}
-            return self._publish(before | dict(given))
+            after = before | dict(given)
+            return None if after == before else self._publish(after)
         if not self.versions:
             return UnknownIndex
         if step == "remove":

@@ -18,8 +18,10 @@ from retriever.views.facets import facets
 from tests.retriever.made_papers import indexed
 
 WALRUS: list[dict[str, Any]] = [
-    {"id": "A", "title": "walrus ice", "abstract": "One.", "year": 2020, "journal": "Polar Notes"},
-    {"id": "B", "title": "walrus", "abstract": "Two.", "year": 2020, "journal": "Seals"},
+    {"id": "A", "title": "walrus ice", "abstract": "One.", "year": 2020, "journal": "Polar Notes"}
+    | {"authors": ["Ada Kim", "Bo Lee"], "type": "thesis"},
+    {"id": "B", "title": "walrus", "abstract": "Two.", "year": 2020, "journal": "Seals"}
+    | {"authors": ["Ada Kim"]},
     {"id": "C", "title": "walrus", "abstract": "Three.", "year": 2021, "journal": "Polar Notes"},
     {"id": "D", "title": "walrus ice", "abstract": "Four."},
     {"id": "E", "title": "바다코끼리", "abstract": "walrus 다섯.", "year": 1999, "lang": "ko"},
@@ -60,6 +62,14 @@ def test_the_papers_that_an_expression_matches_are_counted_by_their_fields(index
     assert values(found, "year") == [(2021, 1), (2020, 2), (1999, 1), (None, 1)]
     assert values(found, "lang") == [("en", 4), ("ko", 1)]
     assert values(found, "journal") == [("Polar Notes", 2), ("Seals", 1), (None, 2)]
+    assert values(found, "authors") == [("Ada Kim", 2), ("Bo Lee", 1), (None, 3)]
+    assert values(found, "type") == [("thesis", 1), (None, 4)]
+
+
+def test_papers_of_an_author_and_of_a_type_are_counted(index):
+    assert counted(index, "walrus", filters=Filters(author="Ada Kim")).papers == 2
+    assert counted(index, "walrus", filters=Filters(type="thesis")).papers == 1
+    assert counted(index, 'author:"Bo Lee" walrus').papers == 1
 
 
 @pytest.mark.parametrize("method", ["or", "shrag", "paper"])
@@ -98,7 +108,7 @@ def test_where_nothing_matches_nothing_is_counted(index, question, method):
     found = counted(index, question, method)
 
     assert (found.papers, found.exact) == (0, True)
-    assert [facet.values for facet in found.facets.values()] == [(), (), ()]
+    assert [facet.values for facet in found.facets.values()] == [()] * 5
 
 
 def test_a_wrong_expression_is_refused(index):
@@ -116,6 +126,7 @@ def test_papers_of_several_passages_count_once(both, monkeypatch, exact_up_to):
     assert values(found, "year") == [(2021, 1), (2020, 2), (None, 1)]
     assert values(found, "lang") == [("en", 4), ("ko", 4)]
     assert values(found, "journal") == [("Polar Notes", 2), ("Seals", 1), (None, 1)]
+    assert values(found, "authors") == [("Ada Kim", 2), ("Bo Lee", 1), (None, 2)]
 
 
 def test_papers_of_which_none_has_a_year_are_counted(tmp_path, settings_for):

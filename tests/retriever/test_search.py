@@ -304,3 +304,14 @@ def test_any_question_has_hits_or_a_retriever_error(tmp_path_factory, question, 
         except RetrieverError:
             return
     assert len(hits) <= 10
+
+
+def test_the_most_relevant_papers_are_sorted_by_year_before_they_are_cut(index):
+    expression = "비선형^9 OR hallucination"
+
+    assert ids(index, expression, "boolean", k=1) == ["BOTH"]
+    assert ids(index, expression, "boolean", k=2, sort="year") == ["KG-KO", "KG-EN"]  # of 2023 and 2020
+
+
+def test_papers_of_an_author_are_found(index):
+    assert ids(index, "hallucination", filters=Filters(author="Ada Kim")) == ["KG-EN"]

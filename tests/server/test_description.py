@@ -76,9 +76,18 @@ def body_examples(description, call):
 def examples_of_calls(description, api):
     """Yield each call with the examples that its description gives, as (call, response)."""
     for method, path, call in operations(description):
-        if path in {"/api/v1/session", "/api/v1/status", "/metrics"}:  # who has no key sees nothing of them
+        if path in {
+            "/api/v1/session",
+            "/api/v1/status",
+            "/api/v1/statistics",
+            "/metrics",
+        }:  # who has no key sees nothing of them
+            continue
+        if path == "/api/v1/judgements":  # disabled by default: test_judgements.py
             continue
         if "{search_id}" in path:  # an id is made when a search is kept: tested below
+            continue
+        if path.startswith("/api/v1/feeds"):  # a feed needs an owner: tested below
             continue
         if method == "post":
             for body in body_examples(description, call):
@@ -163,6 +172,19 @@ def test_each_example_is_answered_as_described(description, api):
             assert_as_described(description, content["schema"], response.json())
         answered += 1
     assert answered > 15
+
+
+def test_feeds_are_as_described(description, sample_home):
+    with application(sample_home, address="127.0.0.1") as client:
+        made = client.post("/api/v1/feeds", json={"question": ENGLISH})
+        listed = client.get("/api/v1/feeds")
+        deleted = client.delete(f"/api/v1/feeds/{made.json()['id']}")
+
+    assert (made.status_code, listed.status_code, deleted.status_code) == (201, 200, 204)
+    for answered, method, status in ((made, "post", "201"), (listed, "get", "200")):
+        call = description["paths"]["/api/v1/feeds"][method]
+        schema = call["responses"][status]["content"]["application/json"]["schema"]
+        assert_as_described(description, schema, answered.json())
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def page_of(text: str) -> dict[str, object]:
 def tags_of(text: str) -> Tags:
     tags = Tags()
     page = page_of(text)
-    tags.feed(paper_head(page, text) + paper_body(page, text, WORDS))
+    tags.feed(paper_head(page, text, "") + paper_body(page, text, WORDS))
     return tags
 
 

@@ -5,7 +5,7 @@ from base64 import b64decode, b64encode
 from typing import Any
 
 from indexer.analysis.packing import GAP, TERM_SEPARATOR, PackedTokens, PassageTokens
-from indexer.files.schema import EXACT_FIELDS, REFERENCES, StoredPassage
+from indexer.files.schema import AUTHORS, EXACT_FIELDS, REFERENCES, StoredPassage
 
 LONGEST_ID = 512  # bytes, the cluster's limit of a document id
 KEPT = (*EXACT_FIELDS, "year", "incomplete", "title2", "record", "sequence")
@@ -28,6 +28,7 @@ def to_document(passage: StoredPassage, tokens: PassageTokens, row: bytes, seque
     values = {
         **{name: getattr(passage, name) for name in (*EXACT_FIELDS, "year", "title2", "record")},
         REFERENCES: passage.references if passage.record else [],
+        AUTHORS: list(passage.authors),
         "text": line_of(text),
         "title": line_of(title),
     }

@@ -10,7 +10,7 @@ from typing import Any
 from indexer.analysis import Decompound, UserDictionary
 from indexer.analysis.korean import STOP_TAGS
 from indexer.analysis.packing import GAP
-from indexer.files.schema import ANALYSED_FIELDS, BM25_B, BM25_K1, EXACT_FIELDS, REFERENCES, TERMS
+from indexer.files.schema import ANALYSED_FIELDS, AUTHORS, BM25_B, BM25_K1, EXACT_FIELDS, REFERENCES, TERMS
 from indexer.settings import StorageType, VectorIndex
 from indexer.versions.cluster.documents import SPACE, STACKED
 
@@ -89,7 +89,7 @@ def index_body(
         **{
             name: {"type": "text", "analyzer": TERMS, "search_analyzer": analyzer} for name in ANALYSED_FIELDS
         },
-        **{name: {"type": "keyword"} for name in (*EXACT_FIELDS, REFERENCES)},
+        **{name: {"type": "keyword"} for name in (*EXACT_FIELDS, REFERENCES, AUTHORS)},
         "year": {"type": "integer"},
         "incomplete": {"type": "boolean"},
         "first": {"type": "boolean"},

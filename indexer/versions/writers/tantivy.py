@@ -15,7 +15,7 @@ from indexer.analysis.analysed import AnalysedPassage
 from indexer.analysis.packing import GAP, PackedTokens
 from indexer.corpora.papers import Unit
 from indexer.encoders import VectorFingerprint
-from indexer.files.schema import EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
+from indexer.files.schema import AUTHORS, EXACT_FIELDS, REFERENCES, TERMS, StoredPassage, tantivy_schema
 from indexer.files.stored import (
     add_stored,
     key_of,
@@ -96,6 +96,8 @@ class TantivyWriter:
         if passage.record:
             for reference in passage.references:
                 document.add_text(REFERENCES, reference)
+        for author in passage.authors:
+            document.add_text(AUTHORS, author)
         if passage.year is not None:
             document.add_unsigned("year", passage.year)
         document.add_boolean("first", bool(passage.record))

@@ -10,7 +10,9 @@ from typing import Literal
 from retriever.errors import BadExpression
 
 Kind = Literal["(", ")", "AND", "OR", "NOT", "+", "field", "word", "phrase", "end"]
-Field = Literal["text", "title", "year", "lang", "journal", "id", "passage_id", "doc_id", "part"]
+Field = Literal[
+    "text", "title", "year", "lang", "journal", "author", "type", "id", "passage_id", "doc_id", "part"
+]
 
 FIELD_NAMES: dict[Field, tuple[str, ...]] = {
     "title": ("제목", "ti"),
@@ -18,6 +20,8 @@ FIELD_NAMES: dict[Field, tuple[str, ...]] = {
     "year": ("연도", "년도", "발행년", "발행연도"),
     "lang": ("언어", "language"),
     "journal": ("학술지", "저널"),
+    "author": ("저자", "au"),
+    "type": ("유형", "자료유형"),
     "id": (),
     "passage_id": (),
     "doc_id": (),

@@ -239,6 +239,8 @@ VALUES: dict[Field, Callable[[str], Query]] = {
     "year": parse_years,
     "lang": lambda value: Exact("lang", (parse_language(value),)),
     "journal": lambda value: _exact("journal", value),
+    "author": lambda value: _exact("authors", value),
+    "type": lambda value: _exact("type", value),
     "id": _identified,
     "passage_id": lambda value: _exact("passage_id", value),
     "doc_id": lambda value: _exact("doc_id", value),

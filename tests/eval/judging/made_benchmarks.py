@@ -1,7 +1,7 @@
 """Folders of benchmarks with a few papers, written by hand."""
 
+from base.journal import appending
 from eval.judging.folder import ASSESSMENTS, CALLS, JUDGEMENTS, KINDS, POOL, QUESTIONS, SELECTIONS, create
-from eval.judging.journal import appending
 from eval.judging.records import Assessment, CallRecord, Judged, Question, Ranked, Selection
 from eval.judging.state import Benchmark
 from indexer.corpora.papers import Paper

@@ -11,8 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from base.errors import InvalidCall
-from eval.errors import BadBenchmark, BadTopics, BenchmarkBusy
+from base.errors import FileBusy, InvalidCall
+from eval.errors import BadBenchmark, BadTopics
 from eval.judging.commands import benchmark
 from eval.judging.confirming import pairs_to_confirm
 from eval.judging.folder import writing
@@ -333,11 +333,11 @@ def test_a_second_writer_is_refused_and_assessors_may_work_together(call, pooled
             ("judge", pooled, "coarse"),
             ("confirm", pooled, "--assessor", "kim"),
         ):
-            with pytest.raises(BenchmarkBusy):
+            with pytest.raises(FileBusy):
                 call(*arguments)
     (pooled / "assessments").mkdir(exist_ok=True)
     with writing(pooled, "assessments/kim.jsonl", shared=True):
-        with pytest.raises(BenchmarkBusy):
+        with pytest.raises(FileBusy):
             call("confirm", pooled, "--assessor", "kim", keys="1")
         assert call("confirm", pooled, "--assessor", "lee", keys="1").exit_code == 0
         assert call("status", pooled).exit_code == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from base.errors import InvalidCall
+from base.errors import DamagedFile, InvalidCall
 from eval.errors import BadBenchmark
 from eval.judging.confirming import pairs_to_confirm
 from eval.judging.folder import create
@@ -191,7 +191,7 @@ def test_damage_is_named_by_file_and_line(folder, name, before, after):
     grade(folder, "kim", {1: 2})
     Results.of(Benchmark(folder))
     change(folder, name, before, after)
-    with pytest.raises(BadBenchmark, match=f"{name}:1: "):
+    with pytest.raises((BadBenchmark, DamagedFile), match=f"{name}:1: "):
         Results.of(Benchmark(folder))
 
 

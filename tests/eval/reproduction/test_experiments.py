@@ -23,6 +23,7 @@ from retriever.query_plan import NamedQuery
 from tests.fixture_model import fixture_model
 from tests.http_server import Handler, serving
 from tests.indexer.made_corpora import build
+from tests.needs import mostly_nightly
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -41,6 +42,7 @@ ON_SAMPLE = {
 # Experiments that search for papers several times; all topics only in nightly runs.
 SLOW = {"finding-agents", "finding-layers", "finding-judges"}
 NIGHTLY = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))
+LONG = {"and-ablation", "answers", "finding-agents", "finding-layers"}  # repeated only in nightly runs
 WITHOUT_MODEL = [name for name in ON_SAMPLE if not experiments()[name].requires]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
@@ -124,7 +126,7 @@ def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_
         assert manifest["main"] == pytest.approx(RECORDED[name][ON_SAMPLE[name].index])
 
 
-@pytest.mark.parametrize("name", ON_SAMPLE)
+@pytest.mark.parametrize("name", mostly_nightly(ON_SAMPLE, by_day=ON_SAMPLE.keys() - LONG))
 def test_a_repetition_with_a_model_has_the_same_results(call, on_sample, tmp_path, name):
     assert call(*on_sample(name, every=6), "--model", "--out", tmp_path / "made").exit_code == 0
     repeated = call("repeat", tmp_path / "made")

@@ -196,6 +196,7 @@ def test_with_an_encoder_the_method_dense_is_scored_too(call, folder, monkeypatc
 
 
 @pytest.mark.shared
+@pytest.mark.nightly
 def test_tydi_in_the_layout_of_miracl(call, tmp_path, shared_data):
     call("miracl", "--lang", "ko", "--corpus", shared_data / "tydi-goldp", "--out", tmp_path / "out")
     main = json.loads((tmp_path / "out/manifest.json").read_text())["main"]

@@ -19,7 +19,7 @@ from tests.indexer.harvesting.repository import planned, repository
 from tests.indexer.made_corpora import answers, environment_of, forward_files, paper, stored_records
 
 RECORDS = (
-    int(os.environ.get("SHRAG_TEST_HARVEST") or 0) or 2_000
+    int(os.environ.get("SHRAG_TEST_HARVEST") or 0) or 1_000
 )  # read before the user's settings are hidden
 PAGES = 1_000 if RECORDS >= 100_000 else 100
 FAULTS, CHANGES = 50, 10  # of the faults as many are changes and deletions while a page is requested

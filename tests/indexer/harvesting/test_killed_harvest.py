@@ -25,7 +25,7 @@ from tests.indexer.harvesting.harvests import (
 from tests.indexer.harvesting.repository import repository
 from tests.indexer.made_corpora import environment_of, stored_records
 
-KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 12  # read before the user's settings are hidden
+KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 6  # read before the user's settings are hidden
 
 # Does what `shrag index oai:…` and `shrag harvest` do, and prints each step of a stage.
 HARVESTER = """

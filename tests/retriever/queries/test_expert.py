@@ -284,7 +284,7 @@ def test_what_cannot_be_read_is_explained_with_its_place(parse, expression, posi
     assert (caught.value.expression, caught.value.position) == (expression, position)
 
 
-@pytest.mark.parametrize("word", ["author:Kim", "저자:홍길동", "retrieval: a", "yaer:2019", "CRISPR:Cas9"])
+@pytest.mark.parametrize("word", ["writer:Kim", "역자:홍길동", "retrieval: a", "yaer:2019", "CRISPR:Cas9"])
 def test_an_unknown_field_lists_the_fields(parse, word):
     with pytest.raises(BadExpression) as caught:
         parse(f"graph {word}")
@@ -293,8 +293,8 @@ def test_an_unknown_field_lists_the_fields(parse, word):
     assert caught.value.position == 6
     assert caught.value.reason == (
         f"there is no field {name!r}, only title (제목, ti), text (본문, 초록, abstract), "
-        "year (연도, 년도, 발행년, 발행연도), lang (언어, language), journal (학술지, 저널) and id; "
-        "put the word in quotes if the colon belongs to it"
+        "year (연도, 년도, 발행년, 발행연도), lang (언어, language), journal (학술지, 저널), "
+        "author (저자, au), type (유형, 자료유형) and id; put the word in quotes if the colon belongs to it"
     )
 
 

@@ -27,7 +27,7 @@ def gate_of(*, has_model=False, **settings):
 
 def visit_by(**limits):
     """Return a visit of a key with these limits."""
-    return Visit("r", Caller("192.0.2.1", ("read",), "k", limits=KeyLimits(**limits)))
+    return Visit("r", Caller("192.0.2.1", "reader", "k", limits=KeyLimits(**limits)))
 
 
 @pytest.mark.parametrize("workers", [1, 4, 64])

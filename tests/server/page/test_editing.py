@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH
-from tests.server.page.walking import address, documents, hits, in_both_languages, keywords, settled
+from tests.server.page.walking import HOW, address, documents, hits, in_both_languages, keywords, settled
 
 
 def chip(page: Page, word: str):
@@ -15,7 +15,7 @@ def chip(page: Page, word: str):
 
 @pytest.fixture
 def page(reader):
-    page = reader.open(address(ENGLISH))
+    page = reader.open(address(ENGLISH) + HOW)
     settled(page)
     return page
 
@@ -31,7 +31,7 @@ def wait_for_keywords(page: Page, wanted: list[str]) -> None:
 
 @in_both_languages
 def test_a_keyword_is_moved_by_the_keyboard_and_the_focus_stays_with_it(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
+    page = reader.open(address(ENGLISH) + HOW, language=language)
     settled(page)
     first, second, *rest = keywords(page)
     down = chip(page, first).get_by_role("button").nth(1)
@@ -117,7 +117,7 @@ def test_what_came_and_went_is_told_and_adds_up(page):
 
 @in_both_languages
 def test_a_query_is_left_out_and_taken_in_again(reader, language):
-    page = reader.open(address(ENGLISH), language=language)
+    page = reader.open(address(ENGLISH) + HOW, language=language)
     settled(page)
     bars = page.locator("[data-query]")
     names = bars.evaluate_all("bars => bars.map((bar) => bar.dataset.query)")

@@ -10,6 +10,7 @@ from tests.server.page.browser import PHONE
 from tests.server.page.walking import (
     QUESTIONS,
     address,
+    answered,
     documents,
     hits,
     in_both_languages,
@@ -133,7 +134,10 @@ def test_the_language_of_an_address_stays_until_another_is_chosen(reader):
     expect(page.locator("#question")).to_have_value("battery")
 
 
-@pytest.mark.parametrize(("facet", "option"), [("year", "#year"), ("lang", "#lang"), ("journal", "#journal")])
+@pytest.mark.parametrize(
+    ("facet", "option"),
+    [("year", "#year"), ("lang", "#lang"), ("journal", "#journal"), ("author", "#author")],
+)
 def test_a_facet_narrows_the_search_to_as_many_papers_as_it_says(reader, facet, option):
     page = reader.open(address("battery", k=50))
     settled(page)
@@ -183,6 +187,7 @@ def test_a_limit_that_leaves_nothing_can_be_dropped_there(reader):
 def test_an_expression_finds_papers_and_an_error_stands_under_its_word(reader, language):
     reader.expect_error("status of 422")
     page = reader.open(language=language)
+    page.locator("#options-toggle").click()
     page.locator("#expert").click()
     expect(page.locator("#expert-help")).to_be_visible()
     page.locator("#question").fill("thermal AND (battery")
@@ -216,22 +221,94 @@ def test_an_index_that_there_is_not_is_told_with_what_to_do(reader, language):
     expect(page.locator("#status")).not_to_be_empty()
 
 
-def test_on_a_phone_search_results_and_answer_are_shown_in_turn(reader):
+def test_on_a_phone_filters_results_and_answer_are_shown_in_turn(reader):
     page = reader.open(address(ENGLISH), viewport=PHONE)
     expect(hits(page).first).to_be_visible()
-    expect(page.locator("#how")).to_be_hidden()
-    page.locator('[data-show="how"]').click()
-    expect(page.locator("#how")).to_be_visible()
-    expect(hits(page).first).to_be_hidden()
-    page.locator('[data-show="answer"]').click()
+    for part in ("#how", "#filters", "#answer", "#tools"):
+        expect(page.locator(part)).to_be_hidden()
+    for part, button in {"#how": "#open-how", "#filters": "#open-filters", "#tools": "#menu"}.items():
+        page.locator(button).click()
+        expect(page.locator(part)).to_be_visible()
+    page.locator("#menu").click()
+    page.locator("#ask").click()
     expect(page.locator("#answer")).to_be_visible()
+    expect(hits(page).first).to_be_hidden()
+    page.locator('[data-show="results"]').click()
+    expect(hits(page).first).to_be_visible()
+
+
+@in_both_languages
+def test_five_results_are_seen_at_once_on_a_small_desk(reader, language):
+    page = reader.open(
+        address(QUESTIONS[language]), language=language, viewport={"width": 1366, "height": 768}
+    )
+    settled(page)
+    expect(hits(page).nth(4)).to_be_in_viewport(ratio=1)
+
+
+def test_more_papers_are_listed_below_and_the_answer_stays(reader):
+    page = reader.open(address("battery", k=3, ask=1))
+    answered(page)
+    settled(page)
+    first = documents(page)
+    page.locator("#more button").click()
+    expect(hits(page).nth(3)).to_be_visible()
+    assert documents(page)[:3] == first
+    expect(hits(page).nth(3).locator("h3 a")).to_be_focused()
+    expect(page.locator("#answer .colophon")).not_to_be_empty()
+    expect(page.locator("[data-before]")).to_have_count(0)
+
+
+def test_results_are_sorted_by_year_and_the_address_says_so(reader):
+    page = reader.open(address("battery"))
+    settled(page)
+    page.locator("#sort").select_option("year")
+    expect(page).to_have_url(re.compile("sort=year"))
+    page.reload()
+    settled(page)
+    expect(page.locator("#sort")).to_have_value("year")
+    shown = page.locator("#hits .meta").all_inner_texts()
+    years = [int(year) for meta in shown for year in re.findall(r"\b20\d\d\b", meta)[:1]]
+    assert len(years) == len(shown)
+    assert years == sorted(years, reverse=True)
+
+
+def test_the_handles_of_the_years_narrow_the_search(reader):
+    page = reader.open(address("battery"))
+    settled(page)
+    first, _ = page.locator('[data-facet="year"] input').all()
+    oldest, latest = int(first.get_attribute("min")), int(first.get_attribute("max"))
+    first.focus()
+    first.press("ArrowRight")
+    expect(page.locator("#year")).to_have_value(f"{oldest + 1}..{latest}")
+
+
+@in_both_languages
+def test_the_boolean_form_writes_an_expression(reader, language):
+    page = reader.open(language=language)
+    page.locator("#options-toggle").click()
+    page.locator("#expert").click()
+    rows = page.locator(".boolean-rows li")
+    rows.nth(0).locator("input").fill("solid electrolyte")
+    rows.nth(1).locator("select").nth(1).select_option("title")
+    rows.nth(1).locator("input").fill("moisture humidity")
+    rows.nth(1).locator("select").nth(2).select_option("any")
+    rows.nth(2).locator("select").nth(0).select_option("NOT")
+    rows.nth(2).locator("select").nth(1).select_option("author")
+    rows.nth(2).locator("input").fill("Lena Hofstad")
+    expect(page.locator("#question")).to_have_value(
+        '((solid AND electrolyte) AND title:(moisture OR humidity)) NOT author:"Lena Hofstad"'
+    )
+    page.locator("#question").press("Enter")
+    settled(page)
+    expect(page.locator("[data-problem]")).to_have_count(0)
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1024, 1280, 2560])
 def test_no_width_scrolls_sideways(reader, width):
     page = reader.open(address(KOREAN, ask=1), viewport={"width": width, "height": 800})
     settled(page)
-    for view in ("how", "results", "answer"):
+    for view in ("results", "answer"):
         if page.locator(f'[data-show="{view}"]').is_visible():
             page.locator(f'[data-show="{view}"]').click()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

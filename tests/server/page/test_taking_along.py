@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.retriever.reading_exports import by_pybtex, by_rispy
 from tests.server.page.walking import (
+    HOW,
     QUESTIONS,
     address,
     answered,
@@ -252,7 +253,7 @@ def test_a_paper_that_there_is_not_is_told_as_a_page(reader, language):
 @in_both_languages
 def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_path):
     given = address(ENGLISH, k=5, year="2015..2024", way="shrag", hops="auto", **{"not": "sodium"})
-    page = reader.open(given, language=language)
+    page = reader.open(given + HOW, language=language)
     settled(page)
     words = keywords(page)
     remove = page.locator(f'[data-keyword="{words[0]}"]').get_by_role("button").last
@@ -261,7 +262,7 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     page.locator('[data-query="SQ1"]').get_by_role("checkbox").uncheck()
     expect(page).to_have_url(re.compile("skip="))
     settled(page)
-    shown, where = documents(page), page.url
+    shown, where = documents(page), page.url.removesuffix(HOW)
 
     page.locator("#open-record").click()
     dialog = page.get_by_role("dialog")
@@ -287,6 +288,24 @@ def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_p
     assert documents(other) == shown
     asked = [parse_qs(page_url.partition("?")[2]) for page_url in (where, other.url)]
     assert {**asked[1], "index": None} == {**asked[0], "index": None}
+
+
+@in_both_languages
+def test_a_feed_of_a_search_is_created_and_deleted(reader, unlimited, language):
+    page = reader.open(address(QUESTIONS[language]), language=language)
+    settled(page)
+    page.locator("#open-record").click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator("[data-feed-create]").click()
+    own = dialog.locator("[data-feed]").filter(has_text=QUESTIONS[language])
+    expect(own).to_have_count(1)
+    feed = urlsplit(dialog.locator("input[readonly]").input_value()).path
+    assert unlimited.get(feed).headers["content-type"] == "application/atom+xml"
+
+    own.get_by_role("button").click()
+
+    expect(own).to_have_count(0)
+    assert unlimited.get(feed).status_code == 404
 
 
 def test_a_file_that_is_no_record_is_told(reader, tmp_path):

@@ -11,6 +11,9 @@ QUESTIONS = {"ko": KOREAN, "en": ENGLISH}
 in_both_languages = pytest.mark.parametrize("language", ["ko", "en"])
 
 
+HOW = "#how"  # at the end of an address: with the search process open
+
+
 def address(question: str, **asked: object) -> str:
     """Return the address that asks this."""
     return f"/?{urlencode({'q': question, **asked}, doseq=True)}"

@@ -14,6 +14,7 @@ from indexer.settings import IndexerSettings
 from indexer.versions.cluster import loading
 from indexer.versions.manifest import Manifest
 from retriever.index import open_index
+from tests.needs import mostly_nightly
 from tests.service.elasticsearch.faults import (
     NAME,
     Command,
@@ -76,6 +77,7 @@ def is_red(client: httpx.Client) -> bool:
     return False
 
 
+@pytest.mark.nightly
 def test_an_index_without_its_shards_is_told_as_red(settings, client, command: Command):
     build(settings, settings.home / "papers.jsonl")
     before = answers(settings)
@@ -107,7 +109,7 @@ def test_without_a_node_for_its_copies_a_version_is_published_and_answers(settin
     assert all(answers(settings)[:3])
 
 
-@pytest.mark.parametrize("block", ["read_only_allow_delete", "write"])
+@pytest.mark.parametrize("block", mostly_nightly(["read_only_allow_delete", "write"], by_day={"write"}))
 def test_a_build_that_becomes_read_only_goes_on_when_it_is_not(
     block: str, settings, client, command: Command
 ):
@@ -134,6 +136,7 @@ def test_a_build_that_becomes_read_only_goes_on_when_it_is_not(
     assert contents(settings) == contents(smooth)
 
 
+@pytest.mark.nightly
 def test_a_disk_that_fills_while_indexing(settings, client):
     marks = {
         f"cluster.routing.allocation.disk.watermark.{mark}": f"{size}pb"

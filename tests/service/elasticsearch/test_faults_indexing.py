@@ -80,8 +80,9 @@ def test_a_build_goes_on_when_a_killed_server_comes_back(
 
 
 @pytest.mark.parametrize(  # before the first commit, and behind it
-    "after", [pytest.param(30, marks=pytest.mark.nightly), 70]
+    "after", [30, 70]
 )
+@pytest.mark.nightly
 def test_without_the_server_a_build_ends_and_the_same_command_goes_on(
     own_server: Server, undisturbed, papers, tmp_path, after: int, command: Command
 ):
@@ -103,6 +104,7 @@ def test_without_the_server_a_build_ends_and_the_same_command_goes_on(
 
 
 @pytest.mark.timeout(3 * WAITED_S)
+@pytest.mark.nightly
 def test_a_paused_server_is_waited_for(own_server: Server, undisturbed, papers, tmp_path):
     settings = settings_for(own_server.access, tmp_path, commit_every=50)
     hasty = settings_for(own_server.access, tmp_path, commit_every=50, patience_s=WAITED_S, timeout_s=20)

@@ -15,6 +15,7 @@ from indexer.versions.cluster import lease, names
 from indexer.versions.cluster.connection import Cluster
 from indexer.versions.cluster.lease import Lease
 from tests.indexer.made_corpora import ROOT
+from tests.needs import mostly_nightly
 from tests.service.elasticsearch.faults import (
     NAME,
     WAITED_S,
@@ -129,7 +130,9 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("short")
-@pytest.mark.parametrize("stage", ["indexing", "merging", "publishing"])
+@pytest.mark.parametrize(
+    "stage", mostly_nightly(["indexing", "merging", "publishing"], by_day={"publishing"})
+)
 def test_who_slept_past_its_lease_does_not_publish_over_the_work_of_another(two, tmp_path, stage: str):
     one, other = two
     at = Signal(stage, 30 if stage == "indexing" else 0)

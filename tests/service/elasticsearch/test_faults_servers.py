@@ -131,6 +131,7 @@ def test_a_search_ends_with_one_error_when_the_server_dies_and_the_opened_index_
     assert len(after.hits) == 10
 
 
+@pytest.mark.nightly
 def test_while_a_server_starts_nothing_false_is_told(own_server: Server, indexed: IndexerSettings):
     before = answers(indexed)
     own_server.kill()

@@ -17,6 +17,7 @@ from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from tests.conftest import BY_NIGHT
 from tests.indexer.made_corpora import write_jsonl
+from tests.needs import mostly_nightly
 from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import NAME, build, clean, settings_for
 from tests.service.elasticsearch.server import Access
@@ -41,7 +42,7 @@ def settings(elasticsearch: Access, tmp_path):
     clean(settings)
 
 
-@pytest.mark.parametrize("homes", ["one home", "two homes"])
+@pytest.mark.parametrize("homes", mostly_nightly(["one home", "two homes"], by_day={"two homes"}))
 def test_no_search_fails_while_versions_are_published(settings: IndexerSettings, tmp_path, homes: str):
     """Each index that is opened sees one version whole, and the version it opened."""
     searching = settings

@@ -185,7 +185,9 @@ def test_removed_records_are_gone_with_all_their_passages(make, corpus):
 
 
 @hurried
-@pytest.mark.parametrize(("first", "second"), [("X", "X@en"), ("X@en", "X")])
+@pytest.mark.parametrize(
+    ("first", "second"), [("X", "X@en"), pytest.param("X@en", "X", marks=pytest.mark.nightly)]
+)
 def test_of_two_papers_that_claim_a_passage_id_the_second_is_a_dead_letter(make, corpus, first, second):
     """Both in one corpus, or one after the other: no document takes the place of another paper's."""
     settings, other = make(), {"id": "O", "title": "other"}
@@ -394,12 +396,12 @@ def undisturbed(tmp_path_factory, settings_for, disturbed_corpus):
 @pytest.mark.parametrize(
     ("kills", "goes_on"),
     [
-        ([("indexing", 10)], False),  # before the first commit
+        pytest.param([("indexing", 10)], False, marks=pytest.mark.nightly),  # before the first commit
         # Passages that are written again are deleted first, and that is waited for.
         pytest.param([("committing", 2), ("indexing", 90)], True, marks=pytest.mark.slow),
-        pytest.param([("indexing", 350), ("merging", 1)], True, marks=pytest.mark.slow),
-        ([("glossary", 7)], True),
-        ([("publishing", 1)], True),
+        pytest.param([("indexing", 350), ("merging", 1)], True, marks=pytest.mark.nightly),
+        pytest.param([("glossary", 7)], True, marks=pytest.mark.nightly),
+        pytest.param([("publishing", 1)], True, marks=pytest.mark.nightly),
         ([("pointing", 1)], True),  # all is there but the pointer
     ],
 )

@@ -16,6 +16,7 @@ from eval.experiments.bench import benches
 from eval.experiments.collections import COLLECTIONS
 from eval.experiments.measures import BOTH, RECALL
 from eval.experiments.sample import SAMPLE_COLLECTION
+from tests.needs import mostly_nightly
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 
 BY_NAME = {collection.name: collection for collection in COLLECTIONS}
@@ -24,9 +25,7 @@ STEP = 1 if os.environ.get("SHRAG_TEST_ALL_QUESTIONS") else 4  # read before the
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize(  # by day scifact is the English one
-    "name", [pytest.param(name, marks=[pytest.mark.nightly] * (name == "tydi-en")) for name in BY_NAME]
-)
+@pytest.mark.parametrize("name", mostly_nightly(BY_NAME, by_day={"tydi-ko"}))
 def test_a_cluster_ranks_a_shared_collection_as_the_embedded_engine(
     elasticsearch, shared_data, tmp_path, monkeypatch, name
 ):

@@ -58,6 +58,7 @@ def test_both_engines_give_the_same_hits(elasticsearch: Access, sample_home, tmp
                 assert scores[1] == pytest.approx(scores[0], rel=1e-3)
 
 
+@pytest.mark.nightly
 def test_a_cluster_that_is_gone_is_told_with_the_next_step_and_answers_when_it_is_back(
     own_server: Server, tmp_path
 ):

@@ -1,5 +1,7 @@
 """`shrag doctor` before a real vLLM: what it finds, and that it goes nowhere else."""
 
+import pytest
+
 from tests.service.vllm.models import CONTEXT, DIMENSIONS
 from tests.service.vllm.running import Running
 from tests.service.vllm.server import MODEL, Server
@@ -49,6 +51,7 @@ def test_a_server_that_hangs_is_told_in_time(own_vllm: Server, tmp_path, monkeyp
     assert "was silent for 1 s" in found["language model", "reachable"]["found"]
 
 
+@pytest.mark.nightly
 def test_an_endpoint_that_encodes_is_well(encoder_vllm: Server, tmp_path):
     encoder = {"encoder__provider": "endpoint", "encoder__base_url": f"{encoder_vllm.url}/v1"}
 

@@ -224,7 +224,6 @@ def with_another_payload(claims):
         {"sign": lambda claims: "not a token"},
         {"sign": lambda claims: ""},
     ],
-    ids=str,
 )
 def test_a_forged_token_gives_no_access(browser, provider, forged):
     answer = come_back(browser, provider.authorize(begin(browser), groups=["it"], **forged))

@@ -18,11 +18,11 @@ from typing import Any, TypeVar, cast
 from pydantic import ValidationError
 
 from base.calls import reason
+from base.errors import DamagedFile, FileBusy
 from base.files.durable import cause_of, sync
 from base.files.output_files import not_written
 from base.files.regular_files import open_regular
 from base.records import adapter
-from eval.errors import BadBenchmark, BenchmarkBusy
 
 T = TypeVar("T")
 Append = Callable[[T], None]
@@ -35,27 +35,27 @@ def read_records(path: Path, kind: type[T]) -> Iterator[T]:
     """Yield the records of a file; none if there is no file.
 
     Raises:
-        BadBenchmark: a line is damaged, with file and line; or the file cannot be read.
+        DamagedFile: a line is damaged, with file and line; or the file cannot be read.
     """
     adapter_ = adapter(cast("Any", kind))
     try:
         with open_regular(path) as file:
             for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE + 1), b""), 1):
                 if len(line) > LONGEST_LINE:
-                    raise BadBenchmark(f"{path}:{number}: longer than {LONGEST_LINE:,} bytes")
+                    raise DamagedFile(f"{path}:{number}: longer than {LONGEST_LINE:,} bytes")
                 if not line.endswith(b"\n"):
                     return
                 try:
                     yield adapter_.validate_json(line)
                 except ValidationError as error:
-                    raise BadBenchmark(
+                    raise DamagedFile(
                         f"{path}:{number}: damaged: {reason(error)}; restore the file from a copy, "
                         "or remove the line"
                     ) from None
     except FileNotFoundError:
         return
     except OSError as error:
-        raise BadBenchmark(f"{path} cannot be read: {cause_of(error)}") from None
+        raise DamagedFile(f"{path} cannot be read: {cause_of(error)}") from None
 
 
 @contextmanager
@@ -63,7 +63,7 @@ def appending(path: Path, kind: type[T]) -> Iterator[Append[T]]:
     """Open a file for appending, and lock it; yield a function that appends a record.
 
     Raises:
-        BenchmarkBusy: another process appends to the file.
+        FileBusy: another process appends to the file.
         OutputNotWritten: the disk is full, or permission is missing; earlier lines are kept.
     """
     try:
@@ -99,7 +99,7 @@ def locked(path: Path, *, shared: bool = False) -> Iterator[None]:
     """Lock a file for a block; several processes may have a `shared` lock.
 
     Raises:
-        BenchmarkBusy: another process has a lock that excludes it.
+        FileBusy: another process has a lock that excludes it.
         OutputNotWritten: the file cannot be opened.
     """
     try:
@@ -123,7 +123,7 @@ def _flock(descriptor: int, path: Path, kind: int) -> None:
     try:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise BenchmarkBusy(f"another process is writing to {path}; wait until it ends") from None
+        raise FileBusy(f"another process is writing to {path}; wait until it ends") from None
     except OSError:  # a file system without locks
         return
 

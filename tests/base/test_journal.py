@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-from base.errors import OutputNotWritten
-from eval.errors import BadBenchmark, BenchmarkBusy
-from eval.judging.journal import appending, locked, read_records
+from base.errors import DamagedFile, FileBusy, OutputNotWritten
+from base.journal import appending, locked, read_records
 from eval.judging.records import Assessment, Ranked
 from indexer.corpora.papers import Paper
 from tests.indexer.made_corpora import ROOT
@@ -77,20 +76,20 @@ def test_a_partial_line_of_any_length_is_removed(tmp_path, size):
 def test_a_damaged_line_is_named_by_file_and_line(tmp_path, line):
     path = tmp_path / "x"
     path.write_text(f"{LINE}{line}\n{LINE}")
-    with pytest.raises(BadBenchmark, match=f"{path}:2: "):
+    with pytest.raises(DamagedFile, match=f"{path}:2: "):
         list(read_records(path, Assessment))
 
 
 def test_a_line_that_is_not_utf_8_is_damage(tmp_path):
     (tmp_path / "x").write_bytes(b'{"query_id":"\xff"}\n')
-    with pytest.raises(BadBenchmark, match="x:1: "):
+    with pytest.raises(DamagedFile, match="x:1: "):
         list(read_records(tmp_path / "x", Assessment))
 
 
 def test_a_second_writer_is_refused(tmp_path):
     with appending(tmp_path / "x", Assessment) as append:
         append(FIRST)
-        with pytest.raises(BenchmarkBusy), appending(tmp_path / "x", Assessment):
+        with pytest.raises(FileBusy), appending(tmp_path / "x", Assessment):
             pass
     write(tmp_path / "x", SECOND)
     assert list(read_records(tmp_path / "x", Assessment)) == [FIRST, SECOND]
@@ -99,9 +98,9 @@ def test_a_second_writer_is_refused(tmp_path):
 def test_shared_locks_exclude_only_an_exclusive_one(tmp_path):
     (tmp_path / "x").write_text("")
     path = tmp_path / "x"
-    with locked(path, shared=True), locked(path, shared=True), pytest.raises(BenchmarkBusy), locked(path):
+    with locked(path, shared=True), locked(path, shared=True), pytest.raises(FileBusy), locked(path):
         pass
-    with locked(path), pytest.raises(BenchmarkBusy), locked(path, shared=True):
+    with locked(path), pytest.raises(FileBusy), locked(path, shared=True):
         pass
 
 
@@ -119,7 +118,7 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from base.errors import OutputNotWritten
-from eval.judging.journal import appending
+from base.journal import appending
 from eval.judging.records import Assessment
 
 path = Path(sys.argv[1])

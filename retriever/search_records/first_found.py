@@ -1,0 +1,117 @@
+"""The time at which a saved search first found each paper.
+
+An index does not store when a paper was added. A paper is new for a search if the search finds it now, and
+neither its record nor an earlier repetition has it. The times are saved after each repetition: in a file
+beside the record (`FILE.found`), or with a feed of the server.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from base.errors import InvalidCall
+from base.files.output_files import check_output, write_output
+from base.files.regular_files import read_regular
+from base.terminal.output import json_text
+from retriever.search_records.record import SearchRecord
+
+MOST_BYTES = 16_000_000  # of a file of times: about 300,000 papers
+LAST, RECORD = "last", "record"
+
+
+@dataclass(frozen=True, slots=True)
+class FirstFound:
+    """When a search first found each paper; times are ISO 8601, in UTC."""
+
+    searched: str  # date of the record
+    index: str
+    reported: str  # time of the last report
+    papers: Mapping[str, str]  # time by doc_id
+    found_papers: Literal[1] = 1  # version of the format
+
+    @classmethod
+    def of(cls, record: SearchRecord, index: str) -> "FirstFound":
+        """Return the times of a record: all of its papers were found at its date."""
+        searched = record.record["date"]
+        return cls(searched, index, searched, dict.fromkeys(record.titles, searched))
+
+    def found_again(self, doc_ids: Iterable[str], now: str) -> "FirstFound":
+        """Add the new papers of a repetition, before the known ones, which keep their times."""
+        new = {doc_id: now for doc_id in doc_ids if doc_id not in self.papers}
+        return replace(self, papers={**new, **self.papers})
+
+    def new_papers(self, doc_ids: Iterable[str], since: str) -> list[str]:
+        """Return the papers, of those found now, that are new, in the given order.
+
+        Args:
+            doc_ids: the papers found now.
+            since: `last` for papers found after the last report, `record` for papers found after the record,
+                or a date, which is included.
+        """
+        return list(self._new(doc_ids, since))
+
+    def _new(self, doc_ids: Iterable[str], since: str) -> Iterator[str]:
+        after = {LAST: self.reported, RECORD: self.searched}.get(since)
+        for doc_id in doc_ids:
+            found = self.papers.get(doc_id)
+            if found is None or (found >= since if after is None else found > after):
+                yield doc_id
+
+
+def now() -> str:
+    """Return the current time in the form of records."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def since_of(given: str) -> str:
+    """Check a value of `--since`; raise InvalidCall if it is neither a date, `last` nor `record`."""
+    if given in {LAST, RECORD}:
+        return given
+    try:
+        return date.fromisoformat(given).isoformat()
+    except ValueError:
+        raise InvalidCall(
+            f"{given[:100]!r} is neither a date, like 2026-11-30, nor {LAST} or {RECORD}"
+        ) from None
+
+
+def file_beside(record: Path) -> Path:
+    """Return the path of the times of a record's search; raise as `check_output` if it is not writable."""
+    path = record.with_name(f"{record.name}.found")
+    check_output(path, (record,))
+    return path
+
+
+def load_first_found(path: Path, record: SearchRecord, index: str) -> FirstFound:
+    """Read the times of a search; those of its record if there is no file, or it belongs to another record.
+
+    Raises:
+        InvalidCall: the file cannot be read, or contains no times.
+    """
+    begun = FirstFound.of(record, index)
+    try:
+        saved = _adapter().validate_json(read_regular(path, MOST_BYTES), strict=True)
+    except FileNotFoundError:
+        return begun
+    except OSError as error:
+        raise InvalidCall(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError:
+        raise InvalidCall(
+            f"{path} does not contain the papers of a saved search", remedy="delete it to start again"
+        ) from None
+    return saved if (saved.searched, saved.index) == (begun.searched, index) else begun
+
+
+def save_first_found(path: Path, found: FirstFound) -> None:
+    """Replace the file of the times; OutputNotWritten if that fails."""
+    write_output(path, (json_text(asdict(found)) + "\n").encode())
+
+
+@cache
+def _adapter() -> TypeAdapter[FirstFound]:
+    return TypeAdapter(FirstFound)

@@ -1,0 +1,1 @@
+"""Judgements of readers, kept for evaluation."""

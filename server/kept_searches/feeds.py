@@ -1,0 +1,189 @@
+"""Feeds of searches: a saved search, the key in its address, and when each paper was first found.
+
+| below HOME/.feeds/ | content |
+|---|---|
+| ID.json | owner, call, hash of the key, times of the papers |
+| ID.lock | locked while the file changes |
+
+The address of a feed contains its key, ID_SECRET with 256 random bits; the file contains only a hash of it. A
+feed belongs to a key of the server, or to the operator at this machine while no key exists. It ends with the
+key of its owner.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from hmac import compare_digest
+from pathlib import Path
+from typing import Any, Literal
+from uuid import uuid4
+
+from pydantic import TypeAdapter, ValidationError
+
+from base.errors import InvalidCall
+from base.files.durable import cause_of, write_durably
+from base.files.regular_files import read_regular
+from base.logs import get_logger
+from retriever.search_records.first_found import FirstFound, now
+from server.access.callers import Caller
+from server.access.keys import NOBODY, SECRET_BYTES, digest_of
+from server.errors import Forbidden, SearchUnusable, UnknownSearch
+from server.kept_searches.store import folder_of, locked, remove
+from server.settings import ServerSettings
+
+FOLDER = ".feeds"  # a name that no index can have
+KEY = re.compile(r"([0-9a-f]{32})_[A-Za-z0-9_-]{43}")
+ID = re.compile(r"[0-9a-f]{32}")
+MOST_BYTES = 16_000_000  # of a file: about 300,000 papers
+UNKNOWN = "no feed has that address; it may have been deleted"
+OWNED = "a feed belongs to a key; without one, only the operator at this machine can create a feed"
+
+log = get_logger("server")
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A saved search with the times of its papers; times are ISO 8601, in UTC."""
+
+    id: str
+    digest: str  # SHA-256 of the key, in hexadecimal digits
+    owner: str  # as `folder_of`
+    key_id: str  # of the owner; "" for the operator
+    call: dict[str, Any]  # fields of the search
+    created: str
+    found: FirstFound
+    version: str = ""  # of the index that was searched last
+    format: Literal[1] = 1
+
+
+def make_feed(caller: Caller, call: dict[str, Any], index: str) -> tuple[str, Feed]:
+    """Create a feed without papers; return its key, which cannot be recovered later, and the feed."""
+    feed_id, created = uuid4().hex, now()
+    key = f"{feed_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
+    found = FirstFound(searched=created, index=index, reported=created, papers={})
+    return key, Feed(feed_id, digest_of(key).hex(), folder_of(caller), caller.key_id, call, created, found)
+
+
+class Feeds:
+    """The feeds of a home folder, shared by processes. Its methods are called in threads."""
+
+    def __init__(self, home: Path, limits: ServerSettings) -> None:
+        """`home`: the parent of the folder, which is created with the first feed."""
+        self._root, self._limits = home / FOLDER, limits
+
+    def add(self, caller: Caller, feed: Feed) -> None:
+        """Save a new feed.
+
+        Raises:
+            Forbidden: the caller has no key and is not the operator.
+            InvalidCall: the caller, or the server, has as many feeds as allowed.
+            SearchUnusable: it cannot be saved.
+        """
+        if not _may_own(caller):
+            raise Forbidden(OWNED)
+        limits, everything = self._limits, self._all()
+        own = sum(each.owner == feed.owner for each in everything)
+        if own >= limits.kept_searches or len(everything) >= limits.all_kept_searches:
+            raise InvalidCall(f"the limit of {min(own, len(everything))} feeds is reached; delete one first")
+        try:
+            self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_durably(self._path(feed.id), _adapter().dump_json(feed))
+        except OSError as error:
+            raise SearchUnusable(f"the feed was not saved: {cause_of(error)}") from None
+
+    def of_caller(self, caller: Caller) -> list[Feed]:
+        """Return a caller's feeds, newest first; damaged ones are left out."""
+        own = [each for each in self._all() if each.owner == folder_of(caller)] if _may_own(caller) else []
+        return sorted(own, key=lambda feed: (feed.created, feed.id), reverse=True)
+
+    def opened_by(self, key: str) -> Feed:
+        """Return the feed of a key; the hash of the whole key is compared in constant time.
+
+        Raises:
+            UnknownSearch: the key is wrong, or the feed was deleted.
+            SearchUnusable: the file cannot be read.
+        """
+        form, feed = KEY.fullmatch(key), None
+        if form:
+            with suppress(UnknownSearch):
+                feed = self._read(form[1])
+        same = compare_digest(digest_of(key), bytes.fromhex(feed.digest) if feed else NOBODY)
+        if not same or feed is None:
+            raise UnknownSearch(UNKNOWN)
+        return feed
+
+    def update(self, feed_id: str, change: Callable[[Feed], Feed]) -> Feed:
+        """Change a feed while no other process does, and return it.
+
+        Raises:
+            UnknownSearch: it was deleted.
+            SearchRunning: another process changes it for too long.
+            SearchUnusable: it cannot be read or saved.
+        """
+        path = self._path(feed_id)
+        try:
+            lock = locked(path)
+            try:
+                feed = self._read(feed_id)
+                changed = change(feed)
+                if changed != feed:
+                    write_durably(path, _adapter().dump_json(changed))
+            finally:
+                os.close(lock)
+        except OSError as error:
+            raise SearchUnusable(f"the feed was not saved: {cause_of(error)}") from None
+        return changed
+
+    def delete(self, caller: Caller, feed_id: str) -> None:
+        """Remove a feed; its address ends.
+
+        Raises:
+            UnknownSearch: the caller has no feed with that id.
+            SearchRunning: another process changes it for too long.
+            SearchUnusable: it cannot be removed.
+        """
+        owned = ID.fullmatch(feed_id) and _may_own(caller) and self._read(feed_id).owner == folder_of(caller)
+        if not owned:
+            raise UnknownSearch("no feed has that id")
+        path = self._path(feed_id)
+        try:
+            remove(path, locked(path), folder_too=False)
+        except OSError as error:
+            raise SearchUnusable(f"the feed was not deleted: {cause_of(error)}") from None
+
+    def _all(self) -> list[Feed]:
+        found = []
+        with suppress(FileNotFoundError):
+            for path in self._root.glob("*.json"):
+                if ID.fullmatch(path.stem):
+                    with suppress(UnknownSearch, SearchUnusable):
+                        found.append(self._read(path.stem))
+        return found
+
+    def _read(self, feed_id: str) -> Feed:
+        path = self._path(feed_id)
+        try:
+            feed = _adapter().validate_json(read_regular(path, MOST_BYTES))
+            bytes.fromhex(feed.digest)
+        except FileNotFoundError:
+            raise UnknownSearch(UNKNOWN) from None
+        except (OSError, ValidationError, ValueError) as error:
+            log.warning("feed not read", file=str(path), reason=type(error).__name__)
+            raise SearchUnusable("the feed cannot be read") from None
+        return replace(feed, id=feed_id)
+
+    def _path(self, feed_id: str) -> Path:
+        return self._root / f"{feed_id}.json"
+
+
+def _may_own(caller: Caller) -> bool:
+    return bool(caller.key_id or caller.is_local)
+
+
+@cache
+def _adapter() -> TypeAdapter[Feed]:
+    return TypeAdapter(Feed)

@@ -1,0 +1,215 @@
+"""Atom feeds of searches: a reader follows a search by an address that contains the feed's own key."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import Field, ValidationError
+from typing_extensions import TypedDict
+
+from indexer.versions.manifest import Manifest
+from retriever.calls import IndexSearch
+from retriever.index import SearchIndex
+from retriever.papers.records import records_of_papers
+from retriever.search import search
+from retriever.search_records.first_found import now
+from server.access.callers import Caller, visit_of
+from server.addresses import public_address
+from server.api.schemas import Shaped
+from server.errors import SearchUnusable, UnknownSearch
+from server.html.feed_document import MEDIA_TYPE, FeedDocument, FeedEntry
+from server.kept_searches.feeds import UNKNOWN, Feed, make_feed
+from server.limits.gate import Read, Search
+from server.services import Services, Shared
+from server.transport.entrance import count_wrong_key
+from server.transport.leaving import while_connected
+
+router = APIRouter(tags=["search"])
+
+MOST_ENTRIES = 100
+PAGE_NAMES = {"question": "q", "exclude": "not", "keywords": "kw"}  # fields with another name on the page
+CHECKED = "private, no-cache"  # a feed reader may store the feed, and asks whether it is current
+
+
+class FeedState(TypedDict):
+    """A feed of a search; times are in UTC."""
+
+    id: str
+    question: str
+    index: str
+    created: str
+    updated: Annotated[str, Field(description="when the newest paper was first found")]
+    papers: Annotated[int, Field(description="all papers found so far")]
+
+
+class NewFeed(FeedState):
+    """A new feed with its address."""
+
+    address: Annotated[str, Field(description="for a feed reader; contains a key, and is shown only once")]
+
+
+@router.post("/api/v1/feeds", status_code=201)
+async def create_feed(
+    request: Request, call: IndexSearch, services: Shared, _: Search
+) -> Annotated[dict[str, Any], Shaped(NewFeed)]:
+    """Search, and create an Atom feed of the search: an address whose holder sees the feed, nothing else."""
+    caller = visit_of(request).caller
+    index = await services.indexes.chosen(call.index)
+    key, feed = make_feed(caller, call.given_values(), index)
+    feed = await while_connected(request, services, _searched(services, feed))
+    await asyncio.to_thread(services.feeds.add, caller, feed)
+    address = f"{public_address(services.server, request)}/feeds/{key}.atom"
+    return {**_state(feed), "address": address}
+
+
+class FeedList(TypedDict):
+    """The caller's feeds, newest first."""
+
+    feeds: list[FeedState]
+
+
+@router.get("/api/v1/feeds")
+async def feeds(request: Request, services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped(FeedList)]:
+    """List the caller's feeds, newest first, without their addresses."""
+    found = await asyncio.to_thread(services.feeds.of_caller, visit_of(request).caller)
+    return {"feeds": list(map(_state, found))}
+
+
+@router.delete("/api/v1/feeds/{feed_id}", status_code=204)
+async def delete_feed(
+    feed_id: Annotated[str, Path(description="of a feed", examples=["0f" * 16])],
+    request: Request,
+    services: Shared,
+    _: Read,
+) -> Response:
+    """Delete a feed; its address ends."""
+    await asyncio.to_thread(services.feeds.delete, visit_of(request).caller, feed_id)
+    return Response(status_code=204)
+
+
+@router.get("/feeds/{key}.atom", include_in_schema=False)
+async def feed_by_key(request: Request, key: str, services: Shared) -> Response:
+    """Return the feed of a key (RFC 4287); the search runs again if the index has another version."""
+    feed = await _opened(request, services, key)
+    version, entries = await _entries(request, services, feed)
+    if version != feed.version:
+        async with services.gate.admit(request, "search"):
+            again = await while_connected(request, services, _searched(services, feed))
+        feed = await asyncio.to_thread(services.feeds.update, feed.id, lambda saved: _merged(saved, again))
+        _, entries = await _entries(request, services, feed)
+    call = _call(feed)
+    document = FeedDocument(
+        feed.id,
+        call.question,
+        feed.found.index,
+        _page(call, feed.found.index),
+        _updated(feed),
+        entries,
+    )
+    content = await asyncio.to_thread(document.encoded, public_address(services.server, request))
+    return _checked(request, content)
+
+
+async def _entries(request: Request, services: Services, feed: Feed) -> tuple[str, list[FeedEntry]]:
+    """Return the published version, and the newest papers of the feed that it contains, newest first."""
+    times = feed.found.papers
+    newest = sorted(times, key=lambda doc_id: times[doc_id], reverse=True)[:MOST_ENTRIES]
+
+    async def of_version(version: SearchIndex) -> tuple[str, list[FeedEntry]]:
+        records = await records_of_papers(version, newest)
+        entries = [FeedEntry(record, times[record["doc_id"]]) for record in records]
+        return _version_of(version.manifest), entries
+
+    async with services.gate.admit(request, "read"):
+        index = await services.indexes.get(feed.found.index)
+        return await while_connected(request, services, index.ask(of_version))
+
+
+def _checked(request: Request, content: bytes) -> Response:
+    """Return the content, or 304 if the reader has it (RFC 9110, 13.1.2; tags are compared weakly)."""
+    tag = f'"{sha256(content).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": CHECKED}
+    known = request.headers.get("if-none-match", "")
+    if known.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in known.split(",")}:
+        return Response(status_code=304, headers=headers)
+    return Response(content, media_type=MEDIA_TYPE, headers=headers)
+
+
+async def _opened(request: Request, services: Services, key: str) -> Feed:
+    """Return the feed of a key, and let its owner be the caller, with the owner's indexes and limits.
+
+    Raises:
+        UnknownSearch: the key is wrong, the feed was deleted, or its owner's key has ended.
+        TooOften: too many wrong keys.
+    """
+    visit = visit_of(request)
+    address = visit.caller.address
+    with suppress(UnknownSearch):
+        feed = await asyncio.to_thread(services.feeds.opened_by, key)
+        owner = await services.keys.active(feed.key_id) if feed.key_id else None
+        if owner or not (feed.key_id or await services.access_is_limited()):
+            visit.caller = Caller.of(owner, address) if owner else Caller(address, "reader")
+            services.gate.count_open(visit)
+            return feed
+    count_wrong_key(services, Caller(address))
+    raise UnknownSearch(UNKNOWN)
+
+
+async def _searched(services: Services, feed: Feed) -> Feed:
+    """Search the published version, and add the papers that are new."""
+    settings = services.settings.retriever
+    asked = _call(feed).request(settings)
+
+    async def of_version(version: SearchIndex) -> tuple[list[str], Manifest]:
+        result = await search(version, asked, settings)
+        return [hit.doc_id for hit in result.listed], version.manifest
+
+    index = await services.indexes.get(feed.found.index)
+    doc_ids, manifest = await index.ask(of_version)
+    return replace(feed, found=feed.found.found_again(doc_ids, now()), version=_version_of(manifest))
+
+
+def _merged(saved: Feed, again: Feed) -> Feed:
+    """Return the saved feed with the result of a search, which another process may have saved before."""
+    known = saved.found.papers
+    new = {doc_id: time for doc_id, time in again.found.papers.items() if doc_id not in known}
+    return replace(saved, found=replace(saved.found, papers={**new, **known}), version=again.version)
+
+
+def _version_of(manifest: Manifest) -> str:
+    return f"{manifest.version} {manifest.published}"
+
+
+def _call(feed: Feed) -> IndexSearch:
+    try:
+        return IndexSearch.model_validate(feed.call)
+    except ValidationError as error:
+        raise SearchUnusable("the search of the feed cannot be read") from error
+
+
+def _state(feed: Feed) -> dict[str, Any]:
+    question, papers = _call(feed).question, feed.found.papers
+    return {
+        "id": feed.id,
+        "question": question,
+        "index": feed.found.index,
+        "created": feed.created,
+        "updated": _updated(feed),
+        "papers": len(papers),
+    }
+
+
+def _updated(feed: Feed) -> str:
+    return max(feed.found.papers.values(), default=feed.created)
+
+
+def _page(call: IndexSearch, index: str) -> str:
+    """Return the address of the search on the page (page/asked.js)."""
+    given = {PAGE_NAMES.get(name, name): value for name, value in call.given_values().items()}
+    switches = {"strict": call.strict_time and "1", "literal": not call.constraints and "1"}
+    values = {**given, **switches, "index": index, "strict_time": None, "constraints": None}
+    return f"/?{urlencode({name: value for name, value in values.items() if value}, doseq=True)}"

@@ -1,0 +1,87 @@
+"""What follows an answer: a further question, a second answer beside it, and judgements."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from server.judgements.store import judgements_file
+from tests.generator.sample_index import NAME
+from tests.server.page.browser import NO_LIMITS, Reader
+from tests.server.page.walking import QUESTIONS, address, answered, documents, in_both_languages, settled
+from tests.server.running import serving
+
+FIRST = "How much does alternate wetting and drying reduce methane from rice paddies?"
+
+
+def test_a_further_question_is_searched_with_the_subject_of_the_first(reader):
+    page = reader.open(address(FIRST, ask=1))
+    answered(page)
+    page.locator("[data-further] input").fill("And the yield?")
+    page.locator("[data-further] button").click()
+    expect(page.locator("[data-meant] q")).to_contain_text("methane")
+    settled(page)
+    assert documents(page)[0] == "SAMPLE-AGR-002"
+    assert "after=How+much" in page.url
+
+    page.reload()
+    expect(page.locator("[data-meant] q")).to_contain_text("methane")
+
+
+def test_a_narrowed_search_keeps_the_subject_of_a_further_question(reader):
+    page = reader.open(address("And the yield?", after=FIRST, ask=1))
+    answered(page)
+    settled(page)
+    with page.expect_request("**/api/v1/search") as sent:
+        page.locator('[data-facet="lang"] button').first.click()
+    assert "methane" in sent.value.post_data_json["question"]
+    assert "after=" not in page.url
+
+
+@in_both_languages
+def test_two_answers_stand_beside_each_other_and_in_the_address(reader, language):
+    page = reader.open(address(QUESTIONS[language], ask=1), language=language)
+    answered(page)
+    page.locator('[aria-expanded="false"]', has_text="▸").last.click()
+    page.locator("[data-compare] select").nth(1).select_option("paper-qa-2")
+    page.locator("[data-compare] button").click()
+    for answer in ("#answer-body", "#answer-beside"):
+        expect(page.locator(f"{answer} .colophon")).not_to_be_empty()
+        expect(page.locator(f"{answer} [data-sentence]").first).to_be_visible()
+    assert "beside-way=paper-qa-2" in page.url
+
+    page.locator("#answer-beside .next button").click()
+    answered(page)
+    expect(page.locator("#answer-beside [data-sentence]")).to_have_count(0)
+    assert "way=paper-qa-2" in page.url
+
+
+@pytest.fixture
+def judged_home(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    return tmp_path
+
+
+def test_a_judgement_is_kept_and_can_be_changed(browser, judged_home, tmp_path):
+    with serving(judged_home, tmp_path / "log", server__judgements=True, **NO_LIMITS) as server:
+        reader = Reader(browser, server.url)
+        page = reader.open(address(FIRST, ask=1))
+        answered(page)
+        settled(page)
+        first = page.locator("#hits > li").first
+        for verdict in ("helpful", "not helpful"):
+            first.locator(f'[data-verdict="{verdict}"]').click()
+            expect(first.locator(f'[data-verdict="{verdict}"]')).to_have_attribute("aria-pressed", "true")
+        page.locator('[data-judge-answer] [data-verdict="helpful"]').click()
+        expect(page.locator('[data-judge-answer] [aria-pressed="true"]')).to_have_count(1)
+        reader.close()
+    kept = [json.loads(line) for line in judgements_file(judged_home).read_text().splitlines()]
+    assert [record["verdict"] for record in kept] == ["helpful", "not helpful", "helpful"]
+    assert [record["paper"] for record in kept] == ["SAMPLE-AGR-002", "SAMPLE-AGR-002", None]
+    assert len({record["reader"] for record in kept}) == 1
+
+
+def test_without_the_setting_nothing_can_be_judged(reader):
+    page = reader.open(address(FIRST))
+    settled(page)
+    expect(page.locator("[data-verdict]")).to_have_count(0)

@@ -1,0 +1,144 @@
+"""Judgements of readers: kept if enabled, refused if they name nothing in the index, and read by `eval`."""
+
+import json
+import threading
+
+import pytest
+from click.testing import CliRunner
+
+from eval.judgements_command import judgements_command
+from eval.qrels import read_qrels
+from eval.topics import read_topics
+from server.judgements.store import judgements_file
+from tests.generator.sample_index import NAME, shrag
+from tests.server.running import application
+
+QUESTION = "How does aerogel slow thermal runaway?"
+FIRST, SECOND = "0f" * 16, "1e" * 16
+SENTENCE = {
+    "text": "Aerogel slows it.",
+    "citations": ["SAMPLE-BAT-011", "SAMPLE-BAT-001@en"],
+    "check": "supported",
+}
+
+
+@pytest.fixture
+def home(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    return tmp_path
+
+
+@pytest.fixture
+def enabled(home):
+    with application(home, judgements=True) as client:
+        yield client
+
+
+def judge(client, verdict, **judged):
+    return client.post("/api/v1/judgements", json={"question": QUESTION, "verdict": verdict, **judged})
+
+
+def kept(home):
+    return [json.loads(line) for line in judgements_file(home).read_text().splitlines()]
+
+
+def test_a_judgement_is_kept_with_its_day_and_nothing_of_the_caller(enabled, home):
+    answered = judge(enabled, "helpful", paper="SAMPLE-BAT-011", reader=FIRST)
+
+    assert answered.status_code == 204
+    [record] = kept(home)
+    assert len(record.pop("day")) == len("2026-01-31")
+    assert record == {
+        "question": QUESTION,
+        "place": NAME,
+        "verdict": "helpful",
+        "reader": FIRST,
+        "paper": "SAMPLE-BAT-011",
+        "sentence": None,
+        "written_by": "",
+    }
+
+
+def test_no_judgement_is_kept_unless_the_operator_enables_it(home):
+    with application(home) as client:
+        assert judge(client, "helpful", paper="SAMPLE-BAT-011").status_code == 403
+    assert not judgements_file(home).exists()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "judged", "status"),
+    [
+        ("helpful", {"paper": "no-such-paper"}, 404),
+        ("supported", {"sentence": {**SENTENCE, "citations": ["no-such-passage"]}}, 404),
+        ("supported", {"paper": "SAMPLE-BAT-011"}, 422),
+        ("helpful", {"sentence": SENTENCE}, 422),
+        ("supported", {"sentence": {**SENTENCE, "text": "x" * 2_001}}, 422),
+        ("helpful", {"paper": "SAMPLE-BAT-011", "reader": "Kim"}, 422),
+        ("helpful", {"paper": "SAMPLE-BAT-011", "question": " "}, 422),
+        ("perhaps", {"paper": "SAMPLE-BAT-011"}, 422),
+    ],
+)
+def test_a_judgement_of_nothing_in_the_index_is_refused(enabled, home, verdict, judged, status):
+    assert judge(enabled, verdict, **judged).status_code == status
+    assert not judgements_file(home).exists()
+
+
+def test_a_full_file_takes_no_further_judgement(home):
+    judgements_file(home).parent.mkdir()
+    judgements_file(home).write_text(" " * 1_000_000)
+    with application(home, judgements=True, judgements_mb=1) as client:
+        answered = judge(client, "helpful", paper="SAMPLE-BAT-011")
+    assert (answered.status_code, answered.json()["code"]) == (503, "judgement-not-kept")
+
+
+def test_simultaneous_judgements_are_all_kept(enabled, home):
+    threads = [
+        threading.Thread(target=judge, args=(enabled, "helpful"), kwargs={"reader": f"{number:032x}"})
+        for number in range(20)
+    ]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert len({record["reader"] for record in kept(home)}) == 20
+
+
+def test_judgements_become_topics_qrels_and_judged_citations(enabled, home, tmp_path):
+    for reader, verdict in ((FIRST, "not helpful"), (FIRST, "helpful"), (SECOND, "helpful")):
+        judge(enabled, verdict, paper="SAMPLE-BAT-011", reader=reader)
+    for reader, verdict in ((FIRST, "helpful"), (SECOND, "not helpful")):
+        judge(enabled, verdict, paper="SAMPLE-BAT-001", reader=reader)
+    judge(enabled, "not helpful", paper="SAMPLE-BAT-002", reader=FIRST)
+    judge(enabled, "not supported", sentence=SENTENCE, reader=FIRST, written_by="extractive")
+    judge(enabled, "helpful", reader=FIRST, written_by="extractive")
+    saved = tmp_path / "saved.jsonl"
+    key = json.loads(shrag("keys", "create", "--role", "operator", "--json", home=home).stdout)["key"]
+    with application(home, judgements=True, headers={"X-API-Key": key}) as operator:
+        saved.write_bytes(operator.get("/api/v1/judgements").content)
+
+    done = CliRunner().invoke(
+        judgements_command, [str(saved), "--out", str(tmp_path), "--json"], catch_exceptions=False
+    )
+
+    assert json.loads(done.stdout) == {
+        "judgements": 7,
+        "questions": 1,
+        "papers": 2,
+        "sentences": 1,
+        "answers": {"extractive": [1, 0]},
+        "checks": {"compared": 1, "agreement": 0.0, "kappa": 0.0},
+    }
+    [(query_id, question)] = read_topics(tmp_path / "topics.jsonl").items()
+    assert question == QUESTION
+    # The readers disagree on SAMPLE-BAT-001.
+    assert read_qrels(tmp_path / "qrels.txt") == {query_id: {"SAMPLE-BAT-011": 1, "SAMPLE-BAT-002": 0}}
+    [citation] = map(json.loads, (tmp_path / "citations.jsonl").read_text().splitlines())
+    assert citation == {
+        "question": QUESTION,
+        "sentence": SENTENCE["text"],
+        "citations": SENTENCE["citations"],
+        "check": "supported",
+        "written_by": "extractive",
+        "supported": 0,
+        "not_supported": 1,
+    }
