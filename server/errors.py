@@ -21,10 +21,10 @@ ServerError
 ├── Stopping          the server is being stopped
 ├── Starting          indexes or sources are still being opened
 ├── NothingOpens      there are indexes, and none of them can be opened
-├── UnknownSearch     no search for papers with that id is kept for the caller
+├── UnknownSearch     no search for papers with that id is kept for the caller, or no feed with that address
 ├── SearchRunning     a kept search that another call is continuing
 ├── JudgementNotKept  the file of readers' judgements is full, busy or cannot be written
-├── SearchUnusable    a kept search that cannot be read or removed
+├── SearchUnusable    a kept search, or a feed, that cannot be read, saved or removed
 ├── UnknownJob        no job with that id
 ├── JobRunning        a job of the index, or as many jobs as allowed, are running
 ├── JobUnusable       a job that cannot be written, started or stopped
@@ -148,7 +148,7 @@ class TooSlow(ServerError):
 
 
 class UnknownSearch(ServerError):
-    """No search for papers with that id is kept for the caller."""
+    """No search for papers with that id is kept for the caller, or no feed has that id or address."""
 
 
 class SearchRunning(ServerError):
@@ -156,7 +156,7 @@ class SearchRunning(ServerError):
 
 
 class SearchUnusable(ServerError):
-    """A kept search that cannot be read or removed."""
+    """A kept search, or a feed, that cannot be read, saved or removed."""
 
 
 class JudgementNotKept(ServerError):

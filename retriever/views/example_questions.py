@@ -46,6 +46,7 @@ FIRST, OF_A_YEAR = 30, 10
 QUESTIONS = 3
 FEWEST_LETTERS, LONGEST_TOPIC = 2, 80  # characters
 LONGEST_IN_QUESTION = 4  # words of a topic that fits into a question
+SHORT_WORD = 4  # letters of an English word that different subjects share, like with
 SHORT_TITLE = 2  # words; such a title is often too general
 LONGEST_TITLE = 1_000  # characters
 SUBTITLE = re.compile(r" ?[:：—–] .*| - .*| ?[(\[（].*")
@@ -123,10 +124,11 @@ def _topic_of(title: str) -> str:
 
 
 def _distinct(topics: Iterable[str]) -> Iterator[str]:
-    """Yield the topics that share no word with an earlier one."""
+    """Yield the topics that share no word with an earlier one, except short English words."""
     seen: set[str] = set()
     for topic in topics:
-        words = set(topic.casefold().split())
+        words = {word for word in topic.casefold().split() if len(word) > SHORT_WORD or not word.isascii()}
+        words |= {topic.casefold()}
         if not words & seen:
             seen |= words
             yield topic

@@ -3,7 +3,7 @@
 import { events } from "./api.js";
 import { askBody, toAddress } from "./asked.js";
 import { furtherQuestion, nameOf, otherAnswer } from "./continuing.js";
-import { byId, disclosure, fill, h, langOf } from "./dom.js";
+import { byId, disclosure, fill, h, langOf, style } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
 import { judges, verdicts } from "./judging.js";
 import { byline } from "./papers.js";
@@ -12,7 +12,7 @@ import { hitAddress, linked, placeOf } from "./places.js";
 import { showEvidenceBadges } from "./results.js";
 import { describe, say, sayProblem } from "./status.js";
 
-await learn("answer");
+await Promise.all([learn("answer"), style("answer.css")]);
 
 const SIGNS = { supported: "✓", unsupported: "✗", "not checkable": "?", excluded: "⊘" };
 const KEY = "shrag-answers";

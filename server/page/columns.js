@@ -1,33 +1,48 @@
-// The columns of a search: how it was run, the results, the facets.
+// The parts of a search: the results, their filters, and on demand how it was run.
 
 import { showConstraints } from "./constraints.js";
 import { byId, fill, h } from "./dom.js";
 import { showExport } from "./exports.js";
 import { showFacets } from "./facets.js";
 import { t } from "./i18n.js";
-import { showKeywords } from "./keywords.js";
-import { showQueries } from "./queries.js";
 import { showResults } from "./results.js";
 import { remember } from "./searches_kept.js";
+import { sayProblem } from "./status.js";
 
 const STEP = 20;
 const MOST_HITS = 1000;
+const BEFORE_PRINT_MS = 3000; // then the folded process is loaded, because it is printed
+
+let latest = () => {};
+let loading;
+
+/** Show how the latest search was run; the modules for it are loaded on first use. */
+export async function openProcess() {
+  try {
+    latest(await (loading ??= import("./process.js")));
+  } catch {
+    loading = undefined;
+    sayProblem({ code: "offline" });
+  }
+}
+
+matchMedia("print").addEventListener("change", openProcess);
 
 /** Show a result; `change(part, said)` repeats the search with one part changed. */
 export async function showFound(result, asked, { manifest, address, before, change, more, signal }) {
   const nothing = result.hits.length ? undefined : await import("./nothing.js");
   if (signal.aborted) return;
   fill(byId("problem"));
-  showKeywords(result, asked, (keywords, said) => change({ keywords, skip: keywords ? asked.skip : [] }, said));
+  latest = ({ showProcess }) => showProcess(result, asked, manifest, change);
+  if (!byId("how").hidden || loading) await openProcess();
+  else setTimeout(openProcess, BEFORE_PRINT_MS);
   showConstraints(result, asked, change);
-  showQueries(result, asked, (skip, said) => change({ skip }, said));
-  import("./details.js").then(({ showDetails }) => { if (!signal.aborted) showDetails(result, manifest); }, () => {});
   showResults(result, asked, before);
   showMore(result, asked, more);
   nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));
   showExport(result);
   remember(address, { question: asked.question, method: asked.method, index: result.index ?? result.sources?.join(", "), hits: result.hits, version: result.version });
-  byId("total").textContent = result.facets ? t("total", { n: result.hits.length, total: result.facets.papers }) : t("papers", { n: result.hits.length });
+  byId("total").textContent = !result.hits.length ? "" : result.facets ? t("total", { n: result.hits.length, total: result.facets.papers }) : t("papers", { n: result.hits.length });
   result.sources ? fill(byId("facets")) : showFacets(result.facets, asked, change, signal);
 }
 
@@ -40,5 +55,6 @@ function showMore(result, { k }, more) {
 
 /** Clear the columns. */
 export function showNone() {
+  latest = () => {};
   for (const name of ["hits", "changes", "facets", "nothing", "more", "keywords", "constraints", "queries", "details", "results-tools", "total", "problem"]) fill(byId(name));
 }

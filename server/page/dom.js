@@ -76,6 +76,11 @@ export function toggles(id, shown) {
   });
 }
 
+/** Load a stylesheet, with precedence below the page's own; without it the page stays usable. */
+export const style = (name) => new Promise((done) => {
+  document.head.prepend(h("link", { rel: "stylesheet", href: new URL(name, import.meta.url).href, onload: done, onerror: done }));
+});
+
 /** Download a file. */
 export function save(name, blob) {
   const address = URL.createObjectURL(blob);

@@ -1,12 +1,12 @@
 // The expert field: its syntax help, and errors below the word concerned.
 
 import { showBooleanForm } from "./boolean_form.js";
-import { byId, fill, h } from "./dom.js";
+import { byId, fill, h, style } from "./dom.js";
 import { learn, t } from "./i18n.js";
 import { growQuestion } from "./question_field.js";
 import { saidByServer } from "./said.js";
 
-await learn("expert");
+await Promise.all([learn("expert"), style("expert.css")]);
 
 const SYNTAX = [
   ["a AND b", "both"], ["a OR b", "either"], ["a NOT b", "without"], ["a b", "side_by_side"], ["+a b", "must"],

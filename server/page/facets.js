@@ -6,7 +6,7 @@ import { byId, fill, h, langOf } from "./dom.js";
 import { has, number, t } from "./i18n.js";
 import { describe } from "./status.js";
 
-const MOST_BARS = 30;
+const MOST_BARS = 7; // each wide enough to be pressed
 
 /** Show the facets of a search, or count them if it has none; `change(part)` adds or removes a filter. */
 export async function showFacets(counted, asked, change, signal) {

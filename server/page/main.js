@@ -258,6 +258,7 @@ window.addEventListener("popstate", (event) => run(remembered(event.state), { pu
 
 toggles("open-how", (on) => {
   byId("how").hidden = !on;
+  if (on && result) columns().then(({ openProcess }) => openProcess(), sayProblem);
   history.replaceState(history.state, "", location.pathname + location.search + (on ? HOW : ""));
 });
 toggles("open-filters", (on) => {

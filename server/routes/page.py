@@ -57,7 +57,7 @@ async def home(
         "index.html",
         {
             "question": q,
-            "asked": "asked" if q else "",
+            "asked": f"asked{' answering' if ask else ''}" if q else "",
             "view": "answer" if ask else "results",
             "judges": str(services.server.judgements).lower(),
             "preloads": files.preloads(

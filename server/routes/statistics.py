@@ -59,7 +59,9 @@ class Statistics(TypedDict):
 
 @router.get("/statistics")
 async def statistics(
-    services: Shared, _: Curate, days: Annotated[int, Query(ge=1, le=36_500, description="counted days")] = 30
+    services: Shared,
+    _: Curate,
+    days: Annotated[int, Query(ge=1, le=36_500, description="counted days", examples=[7])] = 30,
 ) -> Annotated[Statistics, Shaped(Statistics)]:
     """Count the searches of the last days; empty unless the settings switch counting on."""
     try:

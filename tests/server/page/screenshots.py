@@ -59,6 +59,7 @@ class Picture:
 
 
 PICTURES = {
+    "results": Picture(address(ENGLISH), settled, "en"),
     "answer": Picture(address(KOREAN, ask=1), citation, "ko"),
     "paper": Picture(address(KOREAN), paper, "en"),
     "finding": Picture(f"/find{address(EXPANSION)[1:]}", tree, "ko"),

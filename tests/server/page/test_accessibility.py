@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 
 from tests.generator.sample_index import ENGLISH, UNANSWERABLE_KOREAN
 from tests.server.page.browser import PHONE, WIDE
-from tests.server.page.walking import HOW, QUESTIONS, address, answered, hits, in_both_languages, settled
+from tests.server.page.walking import QUESTIONS, address, answered, hits, in_both_languages, settled
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text("utf-8")
 SERIOUS = {"serious", "critical"}
@@ -188,9 +188,11 @@ def outlined(page: Page) -> list[dict[str, Any]]:
 
 @pytest.fixture(params=["ko", "en"])
 def answer_page(reader, request):
-    page = reader.open(address(QUESTIONS[request.param], ask=1) + HOW, language=request.param)
+    page = reader.open(address(QUESTIONS[request.param], ask=1), language=request.param)
     answered(page)
     settled(page)
+    page.locator("#open-how").evaluate("button => button.click()")  # without the focus
+    expect(page.locator("[data-query]").first).to_be_visible()
     return page
 
 
