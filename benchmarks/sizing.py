@@ -128,7 +128,7 @@ def main(
             corpus = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-corpus-")))
             write_records(corpus / "records.jsonl", count)
             figures = measure_build(corpus / "records.jsonl", settings.home, count, most_gb * GIGABYTE)
-            # In a process of its own, so that the memory of the measurement is not counted.
+            # In a separate process, so that the memory of the measurement is not counted.
             command = [sys.executable, "-m", __spec__.name, "--only-search", "--home", str(settings.home)]
             words = [*command, "--questions", str(questions), "--json"]
             done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - own module

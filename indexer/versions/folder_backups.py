@@ -39,7 +39,7 @@ MOST_BYTES = 1_000_000  # of backup.json
 
 @dataclass(frozen=True, slots=True)
 class FolderBackup:
-    """A complete backup; `bytes` are those of its files, `copied` those that no earlier backup had."""
+    """A complete backup; `bytes` counts its files, `copied` the files that no earlier backup had."""
 
     name: str
     taken: str
@@ -58,7 +58,7 @@ def back_up(
 ) -> FolderBackup:
     """Copy the current version of all indexes, and the keys of the server, to a new folder in `folder`.
 
-    Builds may run meanwhile. With `keep`, older backups beyond this number are removed afterwards.
+    Builds may run in parallel. With `keep`, older backups beyond this number are removed afterwards.
 
     Raises:
         InvalidCall: an invalid or used name, or a folder inside SHRAG_HOME.
@@ -167,7 +167,7 @@ def _hold_current(store: FolderStore, held: ExitStack) -> Manifest:
 def _copy_version(
     store: FolderStore, manifest: Manifest, copy: FolderStore, previous: Path | None
 ) -> tuple[int, int]:
-    """Copy a version and verify the copy; return its bytes, and those that were not linked."""
+    """Copy a version and verify the copy; return its bytes, and the bytes that were not linked."""
     source, target = store.version_path(manifest.version), copy.version_path(manifest.version)
     text = manifest.to_text()
     earlier = FolderStore(previous, store.name).version_path(manifest.version) if previous else None

@@ -3,7 +3,7 @@
     python -m server.jobs.process FOLDER LOCK ARGUMENT…
 
 LOCK is the descriptor of the job's lock, which this process and the command hold until both have ended. The
-server may stop and start meanwhile. A file `stop` in the folder interrupts the command.
+server may stop and start in the meantime. A file `stop` in the folder interrupts the command.
 """
 
 import json

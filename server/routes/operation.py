@@ -76,7 +76,7 @@ async def jobs(services: Shared, _: Admin) -> Annotated[Jobs, Shaped(Jobs)]:
 async def start_job(
     call: JobCall, request: Request, services: Shared, _: Admin
 ) -> Annotated[JobRecord, Shaped(JobRecord, name="StartedJob")]:
-    """Start a build, a verification or a backup as a process of its own; one per index at once."""
+    """Start a build, a verification or a backup as a separate process; an index has at most one."""
     by = _name_of(visit_of(request).caller)
     return await asyncio.to_thread(_jobs_of(services).start, call, by)
 
