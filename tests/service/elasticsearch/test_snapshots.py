@@ -346,13 +346,6 @@ def test_the_commands_take_list_and_restore(cluster: Cluster, prefix: str):
     assert answers(cluster, prefix, "papers", "one") == 1
 
 
-@pytest.mark.parametrize("command", [commands.backup, commands.backups])
-def test_embedded_indexes_are_folders_to_copy(command: click.Command, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("SHRAG_ENGINE", "tantivy")
-    with pytest.raises(InvalidCall, match="tantivy"):
-        run(command)
-
-
 def documented_rights() -> dict[str, dict[str, Any]]:
     """Return the keys of docs/how-to/cluster.md, as they stand there."""
     blocks = re.findall(r"```json\n(.*?)```", DOCUMENTATION.read_text("utf-8"), re.DOTALL)
