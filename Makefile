@@ -13,10 +13,6 @@ SERVER_MARKS := needs_services or needs_page or needs_models
 QUICK := not needs_services and not needs_page and not needs_models and not needs_libraries and not shared and not slow
 LOCK_FLAGS ?=
 
-DEMO_NAME := sample
-DEMO_KOREAN := 논에 물을 대고 빼는 방식을 바꾸면 메탄이 얼마나 줄고, 그때 쌀 수확량도 함께 떨어지는가?
-DEMO_ENGLISH := Can feedback from generative AI improve student essays as much as comments from a teacher?
-
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help install install-citing install-elasticsearch install-models install-hub install-parquet install-pdf install-plots install-server install-quick install-dev demo serve quick quick-checks test test-services test-page test-models test-others check format bench bench-server reference lock clean
@@ -48,10 +44,8 @@ install-dev: .venv/.installed-dev  ## the same with what the checks and tests ne
 
 demo serve: export SHRAG_HOME := $(CURDIR)/.demo
 demo: install  ## index the sample papers and ask a question in Korean and one in English
-	$(BIN)/shrag index sample/papers.jsonl --name $(DEMO_NAME) --rebuild
-	$(BIN)/shrag ask '$(DEMO_KOREAN)' --name $(DEMO_NAME)
-	$(BIN)/shrag ask '$(DEMO_ENGLISH)' --name $(DEMO_NAME)
-	@echo && echo 'the same in a browser: make serve'
+	$(BIN)/shrag demo
+	@echo 'in this checkout: make serve'
 
 serve: install-server  ## serve the page and the API on what `make demo` has indexed
 	$(BIN)/shrag serve

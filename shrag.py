@@ -67,6 +67,7 @@ COMMANDS = {
         "retriever.citation_commands:citations",
         "Show the references of papers, and the papers that cite them.",
     ),
+    "demo": ("stack.demonstration:demo", "Index the sample papers, and ask two questions."),
     "doctor": ("stack.commands:doctor", "Check the configuration, and what is reachable."),
     "eval": ("eval.commands:evaluate", "Create, score and compare runs."),
     "experiment": (
@@ -84,6 +85,7 @@ COMMANDS = {
     ),
     "index": ("indexer.commands:index", "Index corpora and publish the result under a name."),
     "indexes": ("indexer.index_commands:indexes", "List, show, delete, roll back and prune indexes."),
+    "init": ("stack.first_settings:init", "Write a first shrag.toml from five answers."),
     "keys": ("server.key_commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
     "rerun": ("retriever.rerun_command:rerun", "Run recorded searches again: differences, new papers."),

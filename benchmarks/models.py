@@ -19,6 +19,7 @@ import click
 import httpx
 
 from base.progress import Progress
+from base.sample import SAMPLE, SAMPLE_PAPERS
 from benchmarks.figures import Figure, machine, report, rounds_option, strict_option
 from benchmarks.recorded_calls import UNLIMITED, Call, RecordingTransport, replaying_transport, tokens_of
 from benchmarks.timing import latencies, measure_in_turn
@@ -33,7 +34,6 @@ from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from retriever.index import SearchIndex, open_index
 
-SAMPLE = Path("sample")
 NAME = "bench-models"
 ALONE, AT_ONCE = "pipeline", "at once"
 OWN_TIME_BAR_MS, THROUGHPUT_BAR = 60.0, 0.9
@@ -183,7 +183,7 @@ def main(
     asked = list(read_topics(SAMPLE / "topics.jsonl").values())[:questions]
     with tempfile.TemporaryDirectory(prefix="shrag-bench-") as home, question_bar() as progress:
         indexer = IndexerSettings(home=Path(home))
-        build_index(IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")]), indexer, progress)
+        build_index(IngestRequest(name=NAME, paths=[str(SAMPLE_PAPERS)]), indexer, progress)
         with open_index(indexer, NAME) as index:
             load = Load(index, asked, settings, rounds, progress)
             figures = [*asyncio.run(measure_overhead(load)), *asyncio.run(measure_throughput(load))]

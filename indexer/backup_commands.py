@@ -1,37 +1,58 @@
-"""Commands for clusters only: `indexes backup`, `indexes backups` and `indexes restore`."""
+"""The commands `indexes backup`, `indexes backups`, and for clusters `indexes restore`."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from base.terminal.output import echo, echo_json, visible
+from base.files.base_directories import in_home
+from base.terminal.output import echo, echo_json, echo_lines, visible
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
 from indexer.versions.store import CAPABILITIES
 
 if TYPE_CHECKING:
     from indexer.versions.cluster.connection import Cluster
+    from indexer.versions.folder_backups import FolderBackup
 
 location_option = click.option(
     "--location",
     default="",
     metavar="FOLDER",
-    help="Below the servers' path.repo. Default: the last location, initially the prefix.",
+    help="Folder of the backups. Default: SHRAG_BACKUPS. In a cluster it is below the servers' path.repo; "
+    "default: the last location, initially the prefix.",
 )
 
 
 @click.command()
 @click.argument("snapshot", default="", metavar="[SNAPSHOT]")
 @location_option
+@click.option(
+    "--keep",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Remove all but the newest N backups afterwards; not in a cluster.",
+)
 @json_option
-def backup(snapshot: str, location: str, as_json: bool) -> None:
-    """Create a snapshot of all indexes, named SNAPSHOT or after the date and time."""
+def backup(snapshot: str, location: str, keep: int | None, as_json: bool) -> None:
+    """Back up all indexes, to a snapshot named SNAPSHOT or after the date and time.
+
+    Builds and the server may run in parallel. Embedded indexes and the keys of the server are copied to a
+    folder that can be used as SHRAG_HOME; files that the previous backup also has are links to it.
+    """
     from base.terminal.progress_bar import progress_bar
+
+    settings = IndexerSettings()
+    if not CAPABILITIES[settings.engine].snapshots:
+        _back_up_folders(settings, snapshot, location, keep or 0, as_json=as_json)
+        return
+    if keep:
+        raise InvalidCall("--keep is for embedded indexes: delete old snapshots in the cluster")
     from indexer.versions.cluster.snapshots import backup as take
 
     with _cluster() as cluster, progress_bar() as progress:
@@ -43,11 +64,49 @@ def backup(snapshot: str, location: str, as_json: bool) -> None:
     echo(f"snapshot {taken.name!r}: {size}, {taken.seconds:.1f} s")
 
 
+def _back_up_folders(
+    settings: IndexerSettings, name: str, location: str, keep: int, *, as_json: bool
+) -> None:
+    from base.terminal.progress_bar import progress_bar
+    from indexer.versions.folder_backups import back_up
+
+    folder = _folder_of_backups(settings, location)
+    with progress_bar() as progress:
+        made = back_up(settings, folder, name, keep=keep, progress=progress)
+    if as_json:
+        echo_json(asdict(made))
+        return
+    echo(f"backup {str(folder / made.name)!r}: {_described(made)}, {made.copied / 1e6:,.1f} MB of them new")
+
+
+def _folder_of_backups(settings: IndexerSettings, location: str) -> Path:
+    folder = in_home(Path(location)) if location else settings.backups
+    if folder is None:
+        raise InvalidCall("no folder of backups is given", remedy=("--location FOLDER", "SHRAG_BACKUPS"))
+    return folder
+
+
+def _described(backup: "FolderBackup") -> str:
+    return f"{_indices(backup.indexes)}, {backup.bytes / 1e6:,.1f} MB"
+
+
 @click.command()
 @location_option
 @json_option
 def backups(location: str, as_json: bool) -> None:
-    """List the snapshots, oldest first."""
+    """List the backups, oldest first."""
+    settings = IndexerSettings()
+    if not CAPABILITIES[settings.engine].snapshots:
+        from indexer.versions.folder_backups import list_backups
+
+        made = list_backups(_folder_of_backups(settings, location))
+        if as_json:
+            echo_json({"backups": [asdict(each) for each in made]})
+            return
+        echo_lines(f"{each.name}  {each.taken}  {_described(each)}" for each in made)
+        if not made:
+            echo("no backups yet; make one with: shrag indexes backup")
+        return
     from indexer.versions.cluster.snapshots import list_snapshots
 
     with _cluster() as cluster:
@@ -68,7 +127,7 @@ def backups(location: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Delete the current indexes without asking.")
 @json_option
 def restore(snapshot: str, location: str, yes: bool, as_json: bool) -> None:
-    """Restore all indexes from SNAPSHOT; the current indexes are deleted."""
+    """Restore all indexes of a cluster from SNAPSHOT; the current indexes are deleted."""
     from base.terminal.progress_bar import progress_bar
     from indexer.versions.cluster import snapshots
 
@@ -99,8 +158,8 @@ def _cluster() -> Iterator["Cluster"]:
     settings = IndexerSettings()
     if not CAPABILITIES[settings.engine].snapshots:
         raise InvalidCall(
-            f"the indexes of the engine {settings.engine} are folders: copy {settings.home} while nothing "
-            "is being indexed, and restore the copy; this command is for SHRAG_ENGINE=elasticsearch"
+            f"the indexes of the engine {settings.engine} are folders: stop the server, and copy the backup "
+            f"to {settings.home} (docs/how-to/deploying.md); this command is for SHRAG_ENGINE=elasticsearch"
         )
     from indexer.versions.cluster.connection import Cluster
 

@@ -35,6 +35,7 @@ from indexer.options import (
 from indexer.settings import IndexerSettings, named_paths
 
 if TYPE_CHECKING:
+    from base.progress import Progress
     from indexer.files.schema import StoredPassage
     from indexer.versions.manifest import Manifest
     from indexer.versions.store import IndexStore
@@ -193,21 +194,50 @@ def rollback(name: str, version: int | None, as_json: bool) -> None:
 
 @indexes.command()
 @optional_name_argument
+@click.option("--all", "every", is_flag=True, help="Verify all indexes.")
 @json_option
-def verify(name: str | None, as_json: bool) -> None:
+def verify(name: str | None, every: bool, as_json: bool) -> None:
     """Verify every byte of each version of NAME by checksums; exit 1 if one is damaged.
 
     NAME is optional if there is only one index. In a cluster, whose servers check their own files, passages
     are counted, and glossary and citations are verified.
     """
-    from contextlib import ExitStack, suppress
-
     from base.terminal.progress_bar import progress_bar
-    from indexer.versions.store.engines import open_store
+    from indexer.versions.store.engines import index_names
 
     settings = IndexerSettings()
-    name, lost = chosen_index(name, settings), None
-    with open_store(settings, name) as store, progress_bar() as progress:
+    if every and name:
+        raise click.UsageError("NAME and --all exclude each other")
+    names = index_names(settings) if every else [chosen_index(name, settings)]
+    records, damaged = [], []
+    for each in names:
+        with progress_bar() as progress:
+            found, lost = _verified(settings, each, progress)
+        versions = [{"version": version, "differs": lines} for version, lines in found.items()]
+        records.append({"name": each, "versions": versions, "pointer": lost.what if lost else None})
+        for version, lines in {} if as_json else found.items():
+            echo(f"index {each!r}, version {version}: {'damaged' if lines else 'intact'}")
+            echo_lines(f"  {line}" for line in lines)
+        if lost or any(found.values()):
+            damaged.append(lost or _damage_of(each, found))
+    if as_json:
+        echo_json({"indexes": records} if every else records[0])
+    for error in damaged[:-1]:
+        echo(f"{type(error).__name__}: {describe_error(error)}", err=True)
+    if damaged:
+        raise damaged[-1]
+
+
+def _verified(
+    settings: IndexerSettings, name: str, progress: "Progress"
+) -> tuple[dict[int, list[str]], IndexDamaged | None]:
+    """Return the differences of each version of an index, and the error of its pointer."""
+    from contextlib import ExitStack, suppress
+
+    from indexer.versions.store.engines import open_store
+
+    lost = None
+    with open_store(settings, name) as store:
         try:
             store.require_current()
         except IndexDamaged as error:  # the versions can still be verified
@@ -219,24 +249,17 @@ def verify(name: str | None, as_json: bool) -> None:
                     held.enter_context(store.holding(version))
                 compared[version] = store.verify_files(version, progress)
         there = store.versions()  # others were pruned in the meantime
-        found = {version: lines for version, lines in compared.items() if version in there}
+    return {version: lines for version, lines in compared.items() if version in there}, lost
+
+
+def _damage_of(name: str, found: dict[int, list[str]]) -> IndexDamaged:
     damaged = [version for version, lines in found.items() if lines]
-    if as_json:
-        versions = [{"version": version, "differs": lines} for version, lines in found.items()]
-        echo_json({"name": name, "versions": versions, "pointer": lost.what if lost else None})
-    for version, lines in {} if as_json else found.items():
-        echo(f"index {name!r}, version {version}: {'damaged' if lines else 'intact'}")
-        for line in lines:
-            echo(f"  {line}")
-    if lost:
-        raise lost
-    if damaged:
-        raise IndexDamaged(
-            f"index {name!r}: {counted(len(damaged), 'version')} of {len(found)} damaged "
-            f"({', '.join(map(str, damaged))})",
-            remedy=(Remedy.POINT_TO, Remedy.REBUILD),
-            index=name,
-        )
+    return IndexDamaged(
+        f"index {name!r}: {counted(len(damaged), 'version')} of {len(found)} damaged "
+        f"({', '.join(map(str, damaged))})",
+        remedy=(Remedy.POINT_TO, Remedy.REBUILD),
+        index=name,
+    )
 
 
 @indexes.command()

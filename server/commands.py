@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import click
 
 from base.errors import LibraryMissing
+from base.extras import extra_remedy
 from base.terminal.output import echo
 from indexer.options import INTERRUPTED, name_option
 
@@ -17,7 +18,7 @@ def _installed() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise LibraryMissing(
-            f"the server is not installed ({error.name} is missing)", remedy="install it: make install-server"
+            f"the server is not installed ({error.name} is missing)", remedy=extra_remedy("server")
         ) from error
 
 

@@ -21,10 +21,13 @@ ServerError
 ├── Stopping          the server is being stopped
 ├── Starting          indexes or sources are still being opened
 ├── NothingOpens      there are indexes, and none of them can be opened
-├── UnknownSearch     no search for papers with that id is kept for the caller
+├── UnknownSearch     no search for papers with that id is kept for the caller, or no feed with that address
 ├── SearchRunning     a kept search that another call is continuing
 ├── JudgementNotKept  the file of readers' judgements is full, busy or cannot be written
-├── SearchUnusable    a kept search that cannot be read or removed
+├── SearchUnusable    a kept search, or a feed, that cannot be read, saved or removed
+├── UnknownJob        no job with that id
+├── JobRunning        a job of the index, or as many jobs as allowed, are running
+├── JobUnusable       a job that cannot be written, started or stopped
 ├── UnknownKey        no key with that id
 └── KeysUnreadable    the store of keys cannot be read or written
     └── KeysEmpty     its file has no content, so no key is valid
@@ -145,7 +148,7 @@ class TooSlow(ServerError):
 
 
 class UnknownSearch(ServerError):
-    """No search for papers with that id is kept for the caller."""
+    """No search for papers with that id is kept for the caller, or no feed has that id or address."""
 
 
 class SearchRunning(ServerError):
@@ -153,11 +156,23 @@ class SearchRunning(ServerError):
 
 
 class SearchUnusable(ServerError):
-    """A kept search that cannot be read or removed."""
+    """A kept search, or a feed, that cannot be read, saved or removed."""
 
 
 class JudgementNotKept(ServerError):
     """The file of readers' judgements is full, busy or cannot be written."""
+
+
+class UnknownJob(ServerError):
+    """No job has that id."""
+
+
+class JobRunning(ServerError):
+    """A job of the index is running, or as many jobs as allowed."""
+
+
+class JobUnusable(ServerError):
+    """A job that cannot be written, started or stopped."""
 
 
 class NotProtected(RemediableError, ServerError):

@@ -33,7 +33,11 @@ def keys() -> None:
     show_default=True,
     help="A librarian also exports without a rate limit and sees statistics; an operator may do everything.",
 )
-@click.option("--scope", type=click.Choice(("read", "admin")), hidden=True, help="The role's former name.")
+@click.option(
+    "--scope",
+    type=click.Choice(("read", "admin")),
+    help="Former name of --role: read is reader, admin is operator.",
+)
 @click.option("--index", "indexes", multiple=True, metavar="NAME", help="Allow this index only; repeatable.")
 @click.option(
     "--source",

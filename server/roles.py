@@ -3,7 +3,7 @@
 | role | rights, on the allowed indexes and sources |
 |---|---|
 | reader | search, ask, find papers, export |
-| librarian | also exports without a rate limit, and the statistics of searches |
+| librarian | also exports without a rate limit, statistics of searches; with all indexes, judgements |
 | operator | everything, also `/operator` and `/metrics`; always on all indexes |
 """
 

@@ -18,7 +18,8 @@ def describe(error: ValueError) -> str | None:
     if isinstance(error, SettingsError):  # a group that is not JSON; the message names the field
         name = str(error).partition('field "')[2].partition('"')[0]
         instead = ", ".join(_variables_below((name,))[:2])
-        return f"SHRAG_{name.upper()} must be JSON" + (f"; or set {instead} … instead" if instead else "")
+        place = next((at for at in all_settings() if at[-1] == name and not instead), (name,))
+        return f"{variable_at(place)} must be JSON" + (f"; or set {instead} … instead" if instead else "")
     if isinstance(error, ValidationError):
         # The error names its model; models other than settings are ignored.
         for settings in settings_classes():

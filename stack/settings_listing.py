@@ -1,6 +1,6 @@
 """Every setting with its value and source, and a shrag.toml of the defaults."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from base.files.toml_text import toml_value
-from base.settings.fields import Setting, prefix_of, settings_of
+from base.settings.fields import Place, Setting, prefix_of, settings_of
 from base.settings.file import SettingsFile
 from base.settings.sources import all_settings, settings_classes, source_of, variables_source
 from base.terminal.columns import wrap
@@ -16,6 +16,10 @@ from base.terminal.columns import wrap
 HEADER = """\
 # Settings of SHRAG. The defaults are commented out; to change one, remove the # before its name.
 # Variables override this file: SHRAG_HOME overrides home, SHRAG_LLM__MODEL overrides model of [llm].
+"""
+CHOSEN_HEADER = """\
+# Settings of SHRAG. All settings with their defaults: shrag settings --toml
+# Variables override this file, and are the place of keys: SHRAG_LLM__API_KEY, SHRAG_ELASTICSEARCH__PASSWORD.
 """
 COMMENT_WIDTH = 98
 HIDDEN = "(hidden)"
@@ -87,14 +91,27 @@ def listing_rows(settings: Iterable[SettingInForce]) -> list[tuple[str, ...]]:
 def default_file() -> Iterator[str]:
     """Yield the lines of a shrag.toml with all settings commented out."""
     yield from HEADER.splitlines()
+    yield from _lines_of(all_settings(), {})
+
+
+def file_of(values: Mapping[Place, Any]) -> Iterator[str]:
+    """Yield the lines of a shrag.toml with these settings; those whose value is None are commented out."""
+    yield from CHOSEN_HEADER.splitlines()
+    yield from _lines_of({place: all_settings()[place] for place in values}, values)
+
+
+def _lines_of(settings: Mapping[Place, Setting], values: Mapping[Place, Any]) -> Iterator[str]:
     # Settings outside of tables come before all tables.
-    settings = sorted(all_settings().values(), key=lambda setting: len(setting.place) > 1)
-    for table, inside in groupby(settings, key=lambda setting: setting.place[:-1]):
+    ordered = sorted(settings.values(), key=lambda setting: len(setting.place) > 1)
+    for table, inside in groupby(ordered, key=lambda setting: setting.place[:-1]):
         yield ""
         if table:
             yield f"[{'.'.join(table)}]"
         for setting in inside:
             yield from (f"# {line}" for line in wrap(setting.field.description or "", COMMENT_WIDTH))
+            if (value := values.get(setting.place)) is not None:
+                yield f"{setting.place[-1]} = {toml_value(value)}"
+                continue
             default = setting.field.get_default(call_default_factory=True)
             if isinstance(default, SecretStr):
                 default = default.get_secret_value()

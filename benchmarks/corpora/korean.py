@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
+from base.sample import SAMPLE_PAPERS
 from benchmarks.plan import Passage
 
 CORPUS = "tydi-goldp/miracl-corpus-v1.0-ko"
-SAMPLE = Path("sample/papers.jsonl")
 ENOUGH = 1_500
 
 
@@ -22,7 +22,7 @@ def korean_passages(data: Path) -> list[Passage]:
             passages += [Passage(record["docid"], record["title"], record["text"]) for record in records]
     if passages:
         return passages
-    sample = map(json.loads, SAMPLE.read_text(encoding="utf-8").splitlines())
+    sample = map(json.loads, SAMPLE_PAPERS.read_text(encoding="utf-8").splitlines())
     papers = [record for record in sample if record["lang"] == "ko" and record.get("abstract")]
     return [
         Passage(f"{paper['id']}#{copy}", paper["title"], paper["abstract"])

@@ -15,7 +15,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-SAMPLE = Path(__file__).parents[2] / "sample" / "papers.jsonl"
+from base.sample import SAMPLE_PAPERS
+
 NANUM = Path("/usr/share/fonts/truetype/nanum/NanumGothic.ttf")
 KOREAN_FONT = "HYSMyeongJo-Medium"  # available in every PDF reader
 WIDTH, HEIGHT, MARGIN, GUTTER = 595.0, 842.0, 62.0, 20.0
@@ -178,7 +179,7 @@ class _Setter:
 
 def generated_pdfs(count: int, seed: int = 7) -> Iterator[Typeset]:
     """Yield `count` papers with alternating languages, columns and reference styles."""
-    records = [json.loads(line) for line in SAMPLE.read_text(encoding="utf-8").splitlines()]
+    records = [json.loads(line) for line in SAMPLE_PAPERS.read_text(encoding="utf-8").splitlines()]
     for number in range(count):
         language = ("en", "ko")[number % 2]
         columns = 1 + number // 2 % 2

@@ -27,6 +27,7 @@ from urllib.parse import quote
 import click
 
 from base.progress import Progress
+from base.sample import SAMPLE_PAPERS
 from base.terminal.output import echo
 from benchmarks.corpora.generated import WARM_UP_STREAM
 from benchmarks.corpora.generated import questions as generated_questions
@@ -34,7 +35,7 @@ from benchmarks.corpora.index import ensure_index
 from benchmarks.figures import Figure, machine, report, strict_option
 from benchmarks.server.busy import measure_busy_client
 from benchmarks.server.clients import OK, REFUSED, send
-from benchmarks.server.served import ROOT, UNLIMITED, Served, serving
+from benchmarks.server.served import UNLIMITED, Served, serving
 from benchmarks.server.slow_model import slow_model
 from benchmarks.timing import latencies, percentile
 from eval.progress import question_bar
@@ -80,8 +81,8 @@ class Plan:
     def sample(self) -> list[str]:
         """Build the index of the sample; return its questions."""
         settings = IndexerSettings(home=self.home, workers=1)
-        build_index(IngestRequest(SAMPLE, [str(ROOT / "sample" / "papers.jsonl")], rebuild=True), settings)
-        return list(read_topics(ROOT / "sample" / "topics.jsonl").values())
+        build_index(IngestRequest(SAMPLE, [str(SAMPLE_PAPERS)], rebuild=True), settings)
+        return list(read_topics(SAMPLE_PAPERS.with_name("topics.jsonl")).values())
 
 
 def post(connection: HTTPConnection, path: str, **call: Any) -> bytes:

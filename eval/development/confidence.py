@@ -21,6 +21,7 @@ import click
 import numpy as np
 
 from base.logistic import likelihood
+from base.sample import SAMPLE
 from base.terminal.output import echo_json, echo_lines
 from eval.development.asked_twice import answerability_of, ask_all
 from eval.development.logistic import fit
@@ -30,7 +31,7 @@ from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
 from eval.experiments.plain import CORPORA, FOLDER
 from eval.experiments.rows import Row, table_of
-from eval.experiments.sample import SAMPLE, read_lines
+from eval.experiments.sample import read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from indexer.ingest import Progress

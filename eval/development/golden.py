@@ -29,6 +29,7 @@ import click
 from base.errors import ResourceError
 from base.files.output_files import write_output
 from base.progress import Progress
+from base.sample import SAMPLE
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
 from eval.development.asked_twice import ask_all, report
@@ -43,7 +44,6 @@ from eval.experiments.plain import Half, ask_half, plain_rows
 from eval.experiments.rows import Row
 from eval.experiments.sample import (
     CLOSE,
-    SAMPLE,
     SAMPLE_COLLECTION,
     ask_questions,
     check_claims,

@@ -23,6 +23,7 @@ import click
 
 from base.logistic import likelihood
 from base.progress import Progress
+from base.sample import SAMPLE
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.development.logistic import fit
 from eval.experiments.bench import Bench
@@ -30,7 +31,6 @@ from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, ques
 from eval.experiments.held_out import HELD_OUT
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
-from eval.experiments.sample import SAMPLE
 from eval.progress import question_bar
 from generator.finding.request import FindRequest
 from indexer.options import json_option

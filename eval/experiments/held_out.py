@@ -14,12 +14,13 @@ from typing import Any
 
 import click
 
+from base.sample import SAMPLE
 from eval.experiments.bench import METHODS, Bench
 from eval.experiments.collections import Collection
 from eval.experiments.measures import BOTH, CUTOFF
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import SAMPLE, read_lines
+from eval.experiments.sample import read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from eval.runs import Run

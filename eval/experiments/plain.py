@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeAlias
 
 import click
 
+from base.sample import SAMPLE
 from base.terminal.output import echo, echo_lines
 from eval.accepted import read_accepted
 from eval.experiments.bench import Bench
@@ -29,14 +30,7 @@ from eval.experiments.held_out import HELD_OUT
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, echo_rows, table_of
-from eval.experiments.sample import (
-    SAMPLE,
-    SAMPLE_COLLECTION,
-    Question,
-    ask_questions,
-    finding_figures,
-    read_lines,
-)
+from eval.experiments.sample import SAMPLE_COLLECTION, Question, ask_questions, finding_figures, read_lines
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option

@@ -23,6 +23,7 @@ from typing import Any
 
 import click
 
+from base.sample import SAMPLE, SAMPLE_PAPERS
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.accepted import read_accepted
 from eval.experiments.collections import Collection
@@ -39,14 +40,13 @@ from retriever.search import SearchRequest, search
 from retriever.searching.answerability import THRESHOLD
 from retriever.settings import RetrieverSettings
 
-SAMPLE = Path(__file__).parents[2] / "sample"
 # Sets of further claims by the first letter of their ids, in the order in which they were written.
 FURTHER = {"first": "F", "second": "G", "third": "H"}
 NAME = "sample"
 SAMPLE_COLLECTION = Collection(
     name="sample",
     prefix="",
-    corpus=str(SAMPLE / "papers.jsonl"),
+    corpus=str(SAMPLE_PAPERS),
     splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
 )
 # Kinds of errors in claims close to the truth; a near miss has no error.
@@ -239,7 +239,7 @@ def main(home: Path | None, part: str | None, as_json: bool, listing: bool) -> N
     """Evaluate search, answers and citation checks on the sample."""
     with tempfile.TemporaryDirectory() as temporary:
         settings = IndexerSettings(home=home or Path(temporary))
-        request = IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")], rebuild=True)
+        request = IngestRequest(name=NAME, paths=[str(SAMPLE_PAPERS)], rebuild=True)
         build_index(request, settings)
         with open_index(settings, NAME) as index:
             qrels = read_qrels(SAMPLE / "qrels.txt")

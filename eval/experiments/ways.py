@@ -17,10 +17,11 @@ from typing import Any
 
 import click
 
+from base.sample import SAMPLE
 from eval.accepted import read_accepted
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import ANSWERS, NAME, SAMPLE, read_lines
+from eval.experiments.sample import ANSWERS, NAME, read_lines
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from generator.pipeline import AskResult, Settings, answer_question

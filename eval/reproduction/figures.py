@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from base.errors import LibraryMissing
+from base.extras import extra_remedy
 from base.versions import installed_version
 from eval.reproduction.experiment import BarPanel, Figure, Panel
 
@@ -20,7 +21,7 @@ def check_plots() -> None:
     if find_spec("matplotlib") is None:
         raise LibraryMissing(
             "drawing figures requires the library matplotlib, which is not installed",
-            remedy="install it with `make install-plots` (pip: the extra `plots`)",
+            remedy=extra_remedy("plots"),
         )
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import click
 
+from base.sample import SAMPLE
 from base.terminal.output import echo
 from eval.experiments.collections import COLLECTIONS, supporting
 from eval.experiments.options import DATA
@@ -30,7 +31,7 @@ from indexer.settings import IndexerSettings
 from retriever.index import open_index
 
 ROOT = Path(__file__).parents[2]
-SAMPLE, RESULTS = ROOT / "sample", ROOT / "docs" / "experiments.json"
+RESULTS = ROOT / "docs" / "experiments.json"
 TOLERANCE = 1e-9
 
 # Experiments on the shared evaluation data, besides the sample, by collection.

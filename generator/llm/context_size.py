@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeGuard
 
+from base.extras import extra_remedy
 from generator.errors import ModelFailed, TokenizerUnusable
 from generator.llm.endpoint import Endpoint
 from generator.llm.json_answers import Message, template_kwargs
@@ -61,7 +62,7 @@ def load_tokenizer(path: Path) -> "Tokenizer":
         from tokenizers import Tokenizer
     except ImportError:
         raise TokenizerUnusable(
-            "SHRAG_LLM__TOKENIZER needs the library tokenizers: make install-models installs it."
+            f"SHRAG_LLM__TOKENIZER needs the library tokenizers: {extra_remedy('models')}."
         ) from None
     file = path / "tokenizer.json" if path.is_dir() else path
     if not file.is_file():

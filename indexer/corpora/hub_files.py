@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from base.errors import LibraryMissing, UnknownPath
+from base.extras import extra_remedy
 
 
 def downloaded(repository: str, patterns: Sequence[str], *, remedy: str) -> Path:
@@ -26,7 +27,7 @@ def downloaded(repository: str, patterns: Sequence[str], *, remedy: str) -> Path
     except ImportError:
         raise LibraryMissing(
             f"downloading {repository} needs the library `huggingface_hub`",
-            remedy="install it with `make install-hub` (pip: the extra `hub`)",
+            remedy=extra_remedy("hub"),
         ) from None
     try:
         folder = Path(snapshot_download(repository, repo_type="dataset", allow_patterns=list(patterns)))

@@ -13,6 +13,7 @@ from typing import Any
 
 from base.documents.blocks import Run
 from base.errors import LibraryMissing
+from base.extras import extra_remedy
 
 # Marks around italic type while the processor joins texts; no text contains them.
 BEGIN, END = "\ue000", "\ue001"
@@ -26,7 +27,7 @@ def check_citeproc() -> None:
     if find_spec("citeproc") is None:
         raise LibraryMissing(
             "citation styles require the library citeproc-py, which is not installed",
-            remedy="install it with `make install-citing` (pip: the extra `citing`)",
+            remedy=extra_remedy("citing"),
         )
 
 

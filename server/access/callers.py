@@ -119,6 +119,7 @@ class Visit:
     event: str = ""  # of the audit log: sign-in, sign-out
     reason: str = ""  # of a failed sign-in
     charged: str = ""  # the work whose rate was counted at the entrance
+    is_unmetered: bool = False  # no rate applies
     counted_today: bool = False  # counted for the key's day before the work started
     open_call: ExitStack = field(default_factory=ExitStack)  # closed at the end of the response
     ends_at: float = math.inf  # deadline, on the event loop's clock

@@ -5,9 +5,13 @@
 | ID.json | owner, call, hash of the key, times of the papers |
 | ID.lock | locked while the file changes |
 
-The address of a feed contains its key, ID_SECRET with 256 random bits; the file contains only a hash of it. A
-feed belongs to a key of the server, or to the operator at this machine while no key exists. It ends with the
-key of its owner.
+The address of a feed contains its key, ID_SECRET with 256 random bits; the file contains only a hash of it.
+
+| owner | end of the feed |
+|---|---|
+| a key of the server | with the key |
+| a person who signed in | some days after listing the feeds: groups are known only while signed in |
+| the operator at this machine, while access is not limited | with the first key, or with sign-in |
 """
 
 import os
@@ -16,6 +20,7 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from hmac import compare_digest
 from pathlib import Path
@@ -40,7 +45,9 @@ KEY = re.compile(r"([0-9a-f]{32})_[A-Za-z0-9_-]{43}")
 ID = re.compile(r"[0-9a-f]{32}")
 MOST_BYTES = 16_000_000  # of a file: about 300,000 papers
 UNKNOWN = "no feed has that address; it may have been deleted"
-OWNED = "a feed belongs to a key; without one, only the operator at this machine can create a feed"
+OWNED = (
+    "a feed belongs to a key or a person; without one, only the operator at this machine can create a feed"
+)
 
 log = get_logger("server")
 
@@ -52,11 +59,15 @@ class Feed:
     id: str
     digest: str  # SHA-256 of the key, in hexadecimal digits
     owner: str  # as `folder_of`
-    key_id: str  # of the owner; "" for the operator
+    key_id: str  # of the owner; "" for a person and the operator
     call: dict[str, Any]  # fields of the search
     created: str
     found: FirstFound
     version: str = ""  # of the index that was searched last
+    person: str = ""  # pseudonym of the owner
+    indexes: tuple[str, ...] = ()  # rights of a person, as of a caller
+    sources: tuple[str, ...] = ()
+    confirmed: str = ""  # when these rights were known last
     format: Literal[1] = 1
 
 
@@ -65,7 +76,8 @@ def make_feed(caller: Caller, call: dict[str, Any], index: str) -> tuple[str, Fe
     feed_id, created = uuid4().hex, now()
     key = f"{feed_id}_{secrets.token_urlsafe(SECRET_BYTES)}"
     found = FirstFound(searched=created, index=index, reported=created, papers={})
-    return key, Feed(feed_id, digest_of(key).hex(), folder_of(caller), caller.key_id, call, created, found)
+    feed = Feed(feed_id, digest_of(key).hex(), folder_of(caller), caller.key_id, call, created, found)
+    return key, _confirmed(feed, caller)
 
 
 class Feeds:
@@ -79,7 +91,7 @@ class Feeds:
         """Save a new feed.
 
         Raises:
-            Forbidden: the caller has no key and is not the operator.
+            Forbidden: the caller has no key, has not signed in, and is not the operator.
             InvalidCall: the caller, or the server, has as many feeds as allowed.
             SearchUnusable: it cannot be saved.
         """
@@ -99,6 +111,24 @@ class Feeds:
         """Return a caller's feeds, newest first; damaged ones are left out."""
         own = [each for each in self._all() if each.owner == folder_of(caller)] if _may_own(caller) else []
         return sorted(own, key=lambda feed: (feed.created, feed.id), reverse=True)
+
+    def confirm(self, person: Caller) -> None:
+        """Let the feeds of a person who is signed in continue, with the person's current rights.
+
+        Raises:
+            SearchUnusable: a feed cannot be saved.
+        """
+        for feed in self.of_caller(person):
+            with suppress(UnknownSearch):  # deleted in the meantime
+                self.update(feed.id, lambda saved: _confirmed(saved, person))
+
+    def person_of(self, feed: Feed, address: str) -> Caller | None:
+        """Return the owner of a person's feed as a caller; None if the feed has ended."""
+        confirmed = datetime.fromisoformat(feed.confirmed or feed.created).replace(tzinfo=UTC)
+        ends = confirmed + timedelta(days=self._limits.kept_searches_days)
+        if ends <= datetime.now(UTC):
+            return None
+        return Caller(address, "reader", person=feed.person, indexes=feed.indexes, sources=feed.sources)
 
     def opened_by(self, key: str) -> Feed:
         """Return the feed of a key; the hash of the whole key is compared in constant time.
@@ -169,6 +199,7 @@ class Feeds:
         try:
             feed = _adapter().validate_json(read_regular(path, MOST_BYTES))
             bytes.fromhex(feed.digest)
+            datetime.fromisoformat(feed.confirmed or feed.created)
         except FileNotFoundError:
             raise UnknownSearch(UNKNOWN) from None
         except (OSError, ValidationError, ValueError) as error:
@@ -181,7 +212,16 @@ class Feeds:
 
 
 def _may_own(caller: Caller) -> bool:
-    return bool(caller.key_id or caller.is_local)
+    return caller.is_known or caller.is_local
+
+
+def _confirmed(feed: Feed, caller: Caller) -> Feed:
+    """Return a feed with the rights of its owner, if it is a person."""
+    if not caller.person:
+        return feed
+    return replace(
+        feed, person=caller.person, indexes=caller.indexes, sources=caller.sources, confirmed=now()
+    )
 
 
 @cache

@@ -175,7 +175,7 @@ class Gate:
             TooOften, QuotaUsed: the limit is reached.
         """
         visit.charged = work
-        if visit.caller.has_no_limits:
+        if visit.caller.has_no_limits or visit.is_unmetered:
             return
         self._charge_rate(visit, work)
         if visit.caller.key_id and work in COUNTED_BY_DAY:

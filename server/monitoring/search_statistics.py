@@ -16,7 +16,7 @@ import re
 import secrets
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -148,34 +148,47 @@ class SearchStatistics:
             database.execute(ADD_QUESTION, (day, index, question))
 
 
-def read_statistics(home: Path, days: int) -> dict[str, Any]:
+def read_statistics(home: Path, days: int, may_see: Callable[[str], bool] = lambda _: True) -> dict[str, Any]:
     """Return the counts of the last days by day, by index and by words, and the questions without results.
+
+    Only indexes for which `may_see` is true are counted.
 
     Raises:
         sqlite3.Error, OSError: the file cannot be read.
     """
     since = (datetime.now(UTC).date() - timedelta(days=days - 1)).isoformat()
-    found: dict[str, Any] = {"since": since, "days": [], "indexes": [], "words": [], "without_results": []}
-    if not os.path.lexists(home / FILE):
-        return found
-    with _opened(home / FILE) as database:
-        for name, column in (("days", "day"), ("indexes", "source"), ("words", "words")):
-            rows = database.execute(
-                f"SELECT {column}, sum(number) FROM searches WHERE day >= ? GROUP BY 1 ORDER BY 1",  # noqa: S608
-                (since,),
-            )
-            found[name] = [{NAMES[name]: value, "searches": number} for value, number in rows]
-        rows = database.execute(
-            "SELECT question, source, day, number FROM unanswered WHERE day >= ? ORDER BY day DESC, question",
-            (since,),
-        )
-        found["without_results"] = [
-            dict(zip(("question", "index", "day", "searches"), row, strict=True)) for row in rows
-        ]
-    return found
+    searches: list[tuple[str, str, int, int]] = []
+    questions: list[tuple[str, str, str, int]] = []
+    if os.path.lexists(home / FILE):
+        with _opened(home / FILE) as database:
+            searches = database.execute("SELECT * FROM searches WHERE day >= ?", (since,)).fetchall()
+            questions = database.execute(
+                "SELECT * FROM unanswered WHERE day >= ? ORDER BY day DESC, question", (since,)
+            ).fetchall()
+    counts: dict[str, Counter[str | int]] = {"day": Counter(), "index": Counter(), "words": Counter()}
+    for day, index, words, number in searches:
+        if may_see(index):
+            for name, value in (("day", day), ("index", index), ("words", words)):
+                counts[name][value] += number
+    days_, indexes, lengths = (
+        [{name: value, "searches": counted[value]} for value in sorted(counted, key=_order)]
+        for name, counted in counts.items()
+    )
+    return {
+        "since": since,
+        "days": days_,
+        "indexes": indexes,
+        "words": lengths,
+        "without_results": [
+            {"question": question, "index": index, "day": day, "searches": number}
+            for day, index, question, number in questions
+            if may_see(index)
+        ],
+    }
 
 
-NAMES = {"days": "day", "indexes": "index", "words": "words"}
+def _order(value: str | int) -> tuple[int, str]:
+    return (value, "") if isinstance(value, int) else (0, value)
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-// The operator's view: indexes, running builds, health, times, keys.
+// The operator's view: indexes, running builds, health, times, keys; the actions are in operation.js.
 
 import { askForKey, openAccess, wantsKey } from "./access.js";
 import { call } from "./api.js";
 import { byId, fill, h } from "./dom.js";
 import { has, learn, moment, number, t } from "./i18n.js";
+import { openOperation } from "./operation.js";
 import { openPreferences } from "./preferences.js";
 import { describe, say, sayProblem } from "./status.js";
 
@@ -67,6 +68,7 @@ const COUNTED = ["server", "work", "times", "searches_days", "searches_indexes",
 const NO_NEWS = ["last_used", "today"]; // of a key
 const told = (value) => JSON.stringify(value, (name, each) => (NO_NEWS.includes(name) ? undefined : each));
 let before;
+let showOperation;
 
 async function show() {
   const place = byId("operator");
@@ -83,6 +85,9 @@ async function show() {
     if (!before) say(t("status_shown"));
     else if (news.length) say(t("status_changed", { names: news.map(label).join(", ") }));
     before = status;
+    if (!status.keys) return; // a librarian
+    showOperation ??= openOperation(byId("operation"), show);
+    await showOperation(status);
   } catch (error) {
     if (wantsKey(error)) askForKey(show);
     fill(place, describe(error, show));

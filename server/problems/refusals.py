@@ -1,6 +1,7 @@
 """Responses to calls that are not admitted: problem details, OpenAI's format, or HTML."""
 
 from html import escape
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
@@ -18,10 +19,11 @@ ASKED_AGAIN = '<!doctype html><html><head><meta http-equiv="refresh" content="0"
 SIGN_IN = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>SHRAG</title></head><body>
-<p lang="en">{detail}. <a href="/">Enter it on the first page</a>, then come back.</p>
+{sign_in}<p lang="en">{detail}. <a href="/">Enter it on the first page</a>, then come back.</p>
 <p lang="ko">이 화면을 보려면 키가 필요합니다. <a href="/">첫 화면에서 키를 입력</a>한 뒤 다시 여십시오.</p>
 </body></html>
 """
+AT_PROVIDER = '<p><a lang="en" href="{address}">Sign in</a> · <a lang="ko" href="{address}">로그인</a></p>\n'
 UNAUTHORIZED = 401
 
 
@@ -56,4 +58,10 @@ def _for_people(error: Exception, scope: Scope, headers: dict[str, str]) -> Resp
         return HTMLResponse(ASKED_AGAIN)
     text = str(error)
     detail = escape(text[:1].upper() + text[1:])
-    return HTMLResponse(SIGN_IN.format(detail=detail), UNAUTHORIZED, headers)
+    sign_in = scope["state"]["services"].sign_in
+    offered = ""
+    if sign_in is not None and sign_in.has_provider:
+        query = scope["query_string"].decode("latin-1")
+        wanted = f"{scope['path']}?{query}" if query else scope["path"]
+        offered = AT_PROVIDER.format(address=escape(f"/sign-in?next={quote(wanted, safe='')}"))
+    return HTMLResponse(SIGN_IN.format(detail=detail, sign_in=offered), UNAUTHORIZED, headers)

@@ -74,8 +74,11 @@ class FeedList(TypedDict):
 
 @router.get("/api/v1/feeds")
 async def feeds(request: Request, services: Shared, _: Read) -> Annotated[dict[str, Any], Shaped(FeedList)]:
-    """List the caller's feeds, newest first, without their addresses."""
-    found = await asyncio.to_thread(services.feeds.of_caller, visit_of(request).caller)
+    """List the caller's feeds, newest first, without their addresses; a person's feeds continue from now."""
+    caller = visit_of(request).caller
+    if caller.person:
+        await asyncio.to_thread(services.feeds.confirm, caller)
+    found = await asyncio.to_thread(services.feeds.of_caller, caller)
     return {"feeds": list(map(_state, found))}
 
 
@@ -150,13 +153,22 @@ async def _opened(request: Request, services: Services, key: str) -> Feed:
     address = visit.caller.address
     with suppress(UnknownSearch):
         feed = await asyncio.to_thread(services.feeds.opened_by, key)
-        owner = await services.keys.active(feed.key_id) if feed.key_id else None
-        if owner or not (feed.key_id or await services.access_is_limited()):
-            visit.caller = Caller.of(owner, address) if owner else Caller(address, "reader")
+        if owner := await _owner(services, feed, address):
+            visit.caller = owner
             services.gate.count_open(visit)
             return feed
     count_wrong_key(services, Caller(address))
     raise UnknownSearch(UNKNOWN)
+
+
+async def _owner(services: Services, feed: Feed, address: str) -> Caller | None:
+    """Return the owner of a feed as a caller with reading rights; None if the feed has ended."""
+    if feed.key_id:
+        key = await services.keys.active(feed.key_id)
+        return replace(Caller.of(key, address), role="reader") if key else None
+    if feed.person:
+        return services.feeds.person_of(feed, address) if services.sign_in else None
+    return None if await services.access_is_limited() else Caller(address, "reader")
 
 
 async def _searched(services: Services, feed: Feed) -> Feed:

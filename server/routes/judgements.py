@@ -4,15 +4,16 @@ import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse
 
 from generator.reader_judgements import JudgementCall, ReaderJudgement
 from retriever.errors import UnknownPaper, UnknownPassage
 from retriever.index import SearchIndex
+from server.access.callers import visit_of
 from server.errors import Forbidden
 from server.judgements.store import judgements_file, keep_judgement
-from server.limits.gate import Admin, Read
+from server.limits.gate import Curate, Read
 from server.services import Services, Shared
 from server.targets.target import open_target
 from server.transport.headers import saved_as
@@ -46,9 +47,11 @@ async def judge(call: JudgementCall, services: Shared, _: Read) -> Response:
 
 
 @router.get("/judgements", response_class=Response, responses=FILE)
-async def kept_judgements(services: Shared, _: Admin) -> Response:
-    """Return all judgements as JSON lines, for `shrag eval judgements`."""
+async def kept_judgements(request: Request, services: Shared, _: Curate) -> Response:
+    """Return all judgements as JSON lines, for `shrag eval judgements`; needs the role librarian."""
     _require_enabled(services)
+    if visit_of(request).caller.is_limited:
+        raise Forbidden("the judgements are of all indexes; this needs rights on all of them")
     path = judgements_file(services.settings.indexer.home)
     headers = saved_as("readers.jsonl")
     if not await asyncio.to_thread(path.exists):

@@ -71,11 +71,12 @@ async def paper_by_doi(
 ) -> HTMLResponse | RedirectResponse:
     """Redirect to the paper of a DOI, in one index or in the first that contains it.
 
+    Without an index, as many indexes are searched as can be open at once.
     The address stays valid if the paper's id changes, for example when its file was renamed.
     """
     try:
         async with services.gate.admit(request, "read"):
-            names = [index] if index else await services.indexes.names()
+            names = [index] if index else (await services.indexes.names())[: services.server.open_indexes]
             if address := await _address_of_doi(request, services, doi, names):
                 return RedirectResponse(address, 302)
         raise UnknownPaper(f"no index contains a paper with the DOI {one_line(doi)!r}")

@@ -4,14 +4,16 @@ import asyncio
 import sqlite3
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from typing_extensions import TypedDict
 
 from base.errors import ResourceError
+from server.access.callers import visit_of
 from server.api.schemas import Shaped
 from server.limits.gate import Curate
 from server.monitoring.search_statistics import read_statistics
 from server.services import Shared
+from server.source_names import sources_named
 
 router = APIRouter(prefix="/api/v1", tags=["operation"])
 
@@ -59,11 +61,20 @@ class Statistics(TypedDict):
 
 @router.get("/statistics")
 async def statistics(
-    services: Shared, _: Curate, days: Annotated[int, Query(ge=1, le=36_500, description="counted days")] = 30
+    request: Request,
+    services: Shared,
+    _: Curate,
+    days: Annotated[int, Query(ge=1, le=36_500, description="counted days", examples=[30])] = 30,
 ) -> Annotated[Statistics, Shaped(Statistics)]:
-    """Count the searches of the last days; empty unless the settings switch counting on."""
+    """Count the searches of the last days on the caller's indexes; empty unless counting is switched on."""
+    caller, home = visit_of(request).caller, services.settings.indexer.home
+
+    def may_see(index: str) -> bool:
+        sources = sources_named(index)
+        return all(map(caller.may_use, sources)) if sources else caller.may_see(index)
+
     try:
-        found = await asyncio.to_thread(read_statistics, services.settings.indexer.home, days)
+        found = await asyncio.to_thread(read_statistics, home, days, may_see)
     except sqlite3.Error as error:
         raise ResourceError(f"statistics cannot be read: {error}") from error
     result: Statistics = {"counted": services.server.statistics, **found}  # type: ignore[typeddict-item]

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.access.authentication import caller_of
 from server.access.callers import Caller, Visit, enter
+from server.access.keys import NO_OWN_LIMITS
 from server.access.origins import Origins
 from server.errors import (
     AddressTooLong,
@@ -33,6 +34,7 @@ from server.monitoring import metrics
 from server.monitoring.call_log import NOT_LET_IN
 from server.problems.details import problem_response
 from server.problems.refusals import refusal
+from server.roles import includes
 from server.services import Services
 from server.settings import ServerSettings
 from server.transport.bodies import Reading, is_cheap_to_skip, read_body, replayed
@@ -66,6 +68,7 @@ WORK_OF: dict[str, Work] = {
     "/mcp": "read",  # the work of a tool is counted when it is called
     "/mcp/": "read",
 }
+EXPORT = "/api/v1/export"
 UNREAD = (BodyTooLarge, BodyTooSlow)
 SANE_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 WRONG_KEYS = Rate(per_minute=60, burst=20)  # per address
@@ -135,6 +138,9 @@ class Entrance:
         if not is_open:
             visit.caller.require("reader")
             services.gate.count_open(visit)
+        # Exports of a librarian have no rate, unless the key has limits of its own.
+        own_limits = visit.caller.limits != NO_OWN_LIMITS
+        visit.is_unmetered = path == EXPORT and includes(visit.caller.role, "librarian") and not own_limits
         if (work := WORK_OF.get(path)) and scope["method"] != "OPTIONS":
             services.gate.check(visit, work)
         settings = self._settings

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from base.extras import extra_remedy
 from base.files.regular_files import read_regular
 from stack.bundle.manifest import DESCRIPTION_BYTES, Model
 from stack.errors import BundleCallError, BundleIncomplete
@@ -89,7 +90,7 @@ def _ask_hub(source: ModelSource, function: str, **options: Any) -> Any:
         return getattr(huggingface_hub, function)(source.name, revision=source.revision, **options)
     except ModuleNotFoundError as error:
         raise BundleIncomplete(
-            f"model {source.name}: the hub's client is not installed; run make install-models"
+            f"model {source.name}: the hub's client is not installed; {extra_remedy('models')}"
         ) from error
     except Exception as error:  # the client's errors have no common base
         line = str(error).strip().partition("\n")[0]

@@ -56,4 +56,4 @@ def test_a_missing_client_is_a_missing_library_with_what_installs_it(tmp_path):
 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("LibraryMissing: ")
-    assert done.stderr.endswith(": make install-elasticsearch\n")
+    assert done.stderr.endswith("`make install-elasticsearch` (pip: the extra `elasticsearch`)\n")

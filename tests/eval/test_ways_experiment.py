@@ -4,8 +4,9 @@ import asyncio
 
 import pytest
 
+from base.sample import SAMPLE
 from eval.development.relevance import Judged, fit_to, report
-from eval.experiments.sample import SAMPLE, read_lines
+from eval.experiments.sample import read_lines
 from eval.experiments.ways import Outcome, figures, outcome, run_experiment
 from eval.qrels import read_qrels
 from generator.pipeline import AskRequest, answer_question

@@ -87,3 +87,15 @@ def test_librarians_see_the_statistics_and_readers_do_not(sample_home, tmp_path)
         ]
 
     assert seen == [[403, 200], [403, 403], [200, 200]]
+
+
+def test_a_librarian_of_one_index_sees_no_questions_of_another(sample_home, tmp_path):
+    (tmp_path / NAME).symlink_to(sample_home / NAME)
+    made = shrag("keys", "create", "--role", "librarian", "--index", NAME, home=tmp_path)
+    counted(tmp_path, (NAME, "two words", 1, "x"), ("b", RARE, 0, "x"), statistics_callers=1)
+
+    with application(tmp_path) as client:
+        seen = client.get("/api/v1/statistics", headers={"X-API-Key": made.stdout.strip()}).json()
+
+    assert (seen["indexes"], seen["without_results"]) == ([{"index": NAME, "searches": 1}], [])
+    assert [each["words"] for each in seen["words"]] == [2]

@@ -248,3 +248,19 @@ def test_the_last_whole_snapshot_of_a_cluster_is_its_backup(tmp_path, snapshots,
 
     finding = findings["backup", "last backup"]
     assert (finding["status"], found in finding["found"]) == (status, True)
+
+
+@pytest.mark.parametrize(
+    ("issuer", "status"), [("{url}", "ok"), ("https://id.example.org", "wrong"), (None, "wrong")]
+)
+def test_the_metadata_of_the_sign_in_provider_is_compared_with_the_settings(tmp_path, issuer, status):
+    class Provider(Handler):
+        def get(self):
+            self.answer(200, {"issuer": issuer and issuer.format(url=url), "status": "ok"})
+
+    with serving(Provider) as url:
+        settings = {"server__sign_in__issuer": url, "server__sign_in__client_id": "shrag"}
+        groups = {"server__sign_in__groups": '{"*": "reader"}', "server__public_url": url}
+        _, findings = doctor(tmp_path, **settings, **groups)
+
+    assert findings["server", "sign-in"]["status"] == status

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from base.calls import reason
 from base.errors import LibraryMissing
+from base.extras import extra_remedy
 from base.files.regular_files import open_regular
 from eval.errors import BadBenchmark
 from eval.files import numbered_lines
@@ -50,7 +51,7 @@ def _parquet_rows(path: Path, row: type[BaseModel]) -> Iterator[tuple[int, Any]]
     except ImportError:
         raise LibraryMissing(
             f"{path}: reading Parquet needs the library pyarrow",
-            remedy="install it with `make install-hub` (pip: the extra `hub`)",
+            remedy=extra_remedy("hub"),
         ) from None
     try:
         with open_regular(path) as opened, ParquetFile(opened) as file:

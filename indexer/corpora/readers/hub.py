@@ -14,6 +14,7 @@ from itertools import chain, count, islice
 from typing import Any
 
 from base.errors import LibraryMissing, ResourceError, UnknownPath
+from base.extras import extra_remedy
 from indexer.corpora.readers.items import Item, admitted, dead_letter
 from indexer.corpora.readers.jsonl import NoRecord, Renaming, parse_record
 from indexer.corpora.readers.lines import BYTE_ORDER_MARK
@@ -73,7 +74,7 @@ def lines_of(path: str, place: str) -> Iterator[bytes]:
     except ImportError:
         raise LibraryMissing(
             f"{path}: reading from the hub needs the library `datasets`",
-            remedy="install it with `make install-hub` (pip: the extra `hub`)",
+            remedy=extra_remedy("hub"),
         ) from None
     config.HF_UPDATE_DOWNLOAD_COUNTS = False  # avoids requests to other addresses
     try:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import IO, Any
 
 from base.errors import LibraryMissing
+from base.extras import extra_remedy
 
 ROWS = 100  # converted together
 INTEGERS = frozenset({"year", "cited_by_count", "publication_year"})  # floats in columns with missing values
@@ -21,7 +22,7 @@ def check_parquet_library() -> None:
     except ImportError:
         raise LibraryMissing(
             "reading Parquet requires the library pyarrow, which is not installed",
-            remedy="install it with `make install-parquet` (pip: the extra `parquet`)",
+            remedy=extra_remedy("parquet"),
         ) from None
 
 

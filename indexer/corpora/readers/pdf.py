@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 
 from base.errors import LibraryMissing
+from base.extras import extra_remedy
 from indexer.corpora.full_text.parser_pool import Complete, ParserPool
 from indexer.corpora.readers.documents import NoDocument, document_id, read_whole
 from indexer.corpora.readers.items import DeadLetter, Item, admitted, dead_letter
@@ -17,7 +18,7 @@ def check_pdf_library() -> None:
     if find_spec("pypdfium2") is None:
         raise LibraryMissing(
             "reading PDFs requires the library pypdfium2, which is not installed",
-            remedy="install it with `make install-pdf` (pip: the extra `pdf`)",
+            remedy=extra_remedy("pdf"),
         )
 
 

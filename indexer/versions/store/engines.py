@@ -5,6 +5,7 @@ from typing import Any
 from unicodedata import normalize
 
 from base.errors import InvalidCall, LibraryMissing
+from base.extras import extra_remedy
 from indexer.settings import IndexerSettings
 from indexer.versions.store import IndexStore
 
@@ -42,5 +43,5 @@ def _module_of(engine: str) -> Any:
     except ModuleNotFoundError as error:
         raise LibraryMissing(
             f"the engine is {engine}, and its client is not installed ({error.name} is missing)",
-            remedy=f"install it: make install-{engine}",
+            remedy=extra_remedy(engine),
         ) from error

@@ -19,6 +19,7 @@ from urllib.parse import quote_plus
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints
 
 from base.errors import LibraryMissing
+from base.extras import extra_remedy
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.corpora.readers.scienceon import ROOT, STATUS, STATUS_OK, named_as_paper
 from indexer.settings import IndexerSettings
@@ -110,7 +111,7 @@ def accounts(key: str, mac_address: str, now: datetime) -> str:
     except ImportError:
         raise LibraryMissing(
             "a source of the kind scienceon needs the library cryptography",
-            remedy="install it: make install-server",
+            remedy=extra_remedy("server"),
         ) from None
     told = {"datetime": now.astimezone(KOREA).strftime("%Y%m%d%H%M%S"), "mac_address": mac_address}
     padder = padding.PKCS7(128).padder()

@@ -57,7 +57,7 @@ def person_with_rights(
 ) -> Person | None:
     """Return a person with the highest role of its groups and all their indexes and sources.
 
-    None if no group of the person, nor `*`, is in the table.
+    None without rights: the table has neither `*` nor a group of the person.
     """
     rights = [table[group] for group in dict.fromkeys((*groups, EVERYBODY)) if group in table]
     if not rights:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from base.errors import ResourceError
+from base.extras import extra_remedy
 from indexer.settings import ElasticsearchSettings, EngineName, IndexerSettings
 from stack.doctor.checks.disk import nearest_folder
 from stack.doctor.encryption import check_encryption
@@ -76,7 +77,7 @@ def _cluster(settings: IndexerSettings) -> Iterator[Finding]:
             "wrong",
             f"the Elasticsearch client is not installed ({error.name} is missing)",
             configured="elasticsearch",
-            mend="make install-elasticsearch",
+            mend=extra_remedy("elasticsearch"),
         )
         return
     yield from check_encryption(own.url, secret=own.sends_secret)

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 
+from base.extras import extra_remedy
 from stack.doctor.findings import Examined, Finding
 
 LOCKS = Path(__file__).parents[3] / "requirements"
 PINNED = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s;\\]+)", re.MULTILINE)
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 EXTRA = re.compile(r"extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"]")
-SHOWN_EXTRAS = {"elasticsearch": "make install-elasticsearch", "models": "make install-models"}
+SHOWN_EXTRAS = ("elasticsearch", "models")
 OLDEST, NEWEST = (3, 11), (3, 12)
 
 
@@ -34,13 +35,13 @@ def check_libraries(examined: Examined) -> Iterator[Finding]:
         yield Finding("needed", "wrong", f"missing: {', '.join(missing)}", mend="make install")
     else:
         yield _beside_the_lock("needed", installed, "base.txt", "make install")
-    for extra, install in SHOWN_EXTRAS.items():
+    for extra in SHOWN_EXTRAS:
         missing, installed = _sorted_out(needed.get(extra, ()))
         if missing:
             found = f"not installed ({', '.join(missing)} missing)"
-            yield Finding(f"extra {extra}", "not configured", found, mend=install)
+            yield Finding(f"extra {extra}", "not configured", found, mend=extra_remedy(extra))
         else:
-            yield _beside_the_lock(f"extra {extra}", installed, f"{extra}.txt", install)
+            yield _beside_the_lock(f"extra {extra}", installed, f"{extra}.txt", f"make install-{extra}")
 
 
 def requirements_by_extra() -> dict[str, tuple[str, ...]]:

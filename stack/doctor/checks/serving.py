@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
+from base.files.regular_files import read_secret
 from base.net.unencrypted_secrets import hosts_in_the_clear
 from base.settings.file import read_settings_file
 from base.untrusted import one_line, read_json
@@ -51,6 +52,7 @@ def check_serving(examined: Examined) -> Iterator[Finding]:
         mend = "for readers elsewhere set SHRAG_SERVER__PUBLIC_URL (docs/how-to/deploying.md)"
         yield Finding("public address", "not configured", "none is set", mend=mend)
     yield _proxies(proxies, public_url)
+    yield _sign_in(server, examined)
 
 
 def _keys(file: Path) -> Finding:
@@ -135,3 +137,47 @@ def _proxies(proxies: str, public_url: str) -> Finding:
         found = "limits and the audit log count all readers as one, as the https proxy is not named"
         return Finding(subject, "warning", found, mend=f"set {variable} to the address of the proxy")
     return Finding(subject, "not configured", "no proxy is named")
+
+
+def _sign_in(server: dict[str, Any], examined: Examined) -> Finding:
+    """Check the settings of sign-in, and compare the metadata of the provider with them."""
+    subject, table = "sign-in", "SHRAG_SERVER__SIGN_IN__"
+    issuer, header = server["sign_in.issuer"], server["sign_in.user_header"]
+    if not issuer:
+        if header:
+            return Finding(subject, "ok", f"{header} of {server['sign_in.header_from']} names persons")
+        return Finding(subject, "not configured", "persons cannot sign in, only keys are accepted")
+    if not server["public_url"]:
+        mend = "set SHRAG_SERVER__PUBLIC_URL (docs/how-to/sign-in.md)"
+        return Finding(subject, "wrong", "the public address of this server is missing", issuer, mend)
+    if file := server["sign_in.client_secret_file"]:
+        try:
+            read_secret(Path(file))
+        except (OSError, ValueError) as error:
+            return failed(subject, error, str(file), f"correct {table}CLIENT_SECRET_FILE")
+        if Path(file).stat().st_mode & 0o077:
+            mend = f"chmod 600 {file}"
+            return Finding(subject, "warning", "other users can read the client's secret", str(file), mend)
+    return run(_ask_provider(issuer, examined))
+
+
+async def _ask_provider(issuer: str, examined: Examined) -> Finding:
+    import httpx
+
+    from base.net.http_client import exchange, open_client
+
+    subject, address = "sign-in", f"{issuer}/.well-known/openid-configuration"
+    try:
+        async with open_client(issuer, None, transport=examined.transport) as client:
+            answer = await exchange(client, "GET", address, seconds=LOOK_S, most_bytes=500_000)
+        found = read_json(answer.content)
+    except httpx.HTTPError as error:
+        return failed(subject, error, address, "check that this machine reaches the provider")
+    except ValueError:
+        found = None
+    named = found.get("issuer") if isinstance(found, dict) else None
+    if answer.status_code != OK or named not in {issuer, f"{issuer}/"}:
+        shown = f"it answers with status {answer.status_code} and the issuer {one_line(str(named))[:200]}"
+        mend = "set SHRAG_SERVER__SIGN_IN__ISSUER to the issuer in the provider's metadata"
+        return Finding(subject, "wrong", shown, address, mend)
+    return Finding(subject, "ok", "the provider answers", issuer)

@@ -113,20 +113,20 @@ def test_a_full_list_is_noted(file, tmp_path):
     assert "requested (2)" in call("rerun", file, "--since", "last").out
 
 
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"papers": {"A": 1}}', b"[" * 100_000, b"\xff"])
-def test_a_damaged_file_of_times_is_refused_in_one_line(file, content):
+def test_a_damaged_file_of_times_is_refused_in_one_line_and_kept(file):
     beside = file.with_name("axolotl.json.found")
-    beside.write_bytes(content)
+    for content in (b"", b"[]", b'{"papers": {"A": 1}}', b"[" * 100_000, b"\xff"):
+        beside.write_bytes(content)
 
-    done = call("rerun", file, "--since", "last")
+        done = call("rerun", file, "--since", "last")
 
-    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
-    assert beside.read_bytes() == content
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert beside.read_bytes() == content
 
 
-@pytest.mark.parametrize("arguments", [("--since", "yesterday"), ("--since", ""), ("--since", "2020-13-01")])
-def test_an_invalid_date_is_refused(file, arguments):
-    assert call("rerun", file, *arguments).code == 2
+@pytest.mark.parametrize("since", ["yesterday", "", "2020-13-01"])
+def test_an_invalid_date_is_refused(tmp_path, since):
+    assert "is neither a date" in call("rerun", tmp_path / "axolotl.json", "--since", since).err
 
 
 def test_a_report_that_nobody_read_is_repeated(file, tmp_path):

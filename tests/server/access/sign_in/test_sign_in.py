@@ -118,6 +118,13 @@ def test_a_person_signs_in_and_has_the_rights_of_its_group(browser, provider):
     assert [each["id"] for each in browser.get("/v1/models").json()["data"]] == ["other"]
 
 
+def test_a_page_that_needs_rights_offers_to_sign_in_and_to_come_back(browser):
+    page = browser.get('/plain?q=a"<b', headers={"Accept": "text/html"})
+
+    assert page.status_code == 401
+    assert 'href="/sign-in?next=%2Fplain%3Fq%3Da%2522%253Cb"' in page.text
+
+
 def test_signing_out_ends_the_session_also_for_a_copy_of_the_cookie(browser, provider):
     signed_in(browser, provider)
     token = browser.cookies["shrag"]

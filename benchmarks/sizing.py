@@ -1,0 +1,141 @@
+"""Memory, disk, time of a build and latency of an index of generated records.
+
+    python -m benchmarks.sizing --records N [--home DIR] [--questions N] [--most-gb GB] [--json]
+
+`shrag index` runs as a command, and its processes are measured together: pages that several of them map are
+counted once. The questions are titles of records, asked one after the other of one open index. Settings are
+read from the environment: SHRAG_ENGINE=elasticsearch measures a cluster, of which memory and disk of the
+servers are not counted.
+"""
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import ExitStack, suppress
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from benchmarks.corpora.records import records, write_records
+from benchmarks.figures import Figure, machine, report
+from benchmarks.memory import peak_bytes
+from benchmarks.timing import latencies
+from indexer.options import json_option
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from retriever.search import SearchRequest, search
+from retriever.settings import RetrieverSettings
+
+NAME = "sizing"
+GIGABYTE, SECOND = 10**9, 0.5
+METHODS = ("or", "shrag")
+
+
+def memory_of(process: int) -> int:
+    """Return the bytes of a process and its descendants; pages that several of them map count once."""
+    found, waiting = 0, [process]
+    while waiting:
+        folder = Path(f"/proc/{waiting.pop()}")
+        with suppress(OSError):  # it has ended
+            children = (folder / "task").iterdir()
+            waiting += [int(pid) for task in children for pid in (task / "children").read_text().split()]
+            lines = (folder / "smaps_rollup").read_text(encoding="ascii").splitlines()
+            found += sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+    return found
+
+
+def disk_of(folder: Path) -> int:
+    """Return the bytes of the files in a folder; a file with several links counts once."""
+    found: dict[int, int] = {}
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # renamed in the meantime
+            status = path.lstat()
+            found[status.st_ino] = 0 if path.is_dir() else status.st_blocks * 512
+    return sum(found.values())
+
+
+def measure_build(corpus: Path, home: Path, count: int, most_bytes: float) -> list[Figure]:
+    """Index the corpus by the command; SystemExit if it fails or needs more than `most_bytes` of memory."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    code = "import sys, shrag; sys.argv[0] = 'shrag'; shrag.main()"
+    command = [sys.executable, "-c", code, "index", str(corpus), "--name", NAME, "--rebuild", "--json"]
+    environment = {**os.environ, "SHRAG_HOME": str(home)}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)  # noqa: S603 - own command
+    memory = disk = 0
+    while process.poll() is None:
+        memory, disk = max(memory, memory_of(process.pid)), max(disk, disk_of(home))
+        if memory > most_bytes:
+            process.terminate()
+            sys.exit(f"the build needs more than {most_bytes / GIGABYTE:.1f} GB of memory")
+        time.sleep(SECOND)
+    if process.returncode:
+        sys.exit(process.returncode)
+    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return [
+        Figure("build", "records", count),
+        Figure("build", "corpus", corpus.stat().st_size / GIGABYTE, "GB"),
+        Figure("build", "time", seconds, "s"),
+        Figure("build", "processor time", spent, "s"),
+        Figure("build", "peak memory of all processes", memory / GIGABYTE, "GB"),
+        Figure("build", "peak disk", disk / GIGABYTE, "GB"),
+        Figure("index", "disk", disk_of(home) / GIGABYTE, "GB"),
+    ]
+
+
+async def measure_searches(settings: IndexerSettings, questions: list[str]) -> list[Figure]:
+    """Ask the questions in this process; return latencies, processor time and peak memory."""
+    figures, retriever = [], RetrieverSettings()
+    with open_index(settings, NAME) as index:
+        for method in METHODS:
+            seconds, spent = [], time.process_time()
+            for question in questions:
+                started = time.perf_counter()
+                await search(index, SearchRequest(question, method), retriever)
+                seconds.append(time.perf_counter() - started)
+            mean = (time.process_time() - spent) / len(questions)
+            figures += latencies("search", method, seconds)
+            figures.append(Figure("search", f"{method}, processor time, mean", 1000 * mean, "ms"))
+    return [*figures, Figure("search", "peak memory", peak_bytes() / GIGABYTE, "GB")]
+
+
+@click.command()
+@click.option("--records", "count", type=click.IntRange(1_000), default=100_000, show_default=True)
+@click.option("--questions", type=click.IntRange(1), default=100, show_default=True)
+@click.option("--home", type=click.Path(path_type=Path), help="Default: a temporary folder.")
+@click.option("--most-gb", type=float, default=8.0, show_default=True, help="Memory at which a build ends.")
+@click.option("--only-search", is_flag=True, hidden=True)
+@json_option
+def main(
+    count: int, questions: int, home: Path | None, most_gb: float, *, only_search: bool, as_json: bool
+) -> None:
+    """Build an index of generated records, ask it questions, and print the figures."""
+    facts = machine()
+    with ExitStack() as stack:
+        home = home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-sizing-")))
+        settings = IndexerSettings().model_copy(update={"home": home.resolve()})
+        if only_search:
+            # Titles spread over the corpus, of records that a small corpus has too.
+            asked = [record["title"] for record in islice(records(1_000), 0, None, 1_000 // questions or 1)]
+            figures = asyncio.run(measure_searches(settings, asked[:questions]))
+        else:
+            corpus = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-corpus-")))
+            write_records(corpus / "records.jsonl", count)
+            figures = measure_build(corpus / "records.jsonl", settings.home, count, most_gb * GIGABYTE)
+            # In a separate process, so that the memory of the measurement is not counted.
+            command = [sys.executable, "-m", __spec__.name, "--only-search", "--home", str(settings.home)]
+            words = [*command, "--questions", str(questions), "--json"]
+            done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - own module
+            rows = json.loads(done.stdout)["figures"]
+            figures += [Figure(row["part"], row["name"], row["value"], row["unit"]) for row in rows]
+    report(figures, facts, as_json=as_json)
+
+
+if __name__ == "__main__":
+    main()

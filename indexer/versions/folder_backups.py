@@ -1,0 +1,229 @@
+"""Backups of embedded indexes: dated folders, each of which can be used as SHRAG_HOME.
+
+| path in the folder of backups | content |
+|---|---|
+| NAME/backup.json | time, indexes, and bytes of the backup |
+| NAME/INDEX/ | the current version of an index, and the pointer to it |
+| NAME/.keys.sqlite | keys of the server's callers |
+| .NAME.partial | a backup that is being made, or was interrupted |
+
+Files of a version that the previous backup also has are hard links to it. Every file is compared with its
+checksum before a backup counts.
+"""
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from base.errors import InvalidCall, Remedy
+from base.files.durable import cause_of, disk_of, sync, write_durably
+from base.progress import Progress, no_progress
+from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.settings import IndexerSettings
+from indexer.versions.manifest import MANIFEST, Manifest
+from indexer.versions.store.build_folder import KEYS, NAME
+from indexer.versions.store.folder import FolderStore, index_names
+
+BACKUP = "backup.json"
+PARTIAL = ".partial"
+LOCK = ".lock"
+OWN_FOLDER = 0o700  # the keys are in it
+MOST_BYTES = 1_000_000  # of backup.json
+
+
+@dataclass(frozen=True, slots=True)
+class FolderBackup:
+    """A complete backup; `bytes` counts its files, `copied` the files that no earlier backup had."""
+
+    name: str
+    taken: str
+    indexes: tuple[str, ...]
+    bytes: int
+    copied: int
+
+
+def back_up(
+    settings: IndexerSettings,
+    folder: Path,
+    name: str = "",
+    *,
+    keep: int = 0,
+    progress: Progress = no_progress,
+) -> FolderBackup:
+    """Copy the current version of all indexes, and the keys of the server, to a new folder in `folder`.
+
+    Builds may run in parallel. With `keep`, older backups beyond this number are removed afterwards.
+
+    Raises:
+        InvalidCall: an invalid or used name, or a folder inside SHRAG_HOME.
+        UnknownIndex: there is no index.
+        IndexBusy: another backup to this folder is running.
+        IndexDamaged: a file differs from its checksum; nothing is kept.
+        IndexNotWritten: disk full, no permission.
+    """
+    taken = datetime.now(UTC)
+    name = name or f"{taken:%Y%m%d-%H%M%S}"
+    if not NAME.fullmatch(name):
+        raise InvalidCall(f"{name!r} cannot name a backup")
+    if folder.resolve().is_relative_to(settings.home.resolve()):
+        raise InvalidCall(
+            f"{folder} is inside {settings.home}, which is to be saved", remedy="name another folder"
+        )
+    names = index_names(settings)
+    if not names:
+        raise UnknownIndex(f"no index in {settings.home}: there is nothing to back up")
+    try:
+        with _locked(folder):
+            if os.path.lexists(folder / name):
+                raise InvalidCall(f"{folder / name} exists already", remedy="give another name, or none")
+            for leftover in folder.glob(f".*{PARTIAL}"):
+                shutil.rmtree(leftover)
+            before = list_backups(folder)
+            previous = folder / before[-1].name if before else None
+            partial = folder / f".{name}{PARTIAL}"
+            partial.mkdir(mode=OWN_FOLDER)
+            made = _copy_all(settings, names, partial, previous, progress)
+            backup = FolderBackup(name, taken.isoformat(timespec="seconds"), *made)
+            _write_record(partial, backup)
+            for path in (partial, *filter(Path.is_dir, partial.rglob("*"))):
+                sync(path)
+            partial.rename(folder / name)
+            sync(folder)
+            for older in before[: len(before) + 1 - keep] if keep else ():
+                shutil.rmtree(folder / older.name)
+    except (OSError, sqlite3.Error) as error:
+        why = cause_of(error) if isinstance(error, OSError) else str(error)
+        raise IndexNotWritten(
+            f"the backup {name!r} was not made ({why}; {disk_of(folder)})",
+            remedy="fix the cause and repeat the command",
+        ) from error
+    return backup
+
+
+def list_backups(folder: Path) -> list[FolderBackup]:
+    """Return the complete backups in a folder, oldest first; other folders are ignored."""
+    found = []
+    for path in folder.glob(f"*/{BACKUP}"):
+        with suppress(OSError, ValueError, TypeError, KeyError):
+            with path.open("rb") as file:
+                record = json.loads(file.read(MOST_BYTES))
+            datetime.fromisoformat(record["taken"])
+            sizes = int(record["bytes"]), int(record["copied"])
+            names = tuple(map(str, record["indexes"]))
+            found.append(FolderBackup(path.parent.name, str(record["taken"]), names, *sizes))
+    return sorted(found, key=lambda backup: (backup.taken, backup.name))
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise IndexBusy(
+            f"another backup to {folder} is running", remedy="wait for it, then try again"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _copy_all(
+    settings: IndexerSettings, names: list[str], target: Path, previous: Path | None, progress: Progress
+) -> tuple[tuple[str, ...], int, int]:
+    """Copy all indexes and the keys; return the names of the indexes, their bytes and the copied bytes."""
+    size, copied = 0, 0
+    for place, name in enumerate(names):
+        progress("backing up indexes", place, len(names))
+        store = FolderStore(settings.home, name)
+        with ExitStack() as held:
+            manifest = _hold_current(store, held)
+            own, new = _copy_version(store, manifest, FolderStore(target, name), previous)
+        size, copied = size + own, copied + new
+    if (settings.home / KEYS).is_file():
+        _copy_keys(settings.home / KEYS, target / KEYS)
+    return tuple(names), size, copied
+
+
+def _hold_current(store: FolderStore, held: ExitStack) -> Manifest:
+    """Return the current version, which is not pruned until `held` ends."""
+    while True:
+        manifest = store.manifest()
+        with suppress(FileNotFoundError):  # a build published another one, and this one was pruned
+            held.enter_context(store.holding(manifest.version))
+            return manifest
+
+
+def _copy_version(
+    store: FolderStore, manifest: Manifest, copy: FolderStore, previous: Path | None
+) -> tuple[int, int]:
+    """Copy a version and verify the copy; return its bytes, and the bytes that were not linked."""
+    source, target = store.version_path(manifest.version), copy.version_path(manifest.version)
+    text = manifest.to_text()
+    earlier = FolderStore(previous, store.name).version_path(manifest.version) if previous else None
+    same = earlier is not None and _content(earlier / MANIFEST) == text.encode()
+    size = copied = 0
+    for name, file in manifest.files.items():
+        size += file.bytes
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        linked = bool(same and earlier and _link(earlier / name, target / name))
+        if not linked:
+            copied += file.bytes
+            shutil.copyfile(source / name, target / name)
+            sync(target / name)
+    write_durably(target / MANIFEST, text)
+    if differences := copy.verify_files(manifest.version):
+        if same:  # the earlier backup may be the damaged one
+            shutil.rmtree(target)
+            return _copy_version(store, manifest, copy, None)
+        raise IndexDamaged(
+            f"index {store.name!r}, version {manifest.version}: its backup differs ({differences[0]})",
+            remedy=Remedy.VERIFY,
+            index=store.name,
+        )
+    copy.point_to(manifest.version)
+    return size, copied
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _link(path: Path, target: Path) -> bool:
+    try:
+        os.link(path, target)
+    except OSError:  # a file system without links, or an incomplete backup
+        return False
+    return True
+
+
+def _copy_keys(path: Path, target: Path) -> None:
+    """Copy a SQLite file that other processes may write to."""
+    source = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+    with closing(source), closing(sqlite3.connect(target)) as copy:
+        source.backup(copy)
+    target.chmod(0o600)
+    sync(target)
+
+
+def _write_record(target: Path, backup: FolderBackup) -> None:
+    record = {
+        "taken": backup.taken,
+        "indexes": backup.indexes,
+        "bytes": backup.bytes,
+        "copied": backup.copied,
+    }
+    write_durably(target / BACKUP, json.dumps(record, ensure_ascii=False) + "\n")

@@ -1,0 +1,110 @@
+"""Backups of embedded indexes: complete, verified, and usable as SHRAG_HOME."""
+
+import sqlite3
+
+import pytest
+
+from base.errors import InvalidCall
+from indexer.errors import IndexBusy, IndexDamaged, UnknownIndex
+from indexer.settings import IndexerSettings
+from indexer.versions.folder_backups import back_up, list_backups
+from indexer.versions.store.folder import FolderStore
+from retriever.index import open_index
+from tests.generator.sample_index import shrag
+from tests.indexer.made_corpora import build, write_jsonl
+from tests.refusals import refusal
+
+
+@pytest.fixture
+def home(tmp_path):
+    home = tmp_path / "home"
+    build(home, write_jsonl(tmp_path / "papers.jsonl", [{"id": "A", "title": "River"}]), name="papers")
+    return home
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def lexicon(folder, version=1):
+    return folder / "papers" / "versions" / f"{version:06}" / "lexicon.bin"
+
+
+def test_a_backup_is_a_home_with_the_current_version_and_the_keys(home, tmp_path):
+    with sqlite3.connect(home / ".keys.sqlite") as keys:
+        keys.execute("CREATE TABLE keys (id)")
+    (home / "papers" / "building").mkdir()
+    made = back_up(IndexerSettings(home=home), tmp_path / "backups", "first")
+    copy = tmp_path / "backups" / "first"
+    assert names(copy) == [".keys.sqlite", "backup.json", "papers"]
+    assert names(copy / "papers") == ["CURRENT", "versions"]
+    assert (made.name, made.indexes, made.copied) == ("first", ("papers",), made.bytes)
+    with open_index(IndexerSettings(home=copy), "papers") as index:
+        assert index.engine.passage_count == 1
+
+
+def test_a_second_backup_links_what_the_first_has_and_a_third_removes_it(home, tmp_path):
+    settings, backups = IndexerSettings(home=home), tmp_path / "backups"
+    back_up(settings, backups, "1")
+    assert back_up(settings, backups, "2", keep=2).copied == 0
+    assert lexicon(backups / "1").stat().st_ino == lexicon(backups / "2").stat().st_ino
+    back_up(settings, backups, "3", keep=2)
+    assert [backup.name for backup in list_backups(backups)] == ["2", "3"]
+    assert FolderStore(backups / "3", "papers").verify_files(1) == []
+
+
+def test_a_damaged_earlier_backup_is_not_linked(home, tmp_path):
+    settings, backups = IndexerSettings(home=home), tmp_path / "backups"
+    back_up(settings, backups, "1")
+    lexicon(backups / "1").write_bytes(b"damage")
+    assert back_up(settings, backups, "2").copied > 0
+    assert FolderStore(backups / "2", "papers").verify_files(1) == []
+
+
+def test_a_damaged_index_leaves_no_backup_and_keeps_the_earlier_ones(home, tmp_path):
+    settings, backups = IndexerSettings(home=home), tmp_path / "backups"
+    back_up(settings, backups, "1")
+    lexicon(home).write_bytes(b"damage")
+    lexicon(backups / "1").write_bytes(b"damage too")
+    with pytest.raises(IndexDamaged):
+        back_up(settings, backups, "2", keep=1)
+    assert [backup.name for backup in list_backups(backups)] == ["1"]
+
+
+def test_remains_of_a_killed_backup_are_removed_and_foreign_folders_kept(home, tmp_path):
+    backups = tmp_path / "backups"
+    (backups / ".old.partial" / "papers").mkdir(parents=True)
+    (backups / "mine").mkdir()
+    back_up(IndexerSettings(home=home), backups, "1", keep=1)
+    assert names(backups) == [".lock", "1", "mine"]
+
+
+def test_two_backups_at_once_are_refused(home, tmp_path):
+    from filelock import FileLock
+
+    backups = tmp_path / "backups"
+    backups.mkdir()
+    with FileLock(backups / ".lock"), pytest.raises(IndexBusy):
+        back_up(IndexerSettings(home=home), backups)
+
+
+def test_a_home_without_an_index_has_nothing_to_back_up(tmp_path):
+    with pytest.raises(UnknownIndex):
+        back_up(IndexerSettings(home=tmp_path / "home"), tmp_path / "backups")
+
+
+@pytest.mark.parametrize("name", ["../1", ".hidden", "a/b", ""])
+def test_a_backup_stays_outside_of_the_home_and_inside_its_folder(home, tmp_path, name):
+    with refusal(InvalidCall):
+        back_up(IndexerSettings(home=home), tmp_path / "backups" if name else home / "backups", name)
+
+
+def test_the_commands_make_and_list_backups_and_verify_all_indexes(home, tmp_path):
+    done = shrag("indexes", "backup", "1", home=home, backups=tmp_path / "backups")
+    assert done.returncode == 0, done.stderr
+    assert shrag("indexes", "backups", home=home, backups=tmp_path / "backups").stdout.startswith("1  20")
+    assert shrag("indexes", "backup", home=home).returncode == 2
+    assert shrag("indexes", "verify", "--all", home=home).stdout == "index 'papers', version 1: intact\n"
+    lexicon(home).write_bytes(b"damage")
+    done = shrag("indexes", "verify", "--all", home=home)
+    assert (done.returncode, "damaged" in done.stdout) == (1, True)

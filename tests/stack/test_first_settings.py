@@ -1,0 +1,86 @@
+"""`shrag init`: five answers become a shrag.toml, and nothing is written before the last one."""
+
+import stat
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shrag import cli
+
+ANSWERS = "indexes\n\nhttp://localhost:8000/v1/\nqwen\nhttps://search.example.org\n"
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def init(*arguments, answers=""):
+    return CliRunner().invoke(cli, ["init", *arguments], input=answers)
+
+
+def written(here):
+    return tomllib.loads((here / "shrag.toml").read_text("utf-8"))
+
+
+def test_five_answers_are_five_settings(here):
+    assert init(answers=ANSWERS).exit_code == 0
+    assert written(here) == {
+        "home": str(here / "indexes"),
+        "engine": "tantivy",
+        "llm": {"base_url": "http://localhost:8000/v1", "model": "qwen"},
+        "server": {"public_url": "https://search.example.org"},
+    }
+    assert stat.S_IMODE(Path("shrag.toml").stat().st_mode) == 0o600
+
+
+def test_an_invalid_answer_is_asked_again(here):
+    answers = "indexes\nlucene\nhttp://es\nhttps://es:9200\n\nftp://reader\n\n"
+    done = init(answers=answers)
+    assert (done.exit_code, done.output.count("Error: ")) == (0, 3)
+    assert written(here) == {
+        "home": str(here / "indexes"),
+        "engine": "elasticsearch",
+        "elasticsearch": {"url": "https://es:9200"},
+        "llm": {},
+        "server": {},
+    }
+
+
+@pytest.mark.parametrize("lines", range(5))
+def test_an_end_of_input_writes_nothing(here, lines):
+    done = init(answers="".join(ANSWERS.splitlines(keepends=True)[:lines]))
+    assert (done.exit_code, list(here.iterdir())) == (1, [])
+
+
+def test_options_replace_the_questions(here):
+    assert (
+        init("--yes", "--home", "indexes", "--llm", "http://localhost:8000/v1", "--model", "m").exit_code == 0
+    )
+    assert written(here)["llm"] == {"base_url": "http://localhost:8000/v1", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--model", "m"), ("--llm", "http://localhost/v1"), ("--engine", "lucene"), ("--public-url", "x")],
+    ids=lambda given: given[0],
+)
+def test_an_invalid_option_is_a_wrong_call(here, arguments):
+    assert (init("--yes", *arguments).exit_code, list(here.iterdir())) == (2, [])
+
+
+@pytest.mark.parametrize(("arguments", "answers"), [((), "n\n"), (("--yes",), "")])
+def test_an_existing_file_is_kept_unless_its_replacement_is_confirmed(here, arguments, answers):
+    (here / "shrag.toml").write_text("# mine")
+    assert init(*arguments, answers=answers).exit_code == 1
+    assert (here / "shrag.toml").read_text() == "# mine"
+    assert init("--yes", "--overwrite", "--home", "indexes").exit_code == 0
+    assert written(here)["home"] == str(here / "indexes")
+
+
+def test_a_device_is_not_a_settings_file(here):
+    assert init("--yes", "--overwrite", "/dev/null").exit_code == 1
+    assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
