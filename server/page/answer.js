@@ -105,6 +105,7 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
       if (badges) showEvidenceBadges(hits.map((hit) => hit.doc_id));
     },
     sentence(data) {
+      titleCheck.classList.add("expected"); // room for the check of the title
       rows[data.index ?? rows.length] = data;
       place(data);
     },
@@ -126,6 +127,7 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
       if (!hits.length) view.evidence(whole);
       sections.setAttribute("aria-busy", "false");
       delete title.dataset.waiting;
+      titleCheck.classList.remove("expected");
       title.textContent = answer.title ?? "";
       title.lang = langOf(answer.title, answer.language);
       const citations = answer.sentences.flatMap((sentence) => sentence.citations);
