@@ -13,6 +13,7 @@ from server.monitoring.audit import AuditLog
 from server.monitoring.metrics import observe
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
+from tests.needs import mostly_nightly
 from tests.server.running import serving, wait_for
 
 pytestmark = pytest.mark.slow  # starts processes of the server
@@ -101,7 +102,7 @@ def test_an_audit_log_that_cannot_be_written_is_told_at_the_start(tmp_path, make
     assert "audit" in done.stderr
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))
 def test_metrics_count_all_processes_and_name_routes_not_questions(sample_home, tmp_path, workers):
     with serving(sample_home, tmp_path / "log", server__workers=workers) as server:
         for _ in range(6):

@@ -68,7 +68,7 @@ def test_a_failed_job_has_its_message_in_the_log(server, tmp_path):
 
 @pytest.mark.slow
 def test_a_running_job_excludes_another_one_of_its_index_and_can_be_stopped(server, tmp_path):
-    write_jsonl(tmp_path / "corpora" / "more.jsonl", map(paper, range(20_000)))
+    write_jsonl(tmp_path / "corpora" / "more.jsonl", map(paper, range(5_000)))
     call = {"kind": "build", "index": "papers", "paths": [str(tmp_path / "corpora")]}
     job = server.post("/api/v1/jobs", json=call).json()
     again = server.post("/api/v1/jobs", json=call)

@@ -106,7 +106,9 @@ def manifest_of(folder):
     return json.loads((folder / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("name", ON_SAMPLE)
+@pytest.mark.parametrize(
+    "name", mostly_nightly(ON_SAMPLE, by_day=ON_SAMPLE.keys() - {"finding-agents", "finding-queries"})
+)
 def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_sample, tmp_path, name):
     every = 6 if name in SLOW and not NIGHTLY else 1
     with_model = ["--model"] if experiments()[name].requires else []

@@ -23,6 +23,7 @@ from server.limits.shared_table import SIZE
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.indexer.made_corpora import ROOT, environment_of
+from tests.needs import mostly_nightly
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
 from tests.server.running import START_S, serving, wait_for
 
@@ -70,7 +71,7 @@ def call(server, path, headers):
     return server.post(f"/api/v1/{path}", json={"question": ENGLISH, "index": NAME}, headers=headers)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))
 def test_a_rate_is_for_searches_and_questions_together_and_a_third_of_it_may_come_at_once(home, workers):
     slow, other = make(home, "--rate", "6"), make(home)
     settings = {"server__workers": workers, "server__search_burst": 100}
@@ -93,7 +94,7 @@ def test_a_key_without_a_rate_limit_is_not_bound_by_that_of_the_settings(home):
         assert [call(server, "search", other).status_code for _ in range(2)] == [200, 429]
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))
 def test_a_day_has_so_many_searches_and_questions_also_after_a_restart(home, workers):
     key, other = make(home, "--per-day", "3"), make(home)
     settings = {"server__workers": workers}
@@ -152,7 +153,7 @@ def test_calls_that_do_no_work_are_not_counted_in_the_day(home, method, body, st
     assert listed(home)[id_in(key)]["today"] == 1
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))
 def test_a_key_has_so_many_calls_open_at_once(home, workers):
     key, other = make(home, "--connections", "2"), make(home)
     with (

@@ -99,6 +99,7 @@ def test_an_index_without_its_shards_is_told_as_red(settings, client, command: C
     assert answers(settings) == before
 
 
+@pytest.mark.nightly
 def test_without_a_node_for_its_copies_a_version_is_published_and_answers(settings, client):
     copied = settings.elasticsearch.model_copy(update={"replicas": "1"})
     settings = settings.model_copy(update={"elasticsearch": copied})

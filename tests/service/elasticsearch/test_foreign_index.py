@@ -15,6 +15,7 @@ import pytest
 from generator.pipeline import ask, find
 from tests.generator.sample_index import ENGLISH, KOREAN, shrag
 from tests.indexer.made_corpora import ROOT
+from tests.needs import mostly_nightly
 
 LIBRARY = """
 kind = "elasticsearch"
@@ -79,7 +80,7 @@ def state(elasticsearch):
         yield state_of
 
 
-@pytest.fixture(params=["words", "prefixes"])
+@pytest.fixture(params=mostly_nightly(["words", "prefixes"], by_day={"words"}))
 def library(request, elasticsearch, state, tmp_path, monkeypatch):
     """Return the mapping file of the index; its password stands in a variable."""
     path = tmp_path / "library.toml"

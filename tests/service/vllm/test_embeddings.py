@@ -15,6 +15,8 @@ TEXTS = [
     "논에 물을 대고 빼는 방식을 바꾸면 메탄 배출이 줄어드는가? " * 4,
 ]
 
+pytestmark = pytest.mark.nightly  # a server of its own
+
 
 @pytest.fixture(scope="module")
 def endpoint(encoder_vllm: Server):
