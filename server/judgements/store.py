@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from base.errors import FileBusy
+from base.errors import FileBusy, OutputNotWritten
 from base.files.durable import cause_of
 from base.journal import appending
 from base.logs import get_logger
@@ -39,8 +39,10 @@ def keep_judgement(home: Path, judgement: ReaderJudgement, *, most_mb: int) -> N
             if time.monotonic() > ends:
                 raise JudgementNotKept("too many judgements arrive at once; try again in a moment")
             time.sleep(TRIED_EVERY_S)
-    except OSError as error:
-        log.warning("judgement not kept", reason=cause_of(error))
+    except (OSError, OutputNotWritten) as error:
+        log.warning(
+            "judgement not kept", reason=cause_of(error) if isinstance(error, OSError) else error.what
+        )
         raise JudgementNotKept("the judgement could not be kept; the reason is in the server's log") from None
 
 

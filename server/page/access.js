@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { byId } from "./dom.js";
 import { t } from "./i18n.js";
 import { clearMarks } from "./marks.js";
-import { clearHistory } from "./searches_kept.js";
+import { clearHistory, ownerIsKnown } from "./searches_kept.js";
 import { sayProblem } from "./status.js";
 
 export const ADDRESS = "/api/v1/session";
@@ -46,6 +46,7 @@ export async function openAccess() {
     session = null;
   }
   if (session?.signed_in) belongTo(session.person ?? session.key);
+  ownerIsKnown();
   const keys = session?.keys_needed ?? false;
   byId("open-access").hidden = !keys;
   if (session?.sign_in || session?.person) byId("open-access").textContent = t(session.person ? "sign_out" : "sign_in");

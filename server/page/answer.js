@@ -80,7 +80,6 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
   const named = name && h("p", { class: "quiet", "data-answer-by": true }, name);
   fill(body, named, likelihood, title, titleCheck, notes, sections, cited, citing, colophon, next);
   let hits = [];
-  let writer = "";
   let pairs = [];
   let index = asked.index || byId("index").value;
   let rows = [];
@@ -122,7 +121,6 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
     },
     done(whole, before) {
       const answer = whole.answer;
-      writer = answer.written_by;
       index = placeOf(whole) ?? index;
       if (!hits.length) view.evidence(whole);
       sections.setAttribute("aria-busy", "false");
@@ -154,7 +152,8 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
       }
       fill(colophon, checks(answer),
         h("p", { "data-written-by": answer.written_by }, model ? t("written_by", { name: model }) : t("written_extractive")),
-        judges && h("p", { "data-judge-answer": true }, t("judge_answer"), " ", verdicts([["helpful", t("yes")], ["not helpful", t("no")]], t("judge_answer"), () => ({ question: whole.question, place: index, written_by: writer }))));
+        judges && h("p", { "data-judge-answer": true }, t("judge_answer"), " ", verdicts([["helpful", t("yes")], ["not helpful", t("no")]], t("judge_answer"), () => ({ question: whole.question, place: index, written_by: answer.written_by }))));
+      if (judges) judgeSentences(whole);
       fill(next, name ? h("p", {}, h("button", { type: "button", onclick: () => goOn({ ...asked, beside: null }) }, t("only_this_answer"))) : [furtherQuestion(asked, goOn), otherAnswer(asked, (beside) => goOn({ beside }))]);
       const supported = rows.filter((row) => row.check === "supported").length;
       const done = model ? t("answer_done", { n: rows.length, supported }) : t("answer_quoted", { n: rows.length });
@@ -210,12 +209,16 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
     if (check === "quoted") return sentence(h("span", { class: "quiet" }, `(${t("said_quoted")})`));
     const numbers = numbersOf(citations);
     const uncited = check === "unsupported" && !citations.length;
-    return sentence(checkMark(check, reasons, numbers, uncited ? t("said_uncited") : undefined), judges && citations.length > 0 && judgeSentence(text, citations, check));
+    return sentence(checkMark(check, reasons, numbers, uncited ? t("said_uncited") : undefined), judges && h("span", { "data-judge-sentence": at }));
   }
 
-  function judgeSentence(text, citations, check) {
-    const judged = () => ({ question: asked.meant || asked.question, place: index, sentence: { text, citations, check }, written_by: writer });
-    return verdicts([["supported", t("right_citation")], ["not supported", t("wrong_citation")]], t("judge_sentence"), judged);
+  // When the answer is complete: then the question and the writer are known, and no check changes any more.
+  function judgeSentences({ question, answer: { written_by } }) {
+    for (const place of sections.querySelectorAll("[data-judge-sentence]")) {
+      const { text, citations, check } = rows[place.dataset.judgeSentence];
+      const judged = () => ({ question, place: index, sentence: { text, citations, check }, written_by });
+      if (citations.length) fill(place, verdicts([["supported", t("right_citation")], ["not supported", t("wrong_citation")]], t("judge_sentence"), judged));
+    }
   }
 
   function source(hit, place) {

@@ -40,7 +40,7 @@ export function expression(rows) {
   for (const row of rows) {
     const clause = clauseOf(row);
     if (!clause) continue;
-    if (!whole) { whole = clause; continue; }
+    if (!whole) { whole = row.operator === "NOT" ? `NOT ${clause}` : clause; continue; }
     whole = `${last && last !== row.operator ? `(${whole})` : whole} ${row.operator} ${clause}`;
     last = row.operator;
   }

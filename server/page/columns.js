@@ -1,5 +1,6 @@
 // The parts of a search: the results, their filters, and on demand how it was run.
 
+import { RELEVANCE } from "./asked.js";
 import { showConstraints } from "./constraints.js";
 import { byId, fill, h } from "./dom.js";
 import { showExport } from "./exports.js";
@@ -11,6 +12,7 @@ import { sayProblem } from "./status.js";
 
 const STEP = 20;
 const MOST_HITS = 1000;
+const MOST_SORTED = 100; // by year or citations: a longer list would be another selection
 const BEFORE_PRINT_MS = 3000; // then the folded process is loaded, because it is printed
 
 let latest = () => {};
@@ -47,9 +49,10 @@ export async function showFound(result, asked, { manifest, address, before, chan
 }
 
 /** Offer more papers, unless all are listed: a list that is shorter than requested is complete. */
-function showMore(result, { k }, more) {
-  const complete = result.hits.length < k || k >= MOST_HITS;
-  const next = Math.min(k + STEP, MOST_HITS);
+function showMore(result, { k, sort }, more) {
+  const most = sort === RELEVANCE ? MOST_HITS : MOST_SORTED;
+  const complete = result.hits.length < k || k >= most;
+  const next = Math.min(k + STEP, most);
   fill(byId("more"), !complete && h("button", { type: "button", "data-key": "more", onclick: () => more(next) }, t("more", { n: next - k })));
 }
 

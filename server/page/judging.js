@@ -14,13 +14,13 @@ const BYTES = 16;
 /** Whether the server keeps judgements. */
 export const judges = document.body.dataset.judges === "true";
 
-/** Return the random token by which a later judgement of this browser replaces an earlier one. */
+/** Return the random token of this browser session, by which a later judgement replaces an earlier one. */
 function reader() {
   try {
-    const known = localStorage.getItem(KEY);
+    const known = sessionStorage.getItem(KEY);
     if (/^[0-9a-f]{32}$/.test(known)) return known;
     const made = [...crypto.getRandomValues(new Uint8Array(BYTES))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    localStorage.setItem(KEY, made);
+    sessionStorage.setItem(KEY, made);
     return made;
   } catch {
     return ""; // the browser stores nothing: each judgement is of another reader

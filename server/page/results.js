@@ -31,7 +31,7 @@ function changes(now, before) {
   const counts = { class: "changes", "data-came": came.length, "data-went": went.length };
   if (!went.length) return h("p", counts, said);
   return h("details", counts, h("summary", {}, said), h("p", { class: "quiet" }, t("went")),
-    h("ul", {}, went.map((hit) => h("li", { lang: langOf(hit.title, hit.lang) }, hit.title))));
+    h("ul", {}, went.map((hit) => h("li", { lang: langOf(hit.title, hit.lang) }, hit.title || hit.doc_id))));
 }
 
 function item(hit, result, asked, places) {

@@ -3,7 +3,7 @@
 const KEY = "shrag-history";
 const OWNER = "shrag-key"; // the id of the key in use (access.js)
 const MOST = 200;
-const MOST_PAPERS = 50; // kept of a search
+const MOST_TITLES = 50; // kept of a search; of further papers only the id
 
 const key = () => [KEY, sessionStorage.getItem(OWNER)].filter(Boolean).join(" ");
 
@@ -30,9 +30,16 @@ export function clearHistory() {
   for (const name of Object.keys(localStorage)) if (name.startsWith(KEY)) localStorage.removeItem(name);
 }
 
-/** Store a search and its papers. */
-export function remember(address, { question, method, index, hits, version }) {
+let ownerIsKnown;
+const owned = new Promise((resolve) => { ownerIsKnown = resolve; });
+
+/** Let searches be stored: access.js has set the owner. */
+export { ownerIsKnown };
+
+/** Store a search and its papers, when the owner is known. */
+export async function remember(address, { question, method, index, hits, version }) {
+  await owned;
   const rest = entries().filter((each) => each.address !== address);
-  const papers = hits.slice(0, MOST_PAPERS).map(({ doc_id, title }) => ({ doc_id, title }));
+  const papers = hits.map(({ doc_id, title }, place) => (place < MOST_TITLES ? { doc_id, title } : { doc_id }));
   keep([{ at: new Date().toISOString(), address, question, method, index, version, hits: hits.length, papers }, ...rest].slice(0, MOST));
 }

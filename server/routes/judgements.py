@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import FileResponse
 
 from generator.reader_judgements import JudgementCall, ReaderJudgement
 from retriever.errors import UnknownPaper, UnknownPassage
@@ -27,7 +26,8 @@ FILE: dict[int | str, dict[str, Any]] = {200: {"content": {MEDIA_TYPE: {"schema"
 async def judge(call: JudgementCall, services: Shared, _: Read) -> Response:
     """Keep a judgement of a paper, a sentence or an answer, for evaluation.
 
-    The question, the judged thing, the verdict and the day are kept, and no data of the caller.
+    The question, the judged thing, the verdict, the day and the caller's token are kept, and no address, key
+    or name.
     """
     _require_enabled(services)
     target = await open_target(services, call.index, call.sources)
@@ -54,9 +54,8 @@ async def kept_judgements(request: Request, services: Shared, _: Curate) -> Resp
         raise Forbidden("the judgements are of all indexes; this needs rights on all of them")
     path = judgements_file(services.settings.indexer.home)
     headers = saved_as("readers.jsonl")
-    if not await asyncio.to_thread(path.exists):
-        return Response(b"", media_type=MEDIA_TYPE, headers=headers)
-    return FileResponse(path, media_type=MEDIA_TYPE, headers=headers)
+    content = await asyncio.to_thread(lambda: path.read_bytes() if path.exists() else b"")
+    return Response(content, media_type=MEDIA_TYPE, headers=headers)
 
 
 def _require_enabled(services: Services) -> None:

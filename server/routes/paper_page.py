@@ -8,6 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from base.errors import ResourceError
 from base.markup import Markup, element
 from base.untrusted import one_line
 from indexer.corpora.normal_forms import whole_doi
@@ -76,20 +77,30 @@ async def paper_by_doi(
     """
     try:
         async with services.gate.admit(request, "read"):
-            names = [index] if index else (await services.indexes.names())[: services.server.open_indexes]
+            everything = [index] if index else await services.indexes.names()
+            names = everything[: services.server.open_indexes]
             if address := await _address_of_doi(request, services, doi, names):
                 return RedirectResponse(address, 302)
-        raise UnknownPaper(f"no index contains a paper with the DOI {one_line(doi)!r}")
+        searched = "no index" if len(names) == len(everything) else f"none of the first {len(names)} indexes"
+        raise UnknownPaper(f"{searched} contains a paper with the DOI {one_line(doi)!r}")
     except tuple(PROBLEMS) as error:
         return failed_page(Reader.of(request), problem(error))
 
 
 async def _address_of_doi(request: Request, services: Services, doi: str, names: Sequence[str]) -> str | None:
-    """Return the address of the first paper with a DOI; None if there is none."""
+    """Return the address of the first paper with a DOI; None if there is none.
+
+    Of several indexes, those that cannot be opened are left out.
+    """
     if not (may_be_id(doi) and whole_doi(doi)):
         return None
     for name in names:
-        index = await services.indexes.get(name)
+        try:
+            index = await services.indexes.get(name)
+        except ResourceError:
+            if len(names) == 1:
+                raise
+            continue
         found = await while_connected(
             request, services, index.ask(lambda version: papers_of_doi(version, doi))
         )

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from server.judgements.store import judgements_file
 from tests.generator.sample_index import NAME
 from tests.server.page.browser import NO_LIMITS, Reader
+from tests.server.page.model import writing
 from tests.server.page.walking import QUESTIONS, address, answered, documents, in_both_languages, settled
 from tests.server.running import serving
 
@@ -63,9 +64,10 @@ def judged_home(sample_home, tmp_path):
 
 
 def test_a_judgement_is_kept_and_can_be_changed(browser, judged_home, tmp_path):
-    with serving(judged_home, tmp_path / "log", server__judgements=True, **NO_LIMITS) as server:
+    settings = {"server__judgements": True, **NO_LIMITS}
+    with writing() as writer, serving(judged_home, tmp_path / "log", **settings, **writer.settings) as server:
         reader = Reader(browser, server.url)
-        page = reader.open(address(FIRST, ask=1))
+        page = reader.open(address("And the yield?", after=FIRST, ask=1))
         answered(page)
         settled(page)
         first = page.locator("#hits > li").first
@@ -74,11 +76,15 @@ def test_a_judgement_is_kept_and_can_be_changed(browser, judged_home, tmp_path):
             expect(first.locator(f'[data-verdict="{verdict}"]')).to_have_attribute("aria-pressed", "true")
         page.locator('[data-judge-answer] [data-verdict="helpful"]').click()
         expect(page.locator('[data-judge-answer] [aria-pressed="true"]')).to_have_count(1)
+        page.locator('[data-judge-sentence] [data-verdict="not supported"]').first.click()
+        expect(page.locator('[data-judge-sentence] [aria-pressed="true"]')).to_have_count(1)
         reader.close()
     kept = [json.loads(line) for line in judgements_file(judged_home).read_text().splitlines()]
-    assert [record["verdict"] for record in kept] == ["helpful", "not helpful", "helpful"]
-    assert [record["paper"] for record in kept] == ["SAMPLE-AGR-002", "SAMPLE-AGR-002", None]
-    assert len({record["reader"] for record in kept}) == 1
+    verdicts = [record["verdict"] for record in kept]
+    assert verdicts == ["helpful", "not helpful", "helpful", "not supported"]
+    assert kept[0]["paper"] == kept[1]["paper"] is not None
+    assert kept[3]["written_by"] == "tiny-writer-7b"
+    assert len({(record["reader"], record["question"]) for record in kept}) == 1
 
 
 def test_without_the_setting_nothing_can_be_judged(reader):

@@ -302,6 +302,9 @@ def test_the_boolean_form_writes_an_expression(reader, language):
     page.locator("#question").press("Enter")
     settled(page)
     expect(page.locator("[data-problem]")).to_have_count(0)
+    for row in (0, 1):
+        rows.nth(row).locator("input").fill("")
+    expect(page.locator("#question")).to_have_value('NOT author:"Lena Hofstad"')
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1024, 1280, 2560])
