@@ -22,7 +22,7 @@ from server.jobs.job import INTERRUPTED, Result
 STOP, RESULT = "stop", "result.json"
 CHECKED_EVERY_S = 0.5
 STOPPING_S = 60.0  # between SIGINT and SIGKILL
-PRIORITY = 10  # of processes that serve nobody
+PRIORITY = 5  # of processes that serve nobody
 COMMAND = "import sys, shrag; sys.argv[0] = 'shrag'; shrag.main()"
 
 
