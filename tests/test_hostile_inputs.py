@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.hostile import CHARACTERS, RUNS, SIGNS, TEXTS, VALUES, WORDS, as_json, call
 from tests.indexer.made_corpora import build, write_jsonl
-from tests.needs import mostly_slow
+from tests.needs import mostly_nightly
 
 PAPERS = (
     {"id": "X", "title": "논의 메탄", "abstract": "논에서 나오는 메탄(methane)을 재었다.", "year": 2020},
@@ -183,7 +183,7 @@ def test_responses_are_read_or_refused(tmp_path, tried):
     tried("inputs", len(texts))
 
 
-@pytest.mark.parametrize("method", mostly_slow(METHODS, quick={"shrag", "boolean"}))
+@pytest.mark.parametrize("method", mostly_nightly(METHODS, by_day={"shrag", "boolean"}))
 def test_questions_are_answered_or_refused(published, tried, method):
     @drawn(90)
     @given(TEXTS)

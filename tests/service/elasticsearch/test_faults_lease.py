@@ -47,6 +47,7 @@ def two(elasticsearch: Access, tmp_path):
     clean(one)
 
 
+@pytest.mark.nightly
 def test_a_second_machine_is_told_who_writes(two, tmp_path, command: Command):
     one, other = two
     at = Signal("indexing", 30)
@@ -102,6 +103,7 @@ def test_after_a_kill_the_same_home_goes_on_at_once_and_another_waits(two, tmp_p
     assert build(one, tmp_path / "papers.jsonl").manifest.papers == 60
 
 
+@pytest.mark.nightly
 def test_another_home_takes_over_when_the_hold_of_a_killed_one_has_run_out(
     two, tmp_path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -149,6 +151,7 @@ def test_who_slept_past_its_lease_does_not_publish_over_the_work_of_another(two,
 
 
 @pytest.mark.usefixtures("short")
+@pytest.mark.nightly
 def test_who_slept_while_another_writes_mixes_nothing_in(two, tmp_path):
     one, other = two
     first, second = Signal("indexing", 30), Signal("merging")

@@ -7,6 +7,7 @@ import pytest
 
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
+from tests.needs import mostly_nightly
 from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import (
     NAME,
@@ -58,7 +59,7 @@ def undisturbed(elasticsearch: Access, tmp_path_factory):
     clean(settings)
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
+@pytest.mark.parametrize("status", mostly_nightly([429, 502, 503, 504], by_day={429}))
 def test_a_search_is_sent_four_times(status: int, proxy: Proxy, settings):
     build(settings, settings.home / "papers.jsonl")
     with open_index(settings, NAME) as index:
@@ -85,7 +86,7 @@ def test_the_fifth_time_a_search_is_given_up(
     assert proxy.seen["_msearch"] == 4
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
+@pytest.mark.parametrize("status", mostly_nightly([429, 502, 503, 504], by_day={429}))
 def test_a_bulk_request_is_tried_again_by_one_layer_alone(status: int, proxy: Proxy, settings, undisturbed):
     path = settings.home / "papers.jsonl"
     build(settings, path)

@@ -79,6 +79,7 @@ def test_a_key_that_may_only_read_follows_and_is_told_where_it_stays(settings, e
             answered(staying)
 
 
+@pytest.mark.nightly
 def test_a_reader_that_crashed_is_forgotten_when_its_time_is_up(settings, remains, monkeypatch):
     monkeypatch.setattr(readers, "LEASE_S", 1)
     monkeypatch.setattr(readers, "RENEWAL_INTERVAL_S", 600)
@@ -88,6 +89,7 @@ def test_a_reader_that_crashed_is_forgotten_when_its_time_is_up(settings, remain
         assert remains(settings) == [2]
 
 
+@pytest.mark.nightly
 def test_a_reader_is_remembered_as_long_as_it_reads(settings, remains, monkeypatch):
     monkeypatch.setattr(readers, "RENEWAL_INTERVAL_S", 0.1)
     with open_index(settings, NAME) as index:
@@ -117,6 +119,7 @@ def test_who_stays_is_told_where_its_version_cannot_be_held_just_now(settings):
         cluster.run(cluster.client.indices.put_settings(settings={"index.blocks.write": None}, **blocked))
 
 
+@pytest.mark.nightly
 def test_a_machine_that_only_searches_keeps_copies_of_versions_that_are_there(settings, tmp_path):
     elsewhere = settings.model_copy(update={"home": tmp_path / "elsewhere"})
     others = elsewhere.home / NAME / "versions" / "000001" / "of-others.txt"

@@ -55,6 +55,7 @@ def unharmed(settings: IndexerSettings, *indexes: str) -> bool:
     return counts == [1] * len(indexes) and all(not about[index]["aliases"] for index in indexes)
 
 
+@pytest.mark.nightly
 def test_indexes_that_are_called_like_versions_stay(settings: IndexerSettings, tmp_path):
     make(settings, *FOREIGN)
 
@@ -108,6 +109,7 @@ def test_an_index_that_is_called_as_the_alias_is_told_before_anything_is_built(s
     assert unharmed(settings, ALIAS)
 
 
+@pytest.mark.nightly
 def test_of_two_versions_that_somebody_let_answer_the_latest_does_until_the_next(settings, tmp_path):
     kept = settings.model_copy(update={"keep_versions": 3})
     for _ in range(2):

@@ -398,7 +398,7 @@ def undisturbed(tmp_path_factory, settings_for, disturbed_corpus):
     [
         pytest.param([("indexing", 10)], False, marks=pytest.mark.nightly),  # before the first commit
         # Passages that are written again are deleted first, and that is waited for.
-        pytest.param([("committing", 2), ("indexing", 90)], True, marks=pytest.mark.slow),
+        pytest.param([("committing", 2), ("indexing", 90)], True, marks=pytest.mark.nightly),
         pytest.param([("indexing", 350), ("merging", 1)], True, marks=pytest.mark.nightly),
         pytest.param([("glossary", 7)], True, marks=pytest.mark.nightly),
         pytest.param([("publishing", 1)], True, marks=pytest.mark.nightly),
