@@ -36,6 +36,10 @@ class Question:
 
 
 def _home(answer: str) -> dict[Place, Any]:
+    try:
+        answer.encode()
+    except UnicodeEncodeError:
+        raise ValueError("must be valid UTF-8") from None
     path = folder_for_indexes(answer)
     return {("home",): str(Path(str(path)).absolute())}
 

@@ -109,5 +109,10 @@ def _is_own_name(name: str) -> bool:
 
 def _same(origin: str, scheme: str, host: str) -> bool:
     """Check whether an origin is the server's own; a proxy may terminate https."""
-    parts = urlsplit(origin) if origin.startswith(("http://", "https://")) else None
-    return parts is not None and parts.netloc.lower() == host.lower() and parts.scheme in {scheme, "https"}
+    if not origin.startswith(("http://", "https://")):
+        return False
+    try:
+        parts = urlsplit(origin)
+    except ValueError:  # such as http://[
+        return False
+    return parts.netloc.lower() == host.lower() and parts.scheme in {scheme, "https"}

@@ -79,6 +79,7 @@ def checked_paths(paths: tuple[str, ...], folders: list[str]) -> tuple[str, ...]
     for given in paths:
         try:
             path = Path(given).resolve(strict=True)
+            str(path).encode()  # a job is stored as UTF-8
         except (OSError, ValueError, RuntimeError):
             path = None
         if path is None or not Path(given).is_absolute() or not any(map(path.is_relative_to, allowed)):

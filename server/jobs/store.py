@@ -142,6 +142,14 @@ class JobStore:
         job_id = f"{now:%Y%m%d%H%M%S}-{secrets.token_hex(4)}"
         folder = self._path / job_id
         folder.mkdir(mode=0o700)
+        try:
+            self._run(call, by, folder, now)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return self.find(job_id)
+
+    def _run(self, call: JobCall, by: str, folder: Path, now: datetime) -> None:
         stored = {**call.model_dump(mode="json"), "by": by, "started": now.isoformat(timespec="seconds")}
         path = os.pathsep.join(filter(None, (str(PACKAGES), os.environ.get("PYTHONPATH"))))
         environment = {**os.environ, "SHRAG_HOME": str(self._settings.home), "PYTHONPATH": path}
@@ -159,7 +167,6 @@ class JobStore:
                 start_new_session=True,
             )
         threading.Thread(target=process.wait, daemon=True).start()  # leaves no zombie
-        return self.find(job_id)
 
     def _forget(self, jobs: list[JobRecord]) -> None:
         """Remove the oldest ended jobs beyond the limit."""

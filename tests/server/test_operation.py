@@ -2,6 +2,8 @@
 
 import fcntl
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -116,10 +118,21 @@ def test_damaged_files_of_a_job_are_no_job(server, home, content):
 
 
 @pytest.mark.parametrize(
-    "path", ["/etc/passwd", "papers.jsonl", "{corpora}/../home", "{corpora}/link", "{corpora}/none", "\0"]
+    "path",
+    [
+        "/etc/passwd",
+        "papers.jsonl",
+        "{corpora}/../home",
+        "{corpora}/link",
+        "{corpora}/none",
+        "{corpora}/unreadable",
+        "\0",
+    ],
 )
 def test_only_files_below_the_listed_folders_are_indexed(server, tmp_path, path):
     (tmp_path / "corpora" / "link").symlink_to("/etc")
+    (tmp_path / "corpora" / "unreadable").symlink_to(os.fsdecode(b"caf\xe9"))
+    Path(os.fsdecode(bytes(tmp_path / "corpora") + b"/caf\xe9")).write_text("")
     given = path.format(corpora=tmp_path / "corpora")
     answer = server.post("/api/v1/jobs", json={"kind": "build", "index": "papers", "paths": [given]})
     assert (answer.status_code, answer.json()["code"]) == (422, "invalid-call")
@@ -171,8 +184,7 @@ def test_an_invalid_key_is_not_created(server, call):
 
 
 @pytest.mark.parametrize("path", ["jobs", "keys"])
-def test_a_page_of_another_site_starts_nothing(server, path):
-    answer = server.post(
-        f"/api/v1/{path}", json={"kind": "backup"}, headers={"Origin": "https://evil.example"}
-    )
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://["])
+def test_a_page_of_another_site_starts_nothing(server, path, origin):
+    answer = server.post(f"/api/v1/{path}", json={"kind": "backup"}, headers={"Origin": origin})
     assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
