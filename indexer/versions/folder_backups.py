@@ -95,7 +95,7 @@ def back_up(
                 sync(path)
             partial.rename(folder / name)
             sync(folder)
-            for older in before[: len(before) + 1 - keep] if keep else ():
+            for older in before[: max(0, len(before) + 1 - keep)] if keep else ():
                 shutil.rmtree(folder / older.name)
     except (OSError, sqlite3.Error) as error:
         why = cause_of(error) if isinstance(error, OSError) else str(error)

@@ -53,6 +53,15 @@ def test_a_second_backup_links_what_the_first_has_and_a_third_removes_it(home, t
     assert FolderStore(backups / "3", "papers").verify_files(1) == []
 
 
+def test_no_backup_is_removed_before_there_are_more_than_to_be_kept(home, tmp_path):
+    settings, backups = IndexerSettings(home=home), tmp_path / "backups"
+    kept = []
+    for name in "123456":
+        back_up(settings, backups, name, keep=4)
+        kept.append("".join(backup.name for backup in list_backups(backups)))
+    assert kept == ["1", "12", "123", "1234", "2345", "3456"]
+
+
 def test_a_damaged_earlier_backup_is_not_linked(home, tmp_path):
     settings, backups = IndexerSettings(home=home), tmp_path / "backups"
     back_up(settings, backups, "1")
