@@ -42,8 +42,9 @@ location_option = click.option(
 def backup(snapshot: str, location: str, keep: int | None, as_json: bool) -> None:
     """Back up all indexes, to a snapshot named SNAPSHOT or after the date and time.
 
-    Builds and the server may run in parallel. Embedded indexes and the keys of the server are copied to a
-    folder that can be used as SHRAG_HOME; files that the previous backup also has are links to it.
+    Builds and the server may run in parallel. Embedded indexes, and the server's keys, sign-ins,
+    statistics, judgements, feeds and kept searches are copied to a folder that can be used as SHRAG_HOME;
+    files of indexes that the previous backup also has are links to it.
     """
     from base.terminal.progress_bar import progress_bar
 

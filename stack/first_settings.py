@@ -159,5 +159,5 @@ def next_steps(file: Path, values: Mapping[Place, Any]) -> list[str]:
         "    shrag index papers.jsonl --name papers    # indexes your own papers",
     ]
     if values["server", "public_url"]:
-        steps.append("    shrag keys create NAME                    # a key for each reader")
+        steps.append("    shrag keys create --label NAME            # a key for each reader")
     return [*steps, "    shrag serve                               # the page and the API"]

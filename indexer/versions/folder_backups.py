@@ -4,7 +4,7 @@
 |---|---|
 | NAME/backup.json | time, indexes, and bytes of the backup |
 | NAME/INDEX/ | the current version of an index, and the pointer to it |
-| NAME/.keys.sqlite | keys of the server's callers |
+| NAME/.keys.sqlite, … | files of the server (`server_files.py`) |
 | .NAME.partial | a backup that is being made, or was interrupted |
 
 Files of a version that the previous backup also has are hard links to it. Every file is compared with its
@@ -14,20 +14,21 @@ checksum before a backup counts.
 import json
 import os
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from base.errors import InvalidCall, Remedy
 from base.files.durable import cause_of, disk_of, sync, write_durably
+from base.files.regular_files import read_regular
 from base.progress import Progress, no_progress
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
-from indexer.versions.store.build_folder import KEYS, NAME
+from indexer.versions.server_files import copy_server_files
+from indexer.versions.store.build_folder import NAME
 from indexer.versions.store.folder import FolderStore, index_names
 
 BACKUP = "backup.json"
@@ -39,7 +40,7 @@ MOST_BYTES = 1_000_000  # of backup.json
 
 @dataclass(frozen=True, slots=True)
 class FolderBackup:
-    """A complete backup; `bytes` counts its files, `copied` the files that no earlier backup had."""
+    """A complete backup; `bytes` counts files of indexes, `copied` files that were not linked."""
 
     name: str
     taken: str
@@ -56,12 +57,12 @@ def back_up(
     keep: int = 0,
     progress: Progress = no_progress,
 ) -> FolderBackup:
-    """Copy the current version of all indexes, and the keys of the server, to a new folder in `folder`.
+    """Copy the current version of all indexes, and the files of the server, to a new folder in `folder`.
 
     Builds may run in parallel. With `keep`, older backups beyond this number are removed afterwards.
 
     Raises:
-        InvalidCall: an invalid or used name, or a folder inside SHRAG_HOME.
+        InvalidCall: an invalid or used name, or one of `folder` and SHRAG_HOME is inside the other.
         UnknownIndex: there is no index.
         IndexBusy: another backup to this folder is running.
         IndexDamaged: a file differs from its checksum; nothing is kept.
@@ -71,9 +72,10 @@ def back_up(
     name = name or f"{taken:%Y%m%d-%H%M%S}"
     if not NAME.fullmatch(name):
         raise InvalidCall(f"{name!r} cannot name a backup")
-    if folder.resolve().is_relative_to(settings.home.resolve()):
+    home, place = settings.home.resolve(), folder.resolve()
+    if place.is_relative_to(home) or home.is_relative_to(place):  # a home may be a copy of a backup
         raise InvalidCall(
-            f"{folder} is inside {settings.home}, which is to be saved", remedy="name another folder"
+            f"one of {folder} and {settings.home} is inside the other", remedy="name another folder"
         )
     names = index_names(settings)
     if not names:
@@ -83,7 +85,8 @@ def back_up(
             if os.path.lexists(folder / name):
                 raise InvalidCall(f"{folder / name} exists already", remedy="give another name, or none")
             for leftover in folder.glob(f".*{PARTIAL}"):
-                shutil.rmtree(leftover)
+                if NAME.fullmatch(leftover.name[1 : -len(PARTIAL)]) and _is_own_folder(leftover):
+                    shutil.rmtree(leftover)
             before = list_backups(folder)
             previous = folder / before[-1].name if before else None
             partial = folder / f".{name}{PARTIAL}"
@@ -95,10 +98,11 @@ def back_up(
                 sync(path)
             partial.rename(folder / name)
             sync(folder)
-            for older in before[: len(before) + 1 - keep] if keep else ():
-                shutil.rmtree(folder / older.name)
-    except (OSError, sqlite3.Error) as error:
-        why = cause_of(error) if isinstance(error, OSError) else str(error)
+            for older in before[: max(0, len(before) + 1 - keep)] if keep else ():
+                # A kill leaves no incomplete backup under its name.
+                shutil.rmtree((folder / older.name).rename(folder / f".{older.name}{PARTIAL}"))
+    except OSError as error:
+        why = f"{error.filename}: {cause_of(error)}" if error.filename else cause_of(error)
         raise IndexNotWritten(
             f"the backup {name!r} was not made ({why}; {disk_of(folder)})",
             remedy="fix the cause and repeat the command",
@@ -107,17 +111,25 @@ def back_up(
 
 
 def list_backups(folder: Path) -> list[FolderBackup]:
-    """Return the complete backups in a folder, oldest first; other folders are ignored."""
+    """Return the complete backups in a folder, oldest first.
+
+    Other folders, links, and backups that were renamed or copied to another name are ignored.
+    """
     found = []
     for path in folder.glob(f"*/{BACKUP}"):
-        with suppress(OSError, ValueError, TypeError, KeyError):
-            with path.open("rb") as file:
-                record = json.loads(file.read(MOST_BYTES))
+        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+            record = json.loads(read_regular(path, MOST_BYTES))
+            if record["name"] != path.parent.name or not _is_own_folder(path.parent):
+                continue
             datetime.fromisoformat(record["taken"])
             sizes = int(record["bytes"]), int(record["copied"])
             names = tuple(map(str, record["indexes"]))
             found.append(FolderBackup(path.parent.name, str(record["taken"]), names, *sizes))
     return sorted(found, key=lambda backup: (backup.taken, backup.name))
+
+
+def _is_own_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 @contextmanager
@@ -141,7 +153,7 @@ def _locked(folder: Path) -> Iterator[None]:
 def _copy_all(
     settings: IndexerSettings, names: list[str], target: Path, previous: Path | None, progress: Progress
 ) -> tuple[tuple[str, ...], int, int]:
-    """Copy all indexes and the keys; return the names of the indexes, their bytes and the copied bytes."""
+    """Copy indexes and server files; return the names of the indexes, their bytes and the copied bytes."""
     size, copied = 0, 0
     for place, name in enumerate(names):
         progress("backing up indexes", place, len(names))
@@ -150,8 +162,7 @@ def _copy_all(
             manifest = _hold_current(store, held)
             own, new = _copy_version(store, manifest, FolderStore(target, name), previous)
         size, copied = size + own, copied + new
-    if (settings.home / KEYS).is_file():
-        _copy_keys(settings.home / KEYS, target / KEYS)
+    copy_server_files(settings.home, target)
     return tuple(names), size, copied
 
 
@@ -210,17 +221,9 @@ def _link(path: Path, target: Path) -> bool:
     return True
 
 
-def _copy_keys(path: Path, target: Path) -> None:
-    """Copy a SQLite file that other processes may write to."""
-    source = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-    with closing(source), closing(sqlite3.connect(target)) as copy:
-        source.backup(copy)
-    target.chmod(0o600)
-    sync(target)
-
-
 def _write_record(target: Path, backup: FolderBackup) -> None:
     record = {
+        "name": backup.name,
         "taken": backup.taken,
         "indexes": backup.indexes,
         "bytes": backup.bytes,

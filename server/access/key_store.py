@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from base.files.durable import cause_of, create_durably, disk_of
-from indexer.versions.store.build_folder import KEYS
+from indexer.versions.server_files import KEYS
 from server.access.keys import Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
 from server.roles import Role

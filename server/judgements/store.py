@@ -8,9 +8,10 @@ from base.files.durable import cause_of
 from base.journal import appending
 from base.logs import get_logger
 from generator.reader_judgements import ReaderJudgement
+from indexer.versions.server_files import JUDGEMENTS
 from server.errors import JudgementNotKept
 
-FOLDER = ".judgements"  # a name that no index can have
+FOLDER = JUDGEMENTS
 FILE = "readers.jsonl"
 PATIENCE_S = 5.0  # wait for other processes
 TRIED_EVERY_S = 0.02

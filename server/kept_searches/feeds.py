@@ -33,6 +33,7 @@ from base.errors import InvalidCall
 from base.files.durable import cause_of, write_durably
 from base.files.regular_files import read_regular
 from base.logs import get_logger
+from indexer.versions.server_files import FEEDS
 from retriever.search_records.first_found import FirstFound, now
 from server.access.callers import Caller
 from server.access.keys import NOBODY, SECRET_BYTES, digest_of
@@ -40,7 +41,7 @@ from server.errors import Forbidden, SearchUnusable, UnknownSearch
 from server.kept_searches.store import folder_of, locked, remove
 from server.settings import ServerSettings
 
-FOLDER = ".feeds"  # a name that no index can have
+FOLDER = FEEDS
 KEY = re.compile(r"([0-9a-f]{32})_[A-Za-z0-9_-]{43}")
 ID = re.compile(r"[0-9a-f]{32}")
 MOST_BYTES = 16_000_000  # of a file: about 300,000 papers

@@ -22,12 +22,13 @@ from pathlib import Path
 from base.files.durable import TEMPORARY, cause_of, write_durably
 from base.files.regular_files import open_regular, read_regular
 from base.logs import get_logger
+from indexer.versions.server_files import KEPT_SEARCHES
 from server.access.callers import Caller
 from server.errors import SearchRunning, SearchUnusable, UnknownSearch
 from server.kept_searches.file import SearchFile, SearchHead, head_of, search_file_of
 from server.settings import ServerSettings
 
-FOLDER = ".find-papers"  # a name that no index can have
+FOLDER = KEPT_SEARCHES
 ID = re.compile(r"[0-9a-f]{32}")
 LOCAL = "local"
 MOST_BYTES = 16_000_000  # of one search: about ten thousand papers, which take seconds to read

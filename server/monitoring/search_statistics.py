@@ -26,9 +26,10 @@ from unicodedata import normalize
 
 from base.files.durable import create_durably
 from base.logs import get_logger
+from indexer.versions.server_files import STATISTICS
 from server.settings import ServerSettings
 
-FILE = ".statistics.sqlite"  # in the home folder; no index can have the name
+FILE = STATISTICS
 FORMAT = 1
 INTERVAL_S = 60.0  # between two writes
 MOST_COUNTED_WORDS = 20

@@ -50,7 +50,6 @@ COMMITTED = "committed.json"
 TANTIVY_META = "tantivy/meta.json"  # committed state of the embedded engine's index
 CLEARING = "clearing.json"
 VECTORS = "vectors"  # vectors of the passages, a folder next to the index's
-KEYS = ".keys.sqlite"  # keys of the server's callers, in the home folder; not a valid index name
 # Files in the building folder that are not part of the version.
 NOT_PUBLISHED = (PLAN, COMMITTED, DEAD_LETTERS, MANIFEST, PARTS)
 

@@ -14,9 +14,10 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from base.files.durable import cause_of, create_durably
+from indexer.versions.server_files import SIGN_IN
 from server.errors import SessionsUnreadable
 
-FILE = ".sign-in.sqlite"
+FILE = SIGN_IN
 FORMAT = 1
 STARTED_S = 600.0  # time for entering a password at the provider
 MOST_STARTED = 10_000

@@ -1,11 +1,12 @@
 """Backups of embedded indexes: complete, verified, and usable as SHRAG_HOME."""
 
+import os
 import sqlite3
 
 import pytest
 
 from base.errors import InvalidCall
-from indexer.errors import IndexBusy, IndexDamaged, UnknownIndex
+from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.folder_backups import back_up, list_backups
 from indexer.versions.store.folder import FolderStore
@@ -43,6 +44,54 @@ def test_a_backup_is_a_home_with_the_current_version_and_the_keys(home, tmp_path
         assert index.engine.passage_count == 1
 
 
+def test_a_backup_has_the_files_of_the_server_without_locks_and_jobs(home, tmp_path):
+    for name in (
+        ".judgements/readers.jsonl",
+        ".feeds/1.json",
+        ".find-papers/local/2.json",
+        ".jobs/3/job.json",
+    ):
+        (home / name).parent.mkdir(parents=True)
+        (home / name).write_text(name)
+    (home / ".feeds" / "1.lock").touch()
+    (home / ".feeds" / "link.json").symlink_to(tmp_path / "papers.jsonl")
+    os.utime(home / ".find-papers" / "local" / "2.json", (5, 5))
+    with sqlite3.connect(home / ".sign-in.sqlite") as writer, sqlite3.connect(home / ".statistics.sqlite"):
+        writer.execute("CREATE TABLE secret (value)")
+        writer.commit()
+        writer.execute("INSERT INTO secret VALUES (1)")  # not committed
+        back_up(IndexerSettings(home=home), tmp_path / "backups", "1")
+    copy = tmp_path / "backups" / "1"
+    saved = [".feeds", ".find-papers", ".judgements", ".sign-in.sqlite", ".statistics.sqlite"]
+    assert names(copy) == [*saved, "backup.json", "papers"]
+    assert names(copy / ".feeds") == ["1.json"]
+    assert (copy / ".judgements" / "readers.jsonl").read_text() == ".judgements/readers.jsonl"
+    assert (copy / ".find-papers" / "local" / "2.json").stat().st_mtime == 5
+    with sqlite3.connect(copy / ".sign-in.sqlite") as secrets:
+        assert secrets.execute("SELECT * FROM secret").fetchall() == []
+
+
+def test_a_damaged_file_of_the_server_is_named_and_no_backup_is_made(home, tmp_path):
+    (home / ".sign-in.sqlite").write_bytes(b"damage" * 100)
+    with pytest.raises(IndexNotWritten, match=r"\.sign-in\.sqlite"):
+        back_up(IndexerSettings(home=home), tmp_path / "backups", "1", keep=1)
+    assert list_backups(tmp_path / "backups") == []
+
+
+def test_renamed_backups_links_and_foreign_files_are_never_removed(home, tmp_path):
+    settings, backups = IndexerSettings(home=home), tmp_path / "backups"
+    back_up(settings, backups, "1")
+    (backups / "1").rename(backups / "mine")
+    back_up(settings, tmp_path / "elsewhere", "2")
+    (backups / "2").symlink_to(tmp_path / "elsewhere" / "2")
+    (backups / ".note.partial").write_text("a file")
+    back_up(settings, backups, "3", keep=1)
+    back_up(settings, backups, "4", keep=1)
+    assert names(backups) == [".lock", ".note.partial", "2", "4", "mine"]
+    assert lexicon(backups / "mine").is_file()
+    assert lexicon(backups / "2").is_file()
+
+
 def test_a_second_backup_links_what_the_first_has_and_a_third_removes_it(home, tmp_path):
     settings, backups = IndexerSettings(home=home), tmp_path / "backups"
     back_up(settings, backups, "1")
@@ -51,6 +100,15 @@ def test_a_second_backup_links_what_the_first_has_and_a_third_removes_it(home, t
     back_up(settings, backups, "3", keep=2)
     assert [backup.name for backup in list_backups(backups)] == ["2", "3"]
     assert FolderStore(backups / "3", "papers").verify_files(1) == []
+
+
+def test_no_backup_is_removed_before_there_are_more_than_to_be_kept(home, tmp_path):
+    settings, backups = IndexerSettings(home=home), tmp_path / "backups"
+    kept = []
+    for name in "123456":
+        back_up(settings, backups, name, keep=4)
+        kept.append("".join(backup.name for backup in list_backups(backups)))
+    assert kept == ["1", "12", "123", "1234", "2345", "3456"]
 
 
 def test_a_damaged_earlier_backup_is_not_linked(home, tmp_path):
@@ -97,6 +155,13 @@ def test_a_home_without_an_index_has_nothing_to_back_up(tmp_path):
 def test_a_backup_stays_outside_of_the_home_and_inside_its_folder(home, tmp_path, name):
     with refusal(InvalidCall):
         back_up(IndexerSettings(home=home), tmp_path / "backups" if name else home / "backups", name)
+
+
+def test_a_folder_that_contains_the_home_or_links_into_it_is_refused(home, tmp_path):
+    (tmp_path / "link").symlink_to(home / "backups")
+    for folder in (tmp_path, tmp_path / "link"):
+        with refusal(InvalidCall):
+            back_up(IndexerSettings(home=home), folder, "1")
 
 
 def test_the_commands_make_and_list_backups_and_verify_all_indexes(home, tmp_path):
