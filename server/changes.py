@@ -1,4 +1,4 @@
-"""Changes by commands, in the audit log of the server: keys and indexes."""
+"""Changes of keys and indexes in the audit log, by commands and by the server's operators."""
 
 import os
 from datetime import UTC, datetime
@@ -12,7 +12,7 @@ from server.settings import ServerSettings
 def note_change(event: str, **facts: Any) -> None:
     """Write a change to the audit log, if the settings name one; a failure is reported on standard error.
 
-    `uid` is the number of the user who ran the command.
+    `uid` is the number of the user who runs the process: a command, or the server.
     """
     try:
         settings = ServerSettings()

@@ -110,6 +110,10 @@ class Unauthorized(ServerError):
     """No key, or an invalid one."""
 
 
+class PersonsSessionEnded(Unauthorized):
+    """The browser's cookie is of a person's session that has ended."""
+
+
 class Forbidden(ServerError):
     """The caller's role is too low, or a page of another site made the request."""
 

@@ -149,19 +149,22 @@ class ServerSettings(LayeredSettings):
         default=50,
         ge=0,
         le=10_000,
-        description="kept searches for papers per key, else per address; 0 = none",
+        description="kept searches for papers per key or person, else per address; as many feeds; 0 = none",
     )
     kept_searches_mb: int = Field(
         default=200, ge=1, le=1_000_000, description="megabytes of a caller's kept searches"
     )
     all_kept_searches: int = Field(
-        default=1_000, ge=0, le=100_000, description="kept searches for papers of all callers"
+        default=1_000, ge=0, le=100_000, description="kept searches for papers of all callers; as many feeds"
     )
     all_kept_searches_mb: int = Field(
         default=2_000, ge=1, le=1_000_000, description="megabytes of the kept searches of all callers"
     )
     kept_searches_days: float = Field(
-        default=30, gt=0, le=36_500, description="days for which an unused search is kept"
+        default=30,
+        gt=0,
+        le=36_500,
+        description="days for which an unused search, or a person's feed, is kept",
     )
     judgements: bool = Field(
         default=False,

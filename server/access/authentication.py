@@ -13,6 +13,7 @@ requests, which proxies send.
 import re
 from dataclasses import dataclass
 
+from starlette.responses import Response
 from starlette.types import Scope
 
 from base.net.networks import is_loopback
@@ -20,7 +21,7 @@ from server.access.callers import Caller
 from server.access.key_ring import KeyRing
 from server.access.keys import PREFIX
 from server.access.sign_in.signing_in import SESSION_MARK, SignIn
-from server.errors import BadRequest, Unauthorized
+from server.errors import BadRequest, PersonsSessionEnded, Unauthorized
 from server.settings import ServerSettings
 
 HOST_COOKIE, PLAIN_COOKIE = "__Host-shrag", "shrag"  # the first with https: no other host can set it
@@ -63,6 +64,13 @@ def credentials_of(headers: list[tuple[bytes, bytes]], cookie: str) -> Credentia
     return Credentials(keys.pop().decode("latin-1") if keys else None, session)
 
 
+def deleted_cookie(name: str) -> tuple[bytes, bytes]:
+    """Return the header that deletes the page's cookie."""
+    response = Response()
+    response.delete_cookie(name, path="/", secure=name == HOST_COOKIE, httponly=True, samesite="lax")
+    return response.raw_headers[-1]
+
+
 def cookie_in(headers: list[tuple[bytes, bytes]], name: str) -> str | None:
     """Return the value of a cookie, None if it was not sent."""
     values = (_cookie_in(value, name) for header, value in headers if header == b"cookie")
@@ -81,6 +89,7 @@ async def caller_of(
     """Return the caller of a request; it has no role if keys are needed and none was given.
 
     Raises:
+        PersonsSessionEnded: the cookie is of a person's session that has ended.
         Unauthorized: the key or session is invalid.
         Forbidden: another address than the proxy's names a person.
         BadRequest: the headers name several keys, or are unreadable.
@@ -105,7 +114,8 @@ async def caller_of(
         if found is not None:
             return found
         if not settings.open:
-            raise Unauthorized(SESSION_ENDED)
+            is_persons = credentials.session.startswith(SESSION_MARK)
+            raise (PersonsSessionEnded if is_persons else Unauthorized)(SESSION_ENDED)
     is_local = settings.only_local and is_loopback(address) and not _is_passed_on(scope)
     if settings.open:
         return Caller(address, "reader", is_local=is_local)

@@ -38,7 +38,7 @@ class JobRecord(TypedDict):
     index: str | None
     paths: list[str]
     rebuild: bool
-    by: Annotated[str, Field(description="label or id of the key that started it")]
+    by: Annotated[str, Field(description="the key's label or id, or a person's pseudonym")]
     started: str
     ended: str | None
     state: Annotated[

@@ -12,6 +12,8 @@ The address of a feed contains its key, ID_SECRET with 256 random bits; the file
 | a key of the server | with the key |
 | a person who signed in | some days after listing the feeds: groups are known only while signed in |
 | the operator at this machine, while access is not limited | with the first key, or with sign-in |
+
+Ended feeds are removed when a feed is created.
 """
 
 import os
@@ -88,20 +90,32 @@ class Feeds:
         """`home`: the parent of the folder, which is created with the first feed."""
         self._root, self._limits = home / FOLDER, limits
 
-    def add(self, caller: Caller, feed: Feed) -> None:
-        """Save a new feed.
+    def check_room(self, caller: Caller) -> None:
+        """Check that a caller may create a feed.
 
         Raises:
             Forbidden: the caller has no key, has not signed in, and is not the operator.
             InvalidCall: the caller, or the server, has as many feeds as allowed.
-            SearchUnusable: it cannot be saved.
         """
         if not _may_own(caller):
             raise Forbidden(OWNED)
-        limits, everything = self._limits, self._all()
-        own = sum(each.owner == feed.owner for each in everything)
-        if own >= limits.kept_searches or len(everything) >= limits.all_kept_searches:
-            raise InvalidCall(f"the limit of {min(own, len(everything))} feeds is reached; delete one first")
+        limits, everything = self._limits, self.all()
+        if sum(each.owner == folder_of(caller) for each in everything) >= limits.kept_searches:
+            raise InvalidCall(f"your limit of {limits.kept_searches} feeds is reached; delete one first")
+        if len(everything) >= limits.all_kept_searches:
+            raise InvalidCall(
+                f"the limit of {limits.all_kept_searches} feeds of all callers is reached; "
+                "the operator can raise SHRAG_SERVER__ALL_KEPT_SEARCHES"
+            )
+
+    def add(self, caller: Caller, feed: Feed) -> None:
+        """Save a new feed.
+
+        Raises:
+            Forbidden, InvalidCall: as `check_room`.
+            SearchUnusable: it cannot be saved.
+        """
+        self.check_room(caller)
         try:
             self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_durably(self._path(feed.id), _adapter().dump_json(feed))
@@ -110,7 +124,7 @@ class Feeds:
 
     def of_caller(self, caller: Caller) -> list[Feed]:
         """Return a caller's feeds, newest first; damaged ones are left out."""
-        own = [each for each in self._all() if each.owner == folder_of(caller)] if _may_own(caller) else []
+        own = [each for each in self.all() if each.owner == folder_of(caller)] if _may_own(caller) else []
         return sorted(own, key=lambda feed: (feed.created, feed.id), reverse=True)
 
     def confirm(self, person: Caller) -> None:
@@ -180,13 +194,18 @@ class Feeds:
         owned = ID.fullmatch(feed_id) and _may_own(caller) and self._read(feed_id).owner == folder_of(caller)
         if not owned:
             raise UnknownSearch("no feed has that id")
+        self.remove(feed_id)
+
+    def remove(self, feed_id: str) -> None:
+        """Remove a feed, regardless of its owner. Raises SearchRunning and SearchUnusable as `delete`."""
         path = self._path(feed_id)
         try:
             remove(path, locked(path), folder_too=False)
         except OSError as error:
             raise SearchUnusable(f"the feed was not deleted: {cause_of(error)}") from None
 
-    def _all(self) -> list[Feed]:
+    def all(self) -> list[Feed]:
+        """Return the feeds of all owners; damaged ones are left out."""
         found = []
         with suppress(FileNotFoundError):
             for path in self._root.glob("*.json"):

@@ -5,8 +5,9 @@ stored with its day alone, and only if
 
 - it has at most `MOST_WORDS` words and no address, long number or @ (`may_be_stored`), and
 - several different callers asked it (`statistics_callers`) within `WAITS_DAYS`. Before, only keyed hashes of
-  the question, and of question and caller together, are stored. Neither can be read from them, and two
-  questions of one caller cannot be connected.
+  the question, and of question and caller together, are stored. They do not show the question, the caller,
+  or that two questions have the same caller. The key is in the same file: a person who can read it can test
+  guesses.
 """
 
 import asyncio
@@ -90,7 +91,7 @@ class SearchStatistics:
         async def write_on() -> None:
             while True:
                 await asyncio.sleep(INTERVAL_S)
-                await asyncio.to_thread(self.write)
+                await asyncio.to_thread(self._write, self._taken())
 
         if not self._settings.statistics:
             yield self
@@ -115,7 +116,14 @@ class SearchStatistics:
 
     def write(self) -> None:
         """Add the counts to the file, and remove old ones; a failure is logged, and the counts are lost."""
+        self._write(self._taken())
+
+    def _taken(self) -> _Noted:
+        """Return the counts since the last call. For the event loop, which also notes them."""
         noted, self._noted = self._noted, _Noted()
+        return noted
+
+    def _write(self, noted: _Noted) -> None:
         if not noted.searches:
             return
         try:
@@ -133,7 +141,7 @@ class SearchStatistics:
                 waits_from = (today - timedelta(days=WAITS_DAYS)).isoformat()
                 database.execute("DELETE FROM waiting WHERE day < ?", (waits_from,))
                 database.execute("COMMIT")
-        except (sqlite3.Error, OSError) as error:
+        except Exception as error:  # noqa: BLE001 - the next write may succeed
             log.warning("statistics not written", error=str(error))
 
     def _add(

@@ -20,9 +20,11 @@ from retriever.search_records.first_found import now
 from server.access.callers import Caller, visit_of
 from server.addresses import public_address
 from server.api.schemas import Shaped
-from server.errors import SearchUnusable, UnknownSearch
+from server.errors import SearchRunning, SearchUnusable, UnknownSearch
 from server.html.feed_document import MEDIA_TYPE, FeedDocument, FeedEntry
+from server.html.pages import CHECKED
 from server.kept_searches.feeds import UNKNOWN, Feed, make_feed
+from server.kept_searches.store import folder_of
 from server.limits.gate import Read, Search
 from server.services import Services, Shared
 from server.transport.entrance import count_wrong_key
@@ -32,7 +34,6 @@ router = APIRouter(tags=["search"])
 
 MOST_ENTRIES = 100
 PAGE_NAMES = {"question": "q", "exclude": "not", "keywords": "kw"}  # fields with another name on the page
-CHECKED = "private, no-cache"  # a feed reader may store the feed, and asks whether it is current
 
 
 class FeedState(TypedDict):
@@ -58,6 +59,8 @@ async def create_feed(
 ) -> Annotated[dict[str, Any], Shaped(NewFeed)]:
     """Search, and create an Atom feed of the search: an address whose holder sees the feed, nothing else."""
     caller = visit_of(request).caller
+    await _remove_ended(services, caller)
+    await asyncio.to_thread(services.feeds.check_room, caller)
     index = await services.indexes.chosen(call.index)
     key, feed = make_feed(caller, call.given_values(), index)
     feed = await while_connected(request, services, _searched(services, feed))
@@ -135,7 +138,7 @@ async def _entries(request: Request, services: Services, feed: Feed) -> tuple[st
 def _checked(request: Request, content: bytes) -> Response:
     """Return the content, or 304 if the reader has it (RFC 9110, 13.1.2; tags are compared weakly)."""
     tag = f'"{sha256(content).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": CHECKED}
+    headers = {"ETag": tag, "Cache-Control": f"private, {CHECKED}"}
     known = request.headers.get("if-none-match", "")
     if known.strip() == "*" or tag in {each.strip().removeprefix("W/") for each in known.split(",")}:
         return Response(status_code=304, headers=headers)
@@ -169,6 +172,21 @@ async def _owner(services: Services, feed: Feed, address: str) -> Caller | None:
     if feed.person:
         return services.feeds.person_of(feed, address) if services.sign_in else None
     return None if await services.access_is_limited() else Caller(address, "reader")
+
+
+async def _remove_ended(services: Services, caller: Caller) -> None:
+    """Remove the ended feeds of others; a person who is signed in can renew the own ones."""
+    for feed in await asyncio.to_thread(services.feeds.all):
+        if feed.owner != folder_of(caller) and await _has_ended(services, feed):
+            with suppress(SearchRunning, SearchUnusable):
+                await asyncio.to_thread(services.feeds.remove, feed.id)
+
+
+async def _has_ended(services: Services, feed: Feed) -> bool:
+    """Check whether a feed has ended; without sign-in, a person's feed still has its days."""
+    if feed.person:
+        return services.feeds.person_of(feed, "") is None
+    return await _owner(services, feed, "") is None
 
 
 async def _searched(services: Services, feed: Feed) -> Feed:

@@ -133,4 +133,5 @@ def _jobs_of(services: Services) -> JobStore:
 
 
 def _name_of(caller: Caller) -> str:
-    return caller.label or caller.key_id or "this machine"
+    """Name who made a change; a person's pseudonym, as the name to display is not kept after the session."""
+    return caller.person or caller.label or caller.key_id or "this machine"

@@ -13,7 +13,7 @@ from uuid import uuid4
 import structlog
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from server.access.authentication import caller_of
+from server.access.authentication import caller_of, cookie_name, deleted_cookie
 from server.access.callers import Caller, Visit, enter
 from server.access.keys import NO_OWN_LIMITS
 from server.access.origins import Origins
@@ -23,6 +23,7 @@ from server.errors import (
     BodyTooSlow,
     CallerGone,
     KeysUnreadable,
+    PersonsSessionEnded,
     ServerError,
     SessionsUnreadable,
     TooOften,
@@ -128,7 +129,10 @@ class Entrance:
         try:
             visit.caller = await caller_of(scope, services.keys, self._settings, services.sign_in)
         except (Unauthorized, KeysUnreadable, SessionsUnreadable) as error:
-            if isinstance(error, Unauthorized) and (not is_open or path in AUDITED):
+            if isinstance(error, PersonsSessionEnded):
+                if not is_open or (path == SESSION and scope["method"] == "GET"):  # others set or cache it
+                    visit.headers.append(deleted_cookie(cookie_name(scope, self._settings)))
+            elif isinstance(error, Unauthorized) and (not is_open or path in AUDITED):
                 count_wrong_key(services, visit.caller)
             if not is_open:
                 raise
@@ -205,7 +209,8 @@ def _is_open(path: str) -> bool:
     return path in OPEN_PATHS or path.startswith(OPEN_FOLDERS)
 
 
-AUDITED = frozenset({"/api/v1/session", "/sign-in/callback"})
+SESSION = "/api/v1/session"
+AUDITED = frozenset({SESSION, "/sign-in/callback"})
 
 
 class _Answer:

@@ -186,6 +186,11 @@ def test_a_persons_feed_has_the_persons_rights_and_ends_some_days_later(home):
         assert client.get(path).status_code == 200
         client.get("/api/v1/feeds", headers=ada | {"X-Groups": "guests"})
         assert client.get(path).status_code == 404
+        file.write_text(json.dumps(json.loads(file.read_text()) | {"confirmed": "2020-01-31T09:30:00Z"}))
+        made(client, headers=ada)
+        assert file.exists()
+        made(client, headers=eve)
+        assert not file.exists()
 
 
 def test_callers_without_a_key_create_no_feed(home):
@@ -193,10 +198,41 @@ def test_callers_without_a_key_create_no_feed(home):
         assert client.post("/api/v1/feeds", json=CALL).status_code == 403
 
 
-def test_the_number_of_feeds_is_limited(home):
-    with application(home, **LOCAL, kept_searches=1) as client:
+@pytest.mark.parametrize(
+    ("limit", "named"),
+    [("kept_searches", "delete"), ("all_kept_searches", "SHRAG_SERVER__ALL_KEPT_SEARCHES")],
+)
+def test_the_number_of_feeds_is_limited(home, limit, named):
+    with application(home, **LOCAL, **{limit: 1}) as client:
         made(client)
+        refused = client.post("/api/v1/feeds", json=CALL)
+
+    assert refused.status_code == 422
+    assert "limit of 1" in refused.json()["detail"]
+    assert named in refused.json()["detail"]
+
+
+def test_limits_are_checked_before_the_search(home):
+    damaged = home / NAME
+    with application(home, **LOCAL, kept_searches=0) as client:
+        damaged.rename(home / "elsewhere")
         assert client.post("/api/v1/feeds", json=CALL).status_code == 422
+
+
+def test_ended_feeds_make_room_for_new_ones(home):
+    with application(home, **LOCAL) as client:
+        _, of_operator = made(client)
+    (key, record), (other, _) = added(home), added(home)
+    with application(home, all_kept_searches=1) as client:
+        _, of_key = made(client, headers=bearer(key))
+        assert client.post("/api/v1/feeds", json=CALL, headers=bearer(other)).status_code == 422
+        KeyStore(home).revoke(record.id, datetime.now(UTC))
+        create = lambda: client.post("/api/v1/feeds", json=CALL, headers=bearer(other))  # noqa: E731
+        last = wait_for(create, lambda answered: answered.status_code != 422)
+
+    assert last.status_code == 201
+    assert [file.stem for file in (home / ".feeds").glob("*.json")] == [last.json()["id"]]
+    assert last.json()["id"] not in {of_operator, of_key}
 
 
 def test_the_key_is_neither_stored_nor_logged(home, tmp_path, caplog):

@@ -48,6 +48,11 @@ def test_a_question_without_results_is_stored_when_three_callers_asked_it(tmp_pa
     assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
 
 
+def test_a_question_that_cannot_be_written_does_not_prevent_the_next_write(tmp_path):
+    assert counted(tmp_path, ("a", "\ud800", 0, "key x"))["indexes"] == []
+    assert counted(tmp_path, ("a", "one", 1, "key x"))["indexes"] == [{"index": "a", "searches": 1}]
+
+
 @pytest.mark.parametrize(
     ("question", "stored"),
     [

@@ -1,5 +1,6 @@
 """Persons whom a trusted proxy names in a header."""
 
+import json
 from typing import Any
 
 import pytest
@@ -52,6 +53,20 @@ def test_the_proxy_names_the_person_and_its_groups(home):
         assert client.get("/api/v1/indexes").status_code == 401
         without_rights = {"X-Remote-User": "guest", "X-Remote-Groups": "club"}
         assert client.get("/api/v1/indexes", headers=without_rights).status_code == 403
+
+
+def test_the_audit_log_names_the_person_by_the_pseudonym_alone(home, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    staff = {"X-Remote-User": "eve", "X-Remote-Groups": "staff", "Origin": "http://localhost"}
+    with behind_proxy(home, audit_file=audit) as client:
+        person = client.get("/api/v1/session", headers=staff).json()["person"]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("SHRAG_SERVER__AUDIT_FILE", str(audit))
+            assert client.post("/api/v1/keys", json={}, headers=staff).status_code == 201
+    lines = [json.loads(line) for line in audit.read_text().splitlines()]
+
+    assert [line["by"] for line in lines if line.get("event") == "key created"] == [person]
+    assert '"eve"' not in audit.read_text()
 
 
 def test_another_address_cannot_name_a_person_even_as_a_proxy(home):

@@ -146,6 +146,25 @@ def test_a_session_ends_when_it_was_idle_and_when_its_time_is_over(browser, prov
         browser.cookies.clear()
 
 
+def test_an_ended_session_is_no_wrong_key_and_its_cookie_is_deleted(browser):
+    ended = {"Cookie": "shrag=p.ended"}
+    for path in ("/api/v1/session", "/api/v1/indexes"):
+        answer = browser.get(path, headers=ended)
+        assert answer.headers["set-cookie"].startswith('shrag=""; ')
+        assert "Max-Age=0" in answer.headers["set-cookie"]
+    for _ in range(100):
+        assert browser.get("/api/v1/session", headers=ended).status_code == 200
+    assert browser.get("/sign-in", headers=ended).status_code == 303
+
+
+def test_a_new_session_is_not_deleted_with_the_ended_one(browser, provider):
+    browser.cookies.set("shrag", "p.ended", domain="localhost.local")
+    answer = signed_in(browser, provider)
+
+    assert [each.partition("=p.")[0] for each in answer.headers.get_list("set-cookie")].count("shrag") == 1
+    assert has_access(browser)
+
+
 @pytest.mark.parametrize(
     ("groups", "role"),
     [(["library"], "librarian"), ("it", "operator"), (["x", "it", "students"], "operator")],
