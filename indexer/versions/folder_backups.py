@@ -40,13 +40,17 @@ MOST_BYTES = 1_000_000  # of backup.json
 
 @dataclass(frozen=True, slots=True)
 class FolderBackup:
-    """A complete backup; `bytes` counts files of indexes, `copied` files that were not linked."""
+    """A complete backup; `bytes` counts files of indexes, `copied` files that were not linked.
+
+    `home` is the SHRAG_HOME that was backed up; `keep` counts and removes only its backups.
+    """
 
     name: str
     taken: str
     indexes: tuple[str, ...]
     bytes: int
     copied: int
+    home: str = ""
 
 
 def back_up(
@@ -92,13 +96,14 @@ def back_up(
             partial = folder / f".{name}{PARTIAL}"
             partial.mkdir(mode=OWN_FOLDER)
             made = _copy_all(settings, names, partial, previous, progress)
-            backup = FolderBackup(name, taken.isoformat(timespec="seconds"), *made)
+            backup = FolderBackup(name, taken.isoformat(timespec="seconds"), *made, str(home))
             _write_record(partial, backup)
             for path in (partial, *filter(Path.is_dir, partial.rglob("*"))):
                 sync(path)
             partial.rename(folder / name)
             sync(folder)
-            for older in before[: max(0, len(before) + 1 - keep)] if keep else ():
+            own = [each for each in before if each.home == str(home)]
+            for older in own[: max(0, len(own) + 1 - keep)] if keep else ():
                 # A kill leaves no incomplete backup under its name.
                 shutil.rmtree((folder / older.name).rename(folder / f".{older.name}{PARTIAL}"))
     except OSError as error:
@@ -117,14 +122,15 @@ def list_backups(folder: Path) -> list[FolderBackup]:
     """
     found = []
     for path in folder.glob(f"*/{BACKUP}"):
-        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+        with suppress(OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             record = json.loads(read_regular(path, MOST_BYTES))
             if record["name"] != path.parent.name or not _is_own_folder(path.parent):
                 continue
             datetime.fromisoformat(record["taken"])
             sizes = int(record["bytes"]), int(record["copied"])
             names = tuple(map(str, record["indexes"]))
-            found.append(FolderBackup(path.parent.name, str(record["taken"]), names, *sizes))
+            home = str(record.get("home", ""))
+            found.append(FolderBackup(path.parent.name, str(record["taken"]), names, *sizes, home))
     return sorted(found, key=lambda backup: (backup.taken, backup.name))
 
 
@@ -228,5 +234,6 @@ def _write_record(target: Path, backup: FolderBackup) -> None:
         "indexes": backup.indexes,
         "bytes": backup.bytes,
         "copied": backup.copied,
+        "home": backup.home,
     }
     write_durably(target / BACKUP, json.dumps(record, ensure_ascii=False) + "\n")

@@ -1,6 +1,7 @@
 """Backups of embedded indexes: complete, verified, and usable as SHRAG_HOME."""
 
 import os
+import shutil
 import sqlite3
 
 import pytest
@@ -127,6 +128,15 @@ def test_a_damaged_index_leaves_no_backup_and_keeps_the_earlier_ones(home, tmp_p
     with pytest.raises(IndexDamaged):
         back_up(settings, backups, "2", keep=1)
     assert [backup.name for backup in list_backups(backups)] == ["1"]
+
+
+def test_only_backups_of_the_same_home_are_counted_and_removed(home, tmp_path):
+    other, backups = tmp_path / "other", tmp_path / "backups"
+    shutil.copytree(home, other)
+    for name in ("a1", "a2"):
+        back_up(IndexerSettings(home=home), backups, name)
+    back_up(IndexerSettings(home=other), backups, "b1", keep=1)
+    assert {backup.name for backup in list_backups(backups)} == {"a1", "a2", "b1"}
 
 
 def test_remains_of_a_killed_backup_are_removed_and_foreign_folders_kept(home, tmp_path):
