@@ -203,7 +203,8 @@ def test_callers_without_a_key_create_no_feed(home):
     [("kept_searches", "delete"), ("all_kept_searches", "SHRAG_SERVER__ALL_KEPT_SEARCHES")],
 )
 def test_the_number_of_feeds_is_limited(home, limit, named):
-    with application(home, **LOCAL, **{limit: 1}) as client:
+    settings: dict[str, Any] = {**LOCAL, limit: 1}
+    with application(home, **settings) as client:
         made(client)
         refused = client.post("/api/v1/feeds", json=CALL)
 
