@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from base.files.locks import lock_file
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten
 from indexer.harvesting.mirror import DamagedState, Mirror, MirrorState, state_from
 from indexer.harvesting.repository import Repository
@@ -20,17 +19,9 @@ LOCK = "harvest.lock"
 def harvest_lock(folder: Path, index: str) -> Iterator[None]:
     """Lock the mirrors of an index against other harvests; IndexBusy immediately if they are locked."""
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise IndexBusy(
-            f"another process is harvesting into index {index!r}", remedy="wait for it", index=index
-        ) from None
-    try:
+    busy = IndexBusy(f"another process is harvesting into index {index!r}", remedy="wait for it", index=index)
+    with lock_file(folder / LOCK, busy):
         yield
-    finally:
-        lock.release()
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from base.errors import InvalidCall, Remedy
 from base.files.durable import cause_of, disk_of, sync, write_durably
+from base.files.locks import lock_file
 from base.files.regular_files import read_regular
 from base.progress import Progress, no_progress
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
@@ -140,20 +141,10 @@ def _is_own_folder(path: Path) -> bool:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    from filelock import FileLock, Timeout
-
     folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / LOCK)
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise IndexBusy(
-            f"another backup to {folder} is running", remedy="wait for it, then try again"
-        ) from None
-    try:
+    busy = IndexBusy(f"another backup to {folder} is running", remedy="wait for it, then try again")
+    with lock_file(folder / LOCK, busy):
         yield
-    finally:
-        lock.release()
 
 
 def _copy_all(

@@ -18,6 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from base.files.durable import cause_of, create_durably, disk_of
+from base.files.sqlite_stores import changing
 from indexer.versions.server_files import KEYS
 from server.access.keys import Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
@@ -167,14 +168,8 @@ class KeyStore:
 
     @contextmanager
     def _changing(self, *, may_be_empty: bool = False) -> Iterator[sqlite3.Connection]:
-        with self._opened(may_be_empty=may_be_empty) as database:
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-            except BaseException:
-                database.rollback()
-                raise
-            database.commit()
+        with self._opened(may_be_empty=may_be_empty) as database, changing(database):
+            yield database
 
     @contextmanager
     def _opened(self, *, may_be_empty: bool = False) -> Iterator[sqlite3.Connection]:

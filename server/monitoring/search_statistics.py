@@ -18,14 +18,14 @@ import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager, suppress
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 from unicodedata import normalize
 
-from base.files.durable import create_durably
+from base.files.sqlite_stores import changing, create_store
 from base.logs import get_logger
 from indexer.versions.server_files import STATISTICS
 from server.settings import ServerSettings
@@ -127,8 +127,7 @@ class SearchStatistics:
         if not noted.searches:
             return
         try:
-            with _opened(self._path) as database:
-                database.execute("BEGIN IMMEDIATE")
+            with _opened(self._path) as database, changing(database):
                 secret = _secret(database)
                 for key, number in noted.searches.items():
                     database.execute(ADD_SEARCHES, (*key, number))
@@ -140,7 +139,6 @@ class SearchStatistics:
                     database.execute(f"DELETE FROM {table} WHERE day < ?", (kept_from,))  # noqa: S608
                 waits_from = (today - timedelta(days=WAITS_DAYS)).isoformat()
                 database.execute("DELETE FROM waiting WHERE day < ?", (waits_from,))
-                database.execute("COMMIT")
         except Exception as error:  # noqa: BLE001 - the next write may succeed
             log.warning("statistics not written", error=str(error))
 
@@ -203,23 +201,13 @@ def _order(value: str | int) -> tuple[int, str]:
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     if not os.path.lexists(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileExistsError):
-            create_durably(path, _new(), mode=0o600)
+        new_secret = f"INSERT INTO secret VALUES (x'{secrets.token_hex(32)}')"  # noqa: S608 - digits
+        create_store(path, [*TABLES.split(";")[:-1], new_secret], FORMAT)
     address = f"{path.absolute().as_uri()}?mode=rw"
     with closing(sqlite3.connect(address, uri=True, timeout=WAIT_S, isolation_level=None)) as database:
         if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
             raise sqlite3.DatabaseError(f"{path}: its format is not {FORMAT}")
         yield database
-
-
-def _new() -> bytes:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
-        for statement in TABLES.split(";")[:-1]:
-            database.execute(statement)
-        database.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
-        database.execute(f"PRAGMA user_version = {FORMAT}")
-        return database.serialize()
 
 
 def _secret(database: sqlite3.Connection) -> bytes:

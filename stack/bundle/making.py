@@ -7,9 +7,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from base.files.durable import write_durably
+from base.files.locks import lock_file
 from stack.bundle.images import collect_image, find_tool, why_not_here
 from stack.bundle.manifest import (
     IMAGES,
@@ -65,19 +64,14 @@ def make_bundle(request: BundleRequest, tell: Tell = lambda _: None) -> Manifest
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise BundleCallError(f"two models are called {', '.join(repeated)}; give each a different name")
     partial = out.with_name(f"{out.name}.partial")
-    lock = FileLock(out.with_name(f".{out.name}.lock"))
-    try:
-        with lock.acquire(
-            timeout=0
-        ):  # the file stays: a process that opened it before its removal would lock nothing
-            _check_free(out)  # another process may just have finished
-            resolved = replace(request, models=tuple(map(resolve_model, request.models)))
-            _begin(resolved, partial)
-            manifest = _collect(resolved, partial, tell)
-            partial.replace(out)
-            (out / PLAN).unlink()
-    except Timeout:
-        raise BundleBusy(f"another process is making {out}; wait for it, or stop it") from None
+    busy = BundleBusy(f"another process is making {out}; wait for it, or stop it")
+    with lock_file(out.with_name(f".{out.name}.lock"), busy):
+        _check_free(out)  # another process may just have finished
+        resolved = replace(request, models=tuple(map(resolve_model, request.models)))
+        _begin(resolved, partial)
+        manifest = _collect(resolved, partial, tell)
+        partial.replace(out)
+        (out / PLAN).unlink()
     return manifest
 
 

@@ -31,6 +31,7 @@ from typing import Any, Self
 
 from base.errors import InvalidCall
 from base.files.durable import TEMPORARY, sync, write_durably
+from base.files.locks import lock_file
 from indexer.errors import IndexBusy, IndexNotWritten
 from indexer.files.damage import map_write_errors
 from indexer.files.sums import FileSum, sealed, unsealed
@@ -123,24 +124,17 @@ class BuildFolder:
 
         The lock ends with the process, however that ends.
         """
-        from filelock import FileLock, Timeout
-
+        busy = IndexBusy(
+            f"another process is writing to index {self.name!r}",
+            remedy="wait for it, then try again",
+            index=self.name,
+        )
         with map_write_errors(self.name):
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.path / "writer.lock")
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                raise IndexBusy(
-                    f"another process is writing to index {self.name!r}",
-                    remedy="wait for it, then try again",
-                    index=self.name,
-                ) from None
-        try:
+            lock = lock_file(self.path / "writer.lock", busy)
+        with lock:
             self._remove_temporary_files()
             yield
-        finally:
-            lock.release()
 
     def _remove_temporary_files(self) -> None:
         """Remove temporary files of a killed process; the caller holds the lock, as all writers do."""

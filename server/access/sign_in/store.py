@@ -9,11 +9,12 @@ import secrets
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from base.files.durable import cause_of, create_durably
+from base.files.durable import cause_of
+from base.files.sqlite_stores import changing, create_store
 from indexer.versions.server_files import SIGN_IN
 from server.errors import SessionsUnreadable
 
@@ -131,22 +132,14 @@ class SignInStore:
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
-        with self._opened() as database:
-            database.execute("BEGIN IMMEDIATE")
-            try:
-                yield database
-            except BaseException:
-                database.rollback()
-                raise
-            database.commit()
+        with self._opened() as database, changing(database):
+            yield database
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         try:
             if not os.path.lexists(self.path):
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-                with suppress(FileExistsError):
-                    create_durably(self.path, _new_store(), mode=0o600)
+                create_store(self.path, TABLES.split(";")[:-1], FORMAT)
             if not stat.S_ISREG(self.path.lstat().st_mode):
                 raise SessionsUnreadable(f"{self.path} is not a regular file", remedy=MOVE_AWAY)
             # Opening the file in another way, and closing it, would release SQLite's locks in other threads.
@@ -162,12 +155,3 @@ class SignInStore:
             raise SessionsUnreadable(f"{self.path} cannot be used ({cause_of(error)})") from error
         except (sqlite3.Error, TypeError) as error:
             raise SessionsUnreadable(f"{self.path} cannot be used ({error})", remedy=MOVE_AWAY) from error
-
-
-def _new_store() -> bytes:
-    """Return the content of a new file."""
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
-        for statement in TABLES.split(";")[:-1]:
-            database.execute(statement)
-        database.execute(f"PRAGMA user_version = {FORMAT}")
-        return database.serialize()
