@@ -33,6 +33,7 @@ CALL_ERRORS: tuple[type[Exception], ...] = (
     retriever_errors.RetrieverError,
     generator_errors.ModelNotConfigured,
     generator_errors.UnknownWay,
+    generator_errors.UnknownModel,
     eval_errors.BadMeasure,
     server_errors.NotProtected,
     server_errors.SignInUnusable,

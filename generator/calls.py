@@ -61,6 +61,15 @@ class AskCall(QuestionCall):
             "default SHRAG_ASK_WAY, else shrag."
         ),
     ] = None
+    model: Annotated[
+        str | None,
+        Flag(section=Section.ANSWERING, metavar="NAME"),
+        optional(type="string", maxLength=LONGEST_ID, pattern=SOME_TEXT, example="Qwen/Qwen3-8B"),
+        Field(
+            description="The language model: SHRAG_LLM__MODEL or one of SHRAG_LLM__OTHER_MODELS; default the "
+            "first."
+        ),
+    ] = None
     topic: Annotated[
         str | None,
         Flag(section=Section.ANSWERING, metavar="PAPER"),
@@ -81,9 +90,10 @@ class AskCall(QuestionCall):
         """Return the request of the generator.
 
         Raises:
-            BadQuestion, BadFilter, UnknownWay: the request is invalid.
+            BadQuestion, BadFilter, UnknownWay, UnknownModel: the request is invalid.
         """
         check_question(self.question)
+        settings.with_model(self.model)  # raises UnknownModel
         values = {
             "filters": self.filters(),
             "constraints": self.chosen_constraints(settings.retriever),

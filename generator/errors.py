@@ -3,6 +3,7 @@
 GeneratorError
 ├── ModelNotConfigured     no setting names a language model
 ├── UnknownWay             no way of answering has that name
+├── UnknownModel           no setting names that model
 ├── InvalidPrompt          a prompt is missing, or a call lacks one of its variables
 ├── ModelFailed            a call failed; statistics and quotation replace it
 │   ├── ModelUnreachable   no connection, or a broken connection
@@ -28,6 +29,10 @@ class ModelNotConfigured(GeneratorError):
 
 class UnknownWay(GeneratorError):
     """No way of answering has that name."""
+
+
+class UnknownModel(GeneratorError):
+    """No setting names that model."""
 
 
 class InvalidPrompt(GeneratorError):

@@ -45,12 +45,13 @@ async def answer_question(
     """Answer by the request's way, with the language model if one is configured.
 
     If the model fails, statistics and quotation replace it, and notes and trace say so.
-    An open `model` may serve many questions concurrently; without it one is opened for this question.
+    An open `model`, that of the request, may serve many questions concurrently; without it one is opened for
+    this question.
     `listener` gets an event when a step starts or ends, and when the model has written more text.
 
     Raises:
         RetrieverError: an invalid question, method or filter, or an option that the way does not have.
-        UnknownWay: no way has that name.
+        UnknownWay, UnknownModel: no way or no model has that name.
     """
     return await index.ask(lambda version: _answer(version, request, settings, model, listener))
 
@@ -84,6 +85,7 @@ async def _answer(
 ) -> AskResult:
     way = find_way(request.way)
     check_options(request)
+    settings = settings.with_model(request.model)
     started = datetime.now(UTC)
     step = Step("ask", request.as_record(), listener)
     async with AsyncExitStack() as opened:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, PlainSerializer
 
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable
+from generator.errors import UnknownModel
 from generator.llm import LanguageModel
 from generator.settings import EVIDENCE, GeneratorSettings, HopsMode
 from indexer.settings import IndexerSettings
@@ -43,6 +44,7 @@ class AskRequest(Recordable):
     skip: tuple[str, ...] = ()  # names of queries that are not sent
     topic: Annotated[str | None, IF_KNOWN] = None  # the paper of the question: its id or exact title
     hops: Annotated[HopsMode, Field(exclude_if="never".__eq__)] = "never"  # whether to answer in steps
+    model: Annotated[str | None, IF_KNOWN] = None  # one of the configured models, instead of the first
     turns: Annotated[tuple[Turn, ...], IF_ANY] = ()  # of the conversation before it, oldest first
     low_scores: Annotated[bool, INTERNAL] = False  # whether papers far below the best one are evidence
 
@@ -77,6 +79,20 @@ class Settings:
         """Return settings with other values of the language model; `base_url=None` is without one."""
         llm = self.generator.llm.model_copy(update=changes)
         return replace(self, generator=self.generator.model_copy(update={"llm": llm}))
+
+    def with_model(self, name: str | None) -> "Settings":
+        """Return settings with another of the configured models; unchanged for None.
+
+        Raises:
+            UnknownModel: the settings do not name it.
+        """
+        names = self.generator.llm.models
+        if name is None or name in names[:1]:
+            return self
+        if name not in names:
+            raise UnknownModel(f"no model {name!r}; there are: {', '.join(names) or 'none'}")
+        # These describe the first model; the server reports the context size of the other one.
+        return self.with_llm(model=name, revision=None, context_tokens=None, tokenizer=None)
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
         """Make the language model with its cache; open it with `async with`.

@@ -16,6 +16,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from base.files.base_directories import base_directory, in_home
 from base.net.unencrypted_secrets import refuse_plain_http
+from base.settings.lists import listed
 from base.settings.sources import LayeredSettings
 from indexer.settings import (
     AllowPlainHttp,
@@ -61,6 +62,10 @@ class LanguageModelSettings(BaseModel):
     )
     model: str | None = Field(
         default=None, min_length=1, description="the model's name at that server; required with base_url"
+    )
+    other_models: str = Field(
+        default="",
+        description="further models of that server, separated by commas, that a call may choose (`--model`)",
     )
     api_key: HeaderKey | None = Field(default=None, description="key of the server, if it needs one")
     allow_plain_http: AllowPlainHttp = False
@@ -149,6 +154,13 @@ class LanguageModelSettings(BaseModel):
     def configured(self) -> bool:
         """Whether a language model is configured."""
         return self.base_url is not None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The names of the models, the one that is used by default first; none if none is configured."""
+        if not self.configured or not self.model:
+            return ()
+        return tuple(dict.fromkeys([self.model, *listed(self.other_models)]))
 
     @field_validator("base_url")
     @classmethod

@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from base.settings.lists import listed
 from generator.request import Settings
 from server import routes
 from server.access.sign_in.proxy_header import RemembersPeer
@@ -17,7 +18,7 @@ from server.api.description import Application, operation_id
 from server.problems.handlers import add_handlers
 from server.processes.stopping import stop_event_on_signal
 from server.services import Services, open_services
-from server.settings import ServerSettings, SignInSettings, listed
+from server.settings import ServerSettings, SignInSettings
 from server.transport.entrance import Entrance
 from server.transport.headers import AnswersHead
 

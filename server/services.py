@@ -1,7 +1,7 @@
 """Services that all routes share, opened at startup and closed at the end."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,8 +9,9 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
+from base.settings.lists import listed
 from generator.llm import LanguageModel
-from generator.request import Settings
+from generator.request import AskRequest, Settings
 from retriever.sources.configuration import read_declared
 from server.access.key_ring import KeyRing
 from server.access.key_store import KeyStore
@@ -27,20 +28,29 @@ from server.monitoring.call_log import CallLog
 from server.monitoring.metrics import forget_ended_processes
 from server.monitoring.search_statistics import SearchStatistics
 from server.processes.shared_files import buckets_file, calls_today_file, keys_needed_mark, open_calls_file
-from server.settings import ServerSettings, SignInSettings, listed
+from server.settings import ServerSettings, SignInSettings
 from server.sources.offered_sources import OfferedSources
 
 
 @dataclass(frozen=True, slots=True)
 class Backends:
-    """Settings, indexes, sources and the language model."""
+    """Settings, indexes, sources and the language models."""
 
     settings: Settings
     server: ServerSettings
     indexes: OpenIndexes
     sources: OfferedSources
-    model: LanguageModel | None
+    models: Mapping[str, LanguageModel]  # by name, the one that is used by default first
     stopping: asyncio.Event  # set by a stop signal
+
+    @property
+    def model(self) -> LanguageModel | None:
+        """The language model that is used by default."""
+        return next(iter(self.models.values()), None)
+
+    def model_of(self, request: AskRequest) -> LanguageModel | None:
+        """Return the language model of a request."""
+        return self.models[request.model] if request.model else self.model
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +88,11 @@ async def open_backends(settings: Settings, server: ServerSettings) -> AsyncIter
         await opened.enter_async_context(indexes.keeping())
         sources = OfferedSources(declared, settings, at_once=sources_at_once(server))
         await opened.enter_async_context(sources.keeping())
-        model = None
-        if settings.generator.llm.configured:
-            model = await opened.enter_async_context(settings.language_model())
-        yield Backends(settings, server, indexes, sources, model, stopping)
+        models = {
+            name: await opened.enter_async_context(settings.with_model(name).language_model())
+            for name in settings.generator.llm.models
+        }
+        yield Backends(settings, server, indexes, sources, models, stopping)
 
 
 @asynccontextmanager
@@ -105,9 +116,9 @@ async def open_services(
             server,
             backends.indexes,
             backends.sources,
-            backends.model,
+            backends.models,
             backends.stopping,
-            Gate(server, counts, has_model=backends.model is not None, has_cluster=has_cluster),
+            Gate(server, counts, has_model=bool(backends.models), has_cluster=has_cluster),
             await asyncio.to_thread(KeyRing, KeyStore(settings.indexer.home), keys_needed_mark()),
             buckets,
             counts.days,

@@ -14,6 +14,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from base.logs import log_to_standard_error, verbosity
+from base.settings.lists import listed
 from generator.request import Settings
 from indexer.settings import IndexerSettings
 from retriever.sources.configuration import read_declared
@@ -26,7 +27,7 @@ from server.processes.shared_files import keys_needed_mark, shared_folder
 from server.processes.stopping import SIGNALS
 from server.processes.worker_count import default_workers
 from server.processes.workers import Workers, stop_with_parent
-from server.settings import ServerSettings, SignInSettings, listed
+from server.settings import ServerSettings, SignInSettings
 from server.transport.wire import BoundedProtocol
 
 KEEP_ALIVE_S = 15

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import SettingsConfigDict
 
 from base.net.networks import is_loopback
+from base.settings.lists import listed
 from base.settings.sources import NAMED_FILE_ONLY, LayeredSettings
 from indexer.settings import CommaList, OptionalPath, plain_address
 from server.roles import Role
@@ -16,11 +17,6 @@ from server.roles import Role
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]
 Burst = Annotated[int, Field(ge=1, le=100_000)]
 HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,100}")
-
-
-def listed(value: str) -> list[str]:
-    """Split a comma-separated setting."""
-    return [part for each in value.split(",") if (part := each.strip())]
 
 
 def _address_or_none(value: str) -> str:

@@ -12,8 +12,9 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from base.net.networks import is_loopback
+from base.settings.lists import listed
 from server.errors import BadRequest, Forbidden, Misdirected
-from server.settings import ServerSettings, listed
+from server.settings import ServerSettings
 
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]{1,253})(?::([0-9]{1,5}))?")
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})

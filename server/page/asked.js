@@ -11,7 +11,8 @@ export const NOTHING = Object.freeze({
   exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "", hops: "",
   earlier: [], // questions that this one continues
   meant: "", // the question with the subject of the earlier ones, known when it is answered
-  beside: null, // method and way of a second answer
+  model: "", // that writes the answer; "" is the server's default
+  beside: null, // method, way and model of a second answer
 });
 
 /** Parse an address. */
@@ -34,8 +35,9 @@ export function fromAddress(search) {
     ask: given.has("ask"),
     way: given.get("way") ?? "",
     hops: given.get("hops") ?? "",
+    model: given.get("model") ?? "",
     earlier: given.getAll("after").filter(Boolean),
-    beside: given.has("beside") ? { method: given.get("beside") || METHOD, way: given.get("beside-way") ?? "" } : null,
+    beside: given.has("beside") ? { method: given.get("beside") || METHOD, way: given.get("beside-way") ?? "", model: given.get("beside-model") ?? "" } : null,
   };
 }
 
@@ -56,9 +58,11 @@ export function toAddress(asked) {
     ask: asked.ask && "1",
     way: asked.way,
     hops: asked.hops,
+    model: asked.model,
     after: asked.earlier,
     beside: asked.ask && asked.beside?.method,
     "beside-way": asked.ask && asked.beside?.way,
+    "beside-model": asked.ask && asked.beside?.model,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a shared page
   };
   const none = asked.keywords?.length === 0 && "kw="; // no keywords at all, unlike the keywords of the question
@@ -86,6 +90,7 @@ export function askBody(asked) {
   const { k, sort, ...made } = body({ ...asked, meant: "" });
   if (asked.earlier.length) made.earlier = asked.earlier;
   if (asked.hops) made.hops = asked.hops;
+  if (asked.model) made.model = asked.model;
   if (!asked.way) return made;
   const { keywords, skip, method, ...plain } = made;
   return { ...(asked.way === METHOD ? made : plain), way: asked.way };

@@ -4,6 +4,7 @@ import { byId, disclosure, h } from "./dom.js";
 import { t } from "./i18n.js";
 
 const MOST_EARLIER = 20; // questions
+const PARTS = ["method", "way", "model"];
 
 /** Create the form for a further question; `ask` is called with the parts of the next search. */
 export function furtherQuestion(asked, ask) {
@@ -17,13 +18,14 @@ export function furtherQuestion(asked, ask) {
   return h("form", { class: "add", "data-further": true, onsubmit: submit }, field, h("button", {}, t("ask")));
 }
 
-/** Create the choice of a second answer by another method or way; `compare` is called with both. */
+/** Create the choice of a second answer by another method, way or model; `compare` is called with all. */
 export function otherAnswer(asked, compare) {
   const [button, place] = disclosure(`▸ ${t("compare_answers")}`, () => {
-    const [method, way] = ["method", "way"].map((name) => choiceOf(name, asked[name]));
-    const submit = (event) => { event.preventDefault(); compare({ method: method.value, way: way.value }); };
+    const choices = PARTS.map((name) => [name, choiceOf(name, asked[name])]);
+    const submit = (event) => { event.preventDefault(); compare(Object.fromEntries(choices.map(([name, choice]) => [name, choice.value]))); };
+    const offered = choices.filter(([, choice]) => choice.options.length > 1);
     return h("form", { class: "compare", "data-compare": true, onsubmit: submit },
-      h("label", {}, t("method"), " ", method), h("label", {}, t("way"), " ", way), h("button", {}, t("compare")));
+      offered.map(([name, choice]) => h("label", {}, t(name), " ", choice)), h("button", {}, t("compare")));
   });
   return [h("div", { class: "actions" }, button), place];
 }
@@ -35,5 +37,5 @@ function choiceOf(name, value) {
   return choice;
 }
 
-/** Name an answer by its method and way, as the options do. */
-export const nameOf = (asked) => ["method", "way"].map((name) => [...byId(name).options].find((option) => option.value === asked[name])?.textContent).filter(Boolean).join(" · ");
+/** Name an answer by its method, way and model, as the options do. */
+export const nameOf = (asked) => PARTS.map((name) => [...byId(name).options].find((option) => option.value === asked[name])?.textContent).filter(Boolean).join(" · ");

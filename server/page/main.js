@@ -4,7 +4,7 @@ import { askForKey, openAccess, wantsKey } from "./access.js";
 import { answerIsOfBefore, closeAnswer, leavePassage, openAnswer } from "./answer_column.js";
 import { Problem, call } from "./api.js";
 import { NOTHING, body, fromAddress, toAddress } from "./asked.js";
-import { byId, fill, toggles } from "./dom.js";
+import { byId, fill, h, toggles } from "./dom.js";
 import { t } from "./i18n.js";
 import { choose, listPlaces } from "./indexes.js";
 import { showCount } from "./marks.js";
@@ -38,7 +38,7 @@ function fillForm() {
   byId("question").value = asked.question;
   if (asked.index) choose(byId("index"), asked.index);
   sayQuiet();
-  for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops"]) byId(name).value = asked[name];
+  for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops", "model"]) byId(name).value = asked[name];
   byId("exclude").value = asked.exclude.join(", ");
   byId("strict").checked = asked.strict_time;
   byId("literal").checked = !asked.constraints;
@@ -57,6 +57,7 @@ function fromForm() {
     lang: byId("lang").value,
     way: byId("way").value,
     hops: byId("hops").value,
+    model: byId("model").value,
     journal: byId("journal").value.trim(),
     author: byId("author").value.trim(),
     type: byId("type").value.trim(),
@@ -206,6 +207,14 @@ function start() {
   sayQuiet();
 }
 
+/** Offer a choice of the language model, if there are several. */
+function offerModels({ language_model: first, other_models: others } = {}) {
+  const models = others?.length ? [first, ...others] : [];
+  byId("models").hidden = !models.length;
+  byId("model").append(...models.map((name) => h("option", {}, name)));
+  byId("model").value = asked.model;
+}
+
 /** Report missing indexes, and that questions to sources leave the institution. */
 function sayQuiet() {
   const place = byId("index").value;
@@ -221,6 +230,7 @@ function sayQuiet() {
 async function loadIndexes() {
   try {
     [indexes, sources] = await listPlaces(asked.index);
+    offerModels(indexes[0]);
     sayQuiet();
   } catch (error) {
     [indexes, sources] = [[], []];

@@ -86,7 +86,8 @@ async def ask_by_body(request: Request, call: BodyCall, services: Shared, _: Ask
 
 
 def _events(call: Prepared, services: Services) -> AsyncIterator[ServerSentEvent]:
-    arriving = stream_answer(call.of.opened, call.request, services.settings, model=services.model)
+    model = services.model_of(call.request)
+    arriving = stream_answer(call.of.opened, call.request, services.settings, model=model)
     named = _with_names(call.of, arriving, services.settings)
     return numbered_events(until(services.stopping, named, services.server.ask_s))
 
@@ -102,7 +103,8 @@ async def _with_names(
 
 
 async def _answer(request: Request, call: Prepared, services: Services) -> dict[str, Any]:
-    answering = answer_question(call.of.opened, call.request, services.settings, model=services.model)
+    model = services.model_of(call.request)
+    answering = answer_question(call.of.opened, call.request, services.settings, model=model)
     asked = await while_connected(request, services, answering)
     return {**call.of.as_record(), **without_address(asked.as_record(), services.settings)}
 

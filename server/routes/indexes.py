@@ -41,6 +41,7 @@ class Index(TypedDict):
     vectors: str | None
     fingerprint: dict[str, str]
     language_model: Annotated[str | None, Field(description="writes answers; null: quotations")]
+    other_models: Annotated[list[str], Field(description="further models that `ask` may choose")]
 
 
 class UnreadableIndex(TypedDict):
@@ -88,6 +89,7 @@ def _of_manifest(services: Services, manifest: Manifest) -> dict[str, Any]:
         "vectors": describe_vectors(manifest) or None,
         "fingerprint": manifest.fingerprint,
         "language_model": llm.model if llm.configured else None,
+        "other_models": list(llm.models[1:]),
     }
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypedDict
 
 from base.errors import InvalidCall
+from base.settings.lists import listed
 from indexer.versions.store.build_folder import NAME
 from server.access.callers import Caller, visit_of
 from server.access.key_store import KeyStore
@@ -20,7 +21,6 @@ from server.jobs.store import JobStore
 from server.limits.gate import Admin
 from server.roles import Role
 from server.services import Services, Shared
-from server.settings import listed
 
 router = APIRouter(prefix="/api/v1", tags=["operation"])
 

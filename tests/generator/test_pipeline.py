@@ -8,6 +8,8 @@ import httpx
 import pytest
 
 from base.errors import InvalidCall
+from generator.calls import AskCall
+from generator.errors import UnknownModel
 from generator.finding.finding import find_papers
 from generator.pipeline import AskRequest, Settings, answer_question, ask, find
 from generator.tracing.trace import Trace
@@ -16,7 +18,7 @@ from retriever.errors import BadQuestion
 from retriever.queries.filters import make_filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from tests.generator.language_model import Scripted, says, settings
+from tests.generator.language_model import Scripted, answers_nothing, says, served, settings
 from tests.generator.sample_index import (
     ENGLISH,
     KOREAN,
@@ -383,3 +385,34 @@ def test_an_error_inside_a_running_loop_arrives_as_it_is(sample_home):
 def test_an_index_and_sources_at_once_are_refused(call, sources):
     with pytest.raises(InvalidCall, match=r"exclude each other|list of names"):
         call(KOREAN, NAME, sources=sources)
+
+
+# One of several models
+
+
+def several(**changed):
+    return settings_of(UNUSED, llm=settings(retries=0, other_models="small-writer, tiny-writer", **changed))
+
+
+def test_a_question_is_asked_of_the_model_that_it_names(sample):
+    given, script = several(revision="r1"), Scripted([says(KEYWORDS), says(ANSWER)])
+    asked = ask_model(sample, KOREAN, given.with_model("small-writer"), script)
+    assert {body["model"] for body in script.bodies} == {"small-writer"}
+    settings = asked.trace.record["settings"]
+    assert (settings["model"], settings["revision"]) == ("small-writer", None)
+
+
+def test_the_model_of_a_request_is_recorded(sample):
+    with served(answers_nothing) as model:
+        given = several(base_url=model.base_url)
+        request = AskCall(question=KOREAN, model="small-writer").request(given)
+        asked = asyncio.run(answer_question(sample, request, given))
+    assert {body["model"] for body in model.bodies} == {"small-writer"}
+    assert asked.trace.record["request"]["model"] == "small-writer"
+
+
+@pytest.mark.parametrize("given", [several(), settings_of(UNUSED)], ids=["configured", "none"])
+def test_a_model_that_the_settings_do_not_name_is_refused(given):
+    there_are = ", ".join(given.generator.llm.models) or "none"
+    with pytest.raises(UnknownModel, match=f"no model 'other'; there are: {there_are}"):
+        AskCall(question=KOREAN, model="other").request(given)

@@ -223,6 +223,11 @@ def test_what_cannot_be_used_is_refused_in_the_commands_words_whole_or_streamed(
         assert streamed.json() == whole.json() == found.json()
 
 
+def test_a_model_that_is_not_offered_is_refused(api):
+    refused = api.post("/api/v1/ask", json={"question": "x", "model": "other"})
+    assert_problem(refused, 422, "unknown-model", "no model 'other'; there are: none")
+
+
 @pytest.mark.parametrize(
     ("body", "headers", "status", "code"),
     [

@@ -235,6 +235,15 @@ def test_a_model_that_is_not_served_is_wrong_and_those_that_are_are_listed(tmp_p
     assert ("language model", "JSON schema") not in found
 
 
+def test_a_further_model_that_is_not_served_is_wrong(tmp_path):
+    with model_server() as server:
+        code, found = doctor(tmp_path, **with_model(server.base_url) | {"llm__other_models": "Qwen/Qwen3-4B"})
+    model = found["language model", "model"]
+    assert (code, model["status"], model["configured"]) == (1, "wrong", "Qwen/Qwen3-4B")
+    assert "SHRAG_LLM__OTHER_MODELS" in model["mend"]
+    assert ("language model", "JSON schema") in found
+
+
 @pytest.mark.parametrize(
     "body",
     [b"<h1>It works!</h1>", b"[]", b'{"data": [1]}', b"[" * 100_000],

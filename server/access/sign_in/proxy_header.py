@@ -6,8 +6,9 @@ from ipaddress import ip_address, ip_network
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from base.settings.lists import listed
 from server.errors import BadRequest, Forbidden
-from server.settings import SignInSettings, listed
+from server.settings import SignInSettings
 
 PEER = "peer"  # of the scope's state: the address of the connection, before X-Forwarded-For
 SEPARATORS = re.compile(r"[,;]")

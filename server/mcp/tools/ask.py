@@ -73,7 +73,7 @@ async def _run(call: AskCall, context: ToolContext) -> ToolResult:
     services = context.services
     of = await context.open_target(call.index, call.sources)
     request = call.request(services.settings)
-    asked = await answer_question(of.opened, request, services.settings, model=services.model)
+    asked = await answer_question(of.opened, request, services.settings, model=services.model_of(request))
     record = asked.as_record()
     answer, unknown = record["answer"], record["unknown_words"]
     notes = without_address(list(asked.result.notes), services.settings)

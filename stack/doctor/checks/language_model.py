@@ -68,7 +68,8 @@ async def _findings(
         return
     yield Finding("reachable", "ok", "answers", configured=base_url)
     yield await _version(endpoint, base_url)
-    yield _listed(listed, llm)
+    for name in llm.models:
+        yield _listed(listed, name, llm)
     if llm.model in listed:
         yield _context(listed[llm.model], llm)
         yield await _schema(endpoint, llm)
@@ -103,17 +104,17 @@ async def _version(endpoint: Endpoint, base_url: str) -> Finding:
     return Finding("version", "ok", f"vLLM {one_line(version, endpoint.settings.api_key)}")
 
 
-def _listed(listed: dict[str, dict[str, Any]], llm: LanguageModelSettings) -> Finding:
-    configured = llm.model or ""
-    if llm.model in listed:
-        return Finding("model", "ok", "is served", configured=configured)
+def _listed(listed: dict[str, dict[str, Any]], name: str, llm: LanguageModelSettings) -> Finding:
+    setting = "SHRAG_LLM__MODEL" if name == llm.model else "SHRAG_LLM__OTHER_MODELS"
+    if name in listed:
+        return Finding("model", "ok", "is served", configured=name)
     there_are = one_line(", ".join(list(listed)[:SHOWN_MODELS]), llm.api_key) or "none"
     return Finding(
         "model",
         "wrong",
         f"is not served; the models are: {there_are}",
-        configured=configured,
-        mend="set SHRAG_LLM__MODEL to one of these",
+        configured=name,
+        mend=f"set {setting} to one of these" if name == llm.model else f"correct or remove it in {setting}",
     )
 
 

@@ -33,6 +33,7 @@ class Writer:
     base_url: str = ""
     answer: Any = field(default_factory=lambda: ANSWER)
     held: bool = False
+    asked: set[str] = field(default_factory=set)  # the models of all calls
     steps: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     @property
@@ -83,6 +84,7 @@ def writing() -> Iterator[Writer]:
     model: Served
 
     def behave(handler: BaseHTTPRequestHandler) -> None:
+        writer.asked.add(model.bodies[-1]["model"])
         if '"korean"' in json.dumps(model.bodies[-1]) and not _asks_for_answer(model.bodies[-1]):
             streams_out(*events(KEYWORDS))(handler)
         else:

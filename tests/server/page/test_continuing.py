@@ -57,6 +57,27 @@ def test_two_answers_stand_beside_each_other_and_in_the_address(reader, language
     assert "way=paper-qa-2" in page.url
 
 
+def test_two_answers_by_two_models_stand_beside_each_other(browser, sample_home, tmp_path):
+    settings = {"llm__other_models": "small-writer", **NO_LIMITS}
+    with writing() as writer, serving(sample_home, tmp_path / "log", **writer.settings, **settings) as server:
+        reader = Reader(browser, server.url)
+        page = reader.open(address(QUESTIONS["ko"], ask=1))
+        answered(page)
+        assert writer.asked == {"tiny-writer"}
+        page.locator('[aria-expanded="false"]', has_text="▸").last.click()
+        page.locator("[data-compare] select").last.select_option("small-writer")
+        page.locator("[data-compare] button").click()
+        expect(page.locator("#answer-beside [data-answer-by]")).to_contain_text("small-writer")
+        expect(page.locator("#answer-beside .colophon")).not_to_be_empty()
+        assert writer.asked == {"tiny-writer", "small-writer"}
+
+        page.locator("#answer-beside .next button").click()
+        answered(page)
+        assert "model=small-writer" in page.url
+        expect(page.locator("#model")).to_have_value("small-writer")
+        reader.close()
+
+
 @pytest.fixture
 def judged_home(sample_home, tmp_path):
     (tmp_path / NAME).symlink_to(sample_home / NAME)
