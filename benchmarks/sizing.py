@@ -1,6 +1,6 @@
 """Memory, disk, time of a build and latency of an index of generated records.
 
-    python -m benchmarks.sizing --records N [--home DIR] [--questions N] [--most-gb GB] [--json]
+    python -m benchmarks.sizing --records N [--without-abstracts] [--home DIR] [--questions N] [--most-gb GB]
 
 `shrag index` runs as a command, and its processes are measured together: pages that several of them map are
 counted once. The questions are titles of records, asked one after the other of one open index. Settings are
@@ -107,13 +107,21 @@ async def measure_searches(settings: IndexerSettings, questions: list[str]) -> l
 
 @click.command()
 @click.option("--records", "count", type=click.IntRange(1_000), default=100_000, show_default=True)
+@click.option("--without-abstracts", is_flag=True, help="Records of a catalogue: titles, years, names.")
 @click.option("--questions", type=click.IntRange(1), default=100, show_default=True)
 @click.option("--home", type=click.Path(path_type=Path), help="Default: a temporary folder.")
 @click.option("--most-gb", type=float, default=8.0, show_default=True, help="Memory at which a build ends.")
 @click.option("--only-search", is_flag=True, hidden=True)
 @json_option
 def main(
-    count: int, questions: int, home: Path | None, most_gb: float, *, only_search: bool, as_json: bool
+    count: int,
+    questions: int,
+    home: Path | None,
+    most_gb: float,
+    *,
+    without_abstracts: bool,
+    only_search: bool,
+    as_json: bool,
 ) -> None:
     """Build an index of generated records, ask it questions, and print the figures."""
     facts = machine()
@@ -126,7 +134,7 @@ def main(
             figures = asyncio.run(measure_searches(settings, asked[:questions]))
         else:
             corpus = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-corpus-")))
-            write_records(corpus / "records.jsonl", count)
+            write_records(corpus / "records.jsonl", count, abstracts=not without_abstracts)
             figures = measure_build(corpus / "records.jsonl", settings.home, count, most_gb * GIGABYTE)
             # In a separate process, so that the memory of the measurement is not counted.
             command = [sys.executable, "-m", __spec__.name, "--only-search", "--home", str(settings.home)]

@@ -1,7 +1,8 @@
 """Generated records of papers: sentences of the sample, and words drawn by Zipf's law.
 
 A record has a title, an abstract of four sentences and twenty drawn words (some 500 characters), a year, a
-journal and authors. Three fifths are Korean. The first N records are the same in every larger corpus.
+journal and authors. Three fifths are Korean. The first N records are the same in every larger corpus. A
+catalogue has the same records without abstracts.
 """
 
 import json
@@ -19,8 +20,8 @@ KOREAN_SHARE = 0.6
 SENTENCE_END = re.compile(r"(?<=[.다])\s+(?=\S)")
 
 
-def records(count: int) -> Iterator[dict[str, Any]]:
-    """Yield the first `count` records."""
+def records(count: int, *, abstracts: bool = True) -> Iterator[dict[str, Any]]:
+    """Yield the first `count` records, with or without abstracts."""
     papers = [json.loads(line) for line in SAMPLE_PAPERS.read_text(encoding="utf-8").splitlines()]
     by_language = {
         language: [paper for paper in papers if paper["lang"] == language and paper.get("abstract")]
@@ -34,20 +35,22 @@ def records(count: int) -> Iterator[dict[str, Any]]:
         draw = random.Random(document.number)  # noqa: S311 - a corpus, not a secret
         language = "ko" if draw.random() < KOREAN_SHARE else "en"
         paper = draw.choice(by_language[language])
-        text = [*draw.sample(sentences[language], SENTENCES), " ".join(document.words[:DRAWN_WORDS]) + "."]
-        yield {
+        record = {
             "id": f"{document.number:08}",
             "title": " ".join((paper["title"], *document.words[:TITLE_WORDS])),
-            "abstract": " ".join(text),
             "lang": language,
             "year": document.year,
             "journal": document.journal,
             "authors": paper.get("authors", []),
         }
+        if abstracts:
+            drawn = " ".join(document.words[:DRAWN_WORDS]) + "."
+            record["abstract"] = " ".join([*draw.sample(sentences[language], SENTENCES), drawn])
+        yield record
 
 
-def write_records(path: Path, count: int) -> None:
+def write_records(path: Path, count: int, *, abstracts: bool = True) -> None:
     """Write the first `count` records as JSON lines."""
     with path.open("w", encoding="utf-8") as file:
-        for record in records(count):
+        for record in records(count, abstracts=abstracts):
             file.write(json.dumps(record, ensure_ascii=False) + "\n")

@@ -152,32 +152,19 @@ class KoreanAnalyzer:
         return tokens
 
     def tagged_tokens(self, text: str) -> list[TaggedToken]:
-        """Return the tokens of `analyze` with their parts of speech; slower, for questions only.
+        """Return the tokens of `analyze` with their parts of speech.
 
         Parts of a proper noun are proper nouns. A token that nori groups differently from MeCab has the tag
         of the word in which it starts.
         """
         tokens: list[Token] = []
-        words: list[TaggedWord] = []
-        tags: dict[tuple[str, int, int], str] = {}
+        tags: list[str] = []
         position = 0
         with self._lock:
-            for origin, end in split_points(text, PIECE_CHARACTERS):
-                read, leading, lines = self._read(text[origin:end])
-                position = self._tokens_of(read, lines, origin + leading, position, tokens)
-                for line, (tag, start, stop) in zip(
-                    lines, _tagged(read, lines, origin + leading), strict=True
-                ):
-                    words.append((tag.partition("+")[0], start, stop))
-                    entry = self._entries.get(line)
-                    for piece in entry.pieces if entry else ():
-                        part = (piece.term, start + piece.start, start + piece.end)
-                        tags[part] = tag if tag == PROPER_NOUN else piece.tag
-        ends = [end for _, _, end in words]
-        return [
-            (token, tags.get((token[0], *token[2:])) or words[bisect_right(ends, token[2])][0])
-            for token in tokens
-        ]
+            for start, end in split_points(text, PIECE_CHARACTERS):
+                read, leading, lines = self._read(text[start:end])
+                position = self._tokens_of(read, lines, start + leading, position, tokens, tags)
+        return list(zip(tokens, tags, strict=True))
 
     def tagged_words(self, text: str) -> list[TaggedWord]:
         """Return the words of `text` with their parts of speech, several joined by +."""
@@ -197,8 +184,16 @@ class KoreanAnalyzer:
         read, leading, lines = self._read(text)
         return self._tokens_of(read, lines, origin + leading, position, tokens)
 
-    def _tokens_of(self, text: str, lines: list[str], origin: int, position: int, tokens: list[Token]) -> int:
-        """Append the tokens of MeCab's lines for `text`, which starts at `origin`."""
+    def _tokens_of(
+        self,
+        text: str,
+        lines: list[str],
+        origin: int,
+        position: int,
+        tokens: list[Token],
+        tags: list[str] | None = None,
+    ) -> int:
+        """Append the tokens and the parts of speech of MeCab's lines for `text`, which starts at `origin`."""
         entry_of, find, append = self._entries.get, text.find, tokens.append
         size = len(text)
         end = cursor = 0  # ends of the last token and of MeCab's last word
@@ -218,6 +213,8 @@ class KoreanAnalyzer:
                         term = self._normalize(text[start:end])
                         if term is not None:
                             append((term, position, origin + start, origin + end))
+                            if tags is not None:
+                                tags.append(_tag(line).partition("+")[0])
                         position += 1
                     start = end
                 continue
@@ -228,6 +225,8 @@ class KoreanAnalyzer:
                 begin = origin + start
                 for term, offset, first, last, _ in pieces:
                     append((term, position + offset, begin + first, begin + last))
+            if tags is not None:
+                tags += [piece.tag for piece in pieces]
             position += positions
         return position
 
@@ -321,6 +320,8 @@ class KoreanAnalyzer:
             if not unknown:
                 feature = self._first_twin(node, position)
             entry = self._entry(surface, feature.split(","), unknown)
+        if _tag(line) == PROPER_NOUN:
+            entry = entry._replace(pieces=tuple(piece._replace(tag=PROPER_NOUN) for piece in entry.pieces))
         self._entries[line] = entry
         return entry
 
@@ -403,6 +404,11 @@ def _tagged(text: str, lines: list[str], origin: int) -> Iterator[TaggedWord]:
         start = text.find(surface, cursor)
         cursor = start + len(surface)
         yield feature.partition(",")[0], origin + start, origin + cursor
+
+
+def _tag(line: str) -> str:
+    """Return the part of speech of a line of MeCab's output; several are joined by +."""
+    return line.partition("\t")[2].partition(",")[0]
 
 
 def _solid(spaces: regex.Match[str]) -> str:
