@@ -22,6 +22,18 @@ def changing(database: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     database.commit()
 
 
+@contextmanager
+def opened(path: Path, wait_s: float) -> Iterator[sqlite3.Connection]:
+    """Open an existing file in autocommit mode; statements wait `wait_s` seconds for locks.
+
+    Raises sqlite3.Error if the file is missing or is not a database.
+    """
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    with closing(sqlite3.connect(address, uri=True, timeout=wait_s, isolation_level=None)) as database:
+        database.execute("PRAGMA trusted_schema = OFF")
+        yield database
+
+
 def create_store(path: Path, statements: Iterable[str], version: int) -> None:
     """Create a file for its owner only, unless another process creates it first; `version` is `user_version`.
 

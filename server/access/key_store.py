@@ -18,7 +18,7 @@ from itertools import chain
 from pathlib import Path
 
 from base.files.durable import cause_of, create_durably, disk_of
-from base.files.sqlite_stores import changing
+from base.files.sqlite_stores import changing, opened
 from indexer.versions.server_files import KEYS
 from server.access.keys import Key, KeyLimits
 from server.errors import KeysEmpty, KeysUnreadable, UnknownKey
@@ -179,12 +179,8 @@ class KeyStore:
                 raise KeysUnreadable(f"{self.path} is not a regular file", remedy=DAMAGED)
             if not found.st_size and not may_be_empty:
                 raise KeysEmpty(f"{self.path} is empty, so no key is valid", remedy=EMPTY)
-            database = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode=rw", uri=True, timeout=WAIT_S, isolation_level=None
-            )
-            with closing(database):
+            with opened(self.path, WAIT_S) as database:
                 database.execute("PRAGMA synchronous = FULL")
-                database.execute("PRAGMA trusted_schema = OFF")
                 self._prepare(database)
                 yield database
 

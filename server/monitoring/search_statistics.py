@@ -18,14 +18,14 @@ import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 from unicodedata import normalize
 
-from base.files.sqlite_stores import changing, create_store
+from base.files.sqlite_stores import changing, create_store, opened
 from base.logs import get_logger
 from indexer.versions.server_files import STATISTICS
 from server.settings import ServerSettings
@@ -203,8 +203,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     if not os.path.lexists(path):
         new_secret = f"INSERT INTO secret VALUES (x'{secrets.token_hex(32)}')"  # noqa: S608 - digits
         create_store(path, [*TABLES.split(";")[:-1], new_secret], FORMAT)
-    address = f"{path.absolute().as_uri()}?mode=rw"
-    with closing(sqlite3.connect(address, uri=True, timeout=WAIT_S, isolation_level=None)) as database:
+    with opened(path, WAIT_S) as database:
         if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
             raise sqlite3.DatabaseError(f"{path}: its format is not {FORMAT}")
         yield database

@@ -9,12 +9,12 @@ import secrets
 import sqlite3
 import stat
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from base.files.durable import cause_of
-from base.files.sqlite_stores import changing, create_store
+from base.files.sqlite_stores import changing, create_store, opened
 from indexer.versions.server_files import SIGN_IN
 from server.errors import SessionsUnreadable
 
@@ -143,11 +143,7 @@ class SignInStore:
             if not stat.S_ISREG(self.path.lstat().st_mode):
                 raise SessionsUnreadable(f"{self.path} is not a regular file", remedy=MOVE_AWAY)
             # Opening the file in another way, and closing it, would release SQLite's locks in other threads.
-            database = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode=rw", uri=True, timeout=WAIT_S, isolation_level=None
-            )
-            with closing(database):
-                database.execute("PRAGMA trusted_schema = OFF")
+            with opened(self.path, WAIT_S) as database:
                 if database.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
                     raise sqlite3.DatabaseError(f"its format is not {FORMAT}")
                 yield database
