@@ -26,6 +26,7 @@ from tests.indexer.made_corpora import (
     paper,
     write_jsonl,
 )
+from tests.needs import mostly_nightly
 
 GOOD = {"id": "GOOD", "title": "Rice paddies", "abstract": "methane of rice paddies"}
 
@@ -344,7 +345,7 @@ def test_too_little_memory_is_told_as_what_it_is(index, hits, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [0, 30_000, 120_000])
+@pytest.mark.parametrize("size", mostly_nightly([0, 30_000, 120_000], by_day={30_000}))
 def test_where_files_cannot_grow_the_old_version_answers_and_the_command_resumes(index, hits, tmp_path, size):
     index(write_jsonl(tmp_path / "c.jsonl", [GOOD]))
     large = write_jsonl(tmp_path / "large.jsonl", [paper(number) for number in range(1_500)])

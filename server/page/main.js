@@ -255,7 +255,8 @@ byId("question").addEventListener("input", clearExpressionError);
 byId("expert").addEventListener("click", () => {
   const on = byId("method").value !== "boolean";
   byId("method").value = on ? "boolean" : NOTHING.method;
-  setExpert(on).then(() => byId("boolean-form").querySelector(on ? "input" : "none")?.focus());
+  // Not if the reader went on in the meantime; Safari does not focus a clicked button.
+  setExpert(on).then(() => { if (on && [byId("expert"), document.body].includes(document.activeElement)) byId("boolean-form").querySelector("input")?.focus(); });
 });
 byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean"));
 byId("sort").addEventListener("change", () => run({ ...asked, sort: byId("sort").value }, { only: true }));

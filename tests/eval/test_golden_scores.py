@@ -79,9 +79,7 @@ def test_answers_hold_and_abstain_as_recorded(bench, shared_data, name):
     assert_as_recorded(answer_rows(bench, shared_data, BY_NAME[name], no_progress, every=EVERY))
 
 
-@pytest.mark.parametrize(
-    "name", mostly_nightly((each.name for each in TRAINING), by_day={"welfare-ko", "cranfield"})
-)
+@pytest.mark.parametrize("name", mostly_nightly((each.name for each in TRAINING), by_day={"cranfield"}))
 def test_shrag_gains_on_a_training_collection_as_recorded(bench, shared_data, name):
     folder = shared_data / "training" / name
     if not folder.is_dir():

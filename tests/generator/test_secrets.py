@@ -27,6 +27,7 @@ from tests.generator.server_faults import EVENTS, HTML, bodies, faulty_server, h
 from tests.http_server import Handler, certificate_for, serving
 from tests.indexer.embedding_server import vector_of
 from tests.indexer.made_corpora import ROOT, environment_of
+from tests.needs import mostly_nightly
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -179,7 +180,9 @@ def everything(folder, home, *arguments, **given):
     return done.stdout + done.stderr + written
 
 
-@pytest.mark.parametrize("echoing", ["a status", "a page", "prose"], indirect=True)
+@pytest.mark.parametrize(
+    "echoing", mostly_nightly(["a status", "a page", "prose"], by_day={"prose"}), indirect=True
+)
 def test_a_key_that_a_server_repeats_is_in_no_output_trace_recording_or_run(sample_home, tmp_path, echoing):
     given = {"base_url": echoing, "model": "m", "api_key": KEY, "retries": "0"}
     given = {f"llm__{name}": value for name, value in given.items()}

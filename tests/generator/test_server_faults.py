@@ -28,7 +28,7 @@ GAVE_UP = {
 
 @pytest.fixture(
     scope="module",
-    params=mostly_nightly(WAYS, by_day={"chat, streamed", "embeddings", "doctor, at the schema"}),
+    params=mostly_nightly(WAYS, by_day={"chat, streamed", "embeddings"}),
 )
 def met(request):
     """Yield a way of asking, and how each fault ended in it."""

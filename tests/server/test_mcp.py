@@ -19,6 +19,7 @@ from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME
 from tests.indexer.made_corpora import ROOT, build, environment_of, write_jsonl
 from tests.interrupts import interrupts_heeded
+from tests.needs import mostly_nightly
 from tests.server.running import START_S, post_and_leave, serving, serving_with_model
 
 pytestmark = pytest.mark.slow  # starts processes of the server
@@ -195,7 +196,7 @@ def test_an_invalid_line_is_answered_over_stdio(sample_home):
         assert process.wait(START_S) == 0
 
 
-@pytest.mark.parametrize("end", ["closed", "interrupted", "unread"])
+@pytest.mark.parametrize("end", mostly_nightly(["closed", "interrupted", "unread"], by_day={"unread"}))
 def test_the_process_and_the_models_work_end_with_the_client(sample_home, end):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)
     asked = message("tools/call", {"name": "ask", "arguments": {"question": ENGLISH}}, 2)

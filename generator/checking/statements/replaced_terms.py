@@ -6,6 +6,7 @@ tagger"; 음악 치료 for 원예 치료.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 
 from generator.checking.text.clauses import Clause, Text, terms_of
@@ -24,7 +25,6 @@ def _pattern(forms: str) -> str:
 
 
 TABLE = table("rivals.tsv")
-CLASSES = [[re.compile(_pattern(forms), re.IGNORECASE) for forms in row] for row in TABLE]
 PLACES = {
     word: (number, place)
     for number, row in enumerate(TABLE)
@@ -42,6 +42,12 @@ ENGLISH_WORD = re.compile(r"[a-z\d]+(?:[-'.][a-z\d]+)*|[,;.%]")
 QUANTIFIERS = frozenset("some many most several every none much little half they there here".split())
 # Endings of verbs, adjectives and adverbs.
 NO_NOUN = re.compile(r"(?:ed|ing|ly|ive|ous|ful|able|ible|less|ant|ent|ish|ic|al|er|est)$")
+
+
+@cache
+def _term(number: int, place: int) -> re.Pattern[str]:
+    """Return the regular expression of a term; to compile all takes a twentieth of the start of a server."""
+    return re.compile(_pattern(TABLE[number][place]), re.IGNORECASE)
 
 
 def exclusive_terms(text: str) -> frozenset[tuple[int, int]]:
@@ -64,7 +70,7 @@ def replaced_exclusive_terms(
         if not near:
             continue
         for number, place in sorted(here):
-            term = CLASSES[number][place]
+            term = _term(number, place)
             if any(number == other and place != its for other, its in claimed):
                 continue  # the claim has two of them
             others = [exclusive_terms(text) for text in near]
@@ -72,7 +78,7 @@ def replaced_exclusive_terms(
                 continue
             if all(any(number == other for other, _ in found) for found in others):
                 rival = next(its for other, its in sorted(others[0]) if other == number)
-                first, second = term.search(claim.text), CLASSES[number][rival].search(near[0])
+                first, second = term.search(claim.text), _term(number, rival).search(near[0])
                 if first and second:
                     yield first[0], second[0]
 

@@ -40,9 +40,10 @@ ON_SAMPLE = {
     if each.sample and "encoder" not in each.requires
 }
 # Experiments that search for papers several times; all topics only in nightly runs.
-SLOW = {"finding-agents", "finding-layers", "finding-judges"}
+SLOW = {"finding-agents", "finding-layers", "finding-judges", "finding-papers", "paper-qa"}
 NIGHTLY = bool(os.environ.get("SHRAG_TEST_NIGHTLY"))
-LONG = {"and-ablation", "answers", "finding-agents", "finding-layers"}  # repeated only in nightly runs
+# Repeated only in nightly runs.
+LONG = {"and-ablation", "answers", "finding-agents", "finding-judges", "finding-layers", "paper-qa"}
 WITHOUT_MODEL = [name for name in ON_SAMPLE if not experiments()[name].requires]
 
 pytestmark = [pytest.mark.needs_libraries, pytest.mark.slow]  # matplotlib
@@ -107,7 +108,10 @@ def manifest_of(folder):
 
 
 @pytest.mark.parametrize(
-    "name", mostly_nightly(ON_SAMPLE, by_day=ON_SAMPLE.keys() - {"finding-agents", "finding-queries"})
+    "name",
+    mostly_nightly(
+        ON_SAMPLE, by_day=ON_SAMPLE.keys() - {"finding-agents", "finding-layers", "finding-queries"}
+    ),
 )
 def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_sample, tmp_path, name):
     every = 6 if name in SLOW and not NIGHTLY else 1

@@ -12,6 +12,7 @@ import pytest
 from tests.generator.language_model import events, piece, streams_out
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
+from tests.needs import mostly_nightly
 from tests.server.running import START_S, post_and_leave, serving, wait_for, workers_of
 
 pytestmark = pytest.mark.slow  # starts processes of the server
@@ -50,7 +51,11 @@ async def read_to_end(client, url, begun):
 
 
 @pytest.mark.parametrize(
-    ("number", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2)]
+    ("number", "workers"),
+    mostly_nightly(
+        [(signal.SIGTERM, 1), (signal.SIGINT, 1), (signal.SIGTERM, 2)],
+        by_day={(signal.SIGINT, 1), (signal.SIGTERM, 2)},
+    ),
 )
 def test_each_of_fifty_streams_ends_with_an_event_when_the_server_stops(
     sample_home, tmp_path, slow_model, number, workers

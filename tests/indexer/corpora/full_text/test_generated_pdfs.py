@@ -15,7 +15,7 @@ from tests.conftest import BY_NIGHT
 
 @pytest.fixture(scope="module")
 def papers():
-    return list(generated_pdfs(200 if BY_NIGHT else 40))
+    return list(generated_pdfs(200 if BY_NIGHT else 16))
 
 
 @pytest.fixture(scope="module")
