@@ -65,10 +65,7 @@ class AskCall(QuestionCall):
         str | None,
         Flag(section=Section.ANSWERING, metavar="NAME"),
         optional(type="string", maxLength=LONGEST_ID, pattern=SOME_TEXT, example="Qwen/Qwen3-8B"),
-        Field(
-            description="The language model: SHRAG_LLM__MODEL or one of SHRAG_LLM__OTHER_MODELS; default the "
-            "first."
-        ),
+        Field(description="The language model: one of SHRAG_LLM__OTHER_MODELS; default SHRAG_LLM__MODEL."),
     ] = None
     topic: Annotated[
         str | None,
@@ -93,7 +90,7 @@ class AskCall(QuestionCall):
             BadQuestion, BadFilter, UnknownWay, UnknownModel: the request is invalid.
         """
         check_question(self.question)
-        settings.with_model(self.model)  # raises UnknownModel
+        settings.with_chosen_model(self.model)  # raises UnknownModel
         values = {
             "filters": self.filters(),
             "constraints": self.chosen_constraints(settings.retriever),

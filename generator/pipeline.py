@@ -85,7 +85,7 @@ async def _answer(
 ) -> AskResult:
     way = find_way(request.way)
     check_options(request)
-    settings = settings.with_model(request.model)
+    settings = settings.with_chosen_model(request.model)
     started = datetime.now(UTC)
     step = Step("ask", request.as_record(), listener)
     async with AsyncExitStack() as opened:

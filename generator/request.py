@@ -80,19 +80,21 @@ class Settings:
         llm = self.generator.llm.model_copy(update=changes)
         return replace(self, generator=self.generator.model_copy(update={"llm": llm}))
 
-    def with_model(self, name: str | None) -> "Settings":
-        """Return settings with another of the configured models; unchanged for None.
+    def with_model(self, name: str) -> "Settings":
+        """Return settings with a model of the same endpoint; a revision is that of the configured one."""
+        llm = self.generator.llm
+        return self if name == llm.model else self.with_llm(model=name, revision=None)
+
+    def with_chosen_model(self, name: str | None) -> "Settings":
+        """Return settings with one of the configured models; unchanged for None.
 
         Raises:
             UnknownModel: the settings do not name it.
         """
         names = self.generator.llm.models
-        if name is None or name in names[:1]:
-            return self
-        if name not in names:
+        if name is not None and name not in names:
             raise UnknownModel(f"no model {name!r}; there are: {', '.join(names) or 'none'}")
-        # These describe the first model; the server reports the context size of the other one.
-        return self.with_llm(model=name, revision=None, context_tokens=None, tokenizer=None)
+        return self if name is None else self.with_model(name)
 
     def language_model(self, transport: "httpx.AsyncBaseTransport | None" = None) -> LanguageModel:
         """Make the language model with its cache; open it with `async with`.

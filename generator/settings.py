@@ -16,7 +16,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 
 from base.files.base_directories import base_directory, in_home
 from base.net.unencrypted_secrets import refuse_plain_http
-from base.settings.lists import listed
+from base.settings.lists import CommaList, listed
 from base.settings.sources import LayeredSettings
 from indexer.settings import (
     AllowPlainHttp,
@@ -63,7 +63,7 @@ class LanguageModelSettings(BaseModel):
     model: str | None = Field(
         default=None, min_length=1, description="the model's name at that server; required with base_url"
     )
-    other_models: str = Field(
+    other_models: CommaList = Field(
         default="",
         description="further models of that server, separated by commas, that a call may choose (`--model`)",
     )
@@ -114,7 +114,9 @@ class LanguageModelSettings(BaseModel):
     answer_s: Seconds = Field(
         default=240.0, description="seconds for an answer, retries and waiting included, then it is quoted"
     )
-    concurrency: int = Field(default=32, ge=1, le=1024, description="concurrent calls; others wait")
+    concurrency: int = Field(
+        default=32, ge=1, le=1024, description="concurrent calls of a model; others wait"
+    )
     circuit_failures: int = Field(
         default=5,
         ge=1,

@@ -23,6 +23,7 @@ from base.files.base_directories import base_directory, in_home
 from base.files.regular_files import read_regular
 from base.net.unencrypted_secrets import refuse_plain_http
 from base.net.user_agent import valid_contact
+from base.settings.lists import CommaList
 from base.settings.sources import MODEL_OR_FOLDER, NAMED_FILE_ONLY, LayeredSettings
 
 MOST_CERTIFICATES = 10_000_000  # bytes of a file; all public authorities take 300,000
@@ -59,18 +60,6 @@ Home = Annotated[Path, BeforeValidator(folder_for_indexes)]
 NamedOrFolder = Annotated[str, MODEL_OR_FOLDER]
 GivenPath = Annotated[Path, AfterValidator(in_home)]
 OptionalPath = Annotated[GivenPath | None, BeforeValidator(unset_if_empty)]
-
-
-def joined(value: object) -> object:
-    """Join a list of texts from a file with commas, the format of a variable."""
-    if not isinstance(value, list):
-        return value
-    if not all(isinstance(each, str) and "," not in each for each in value):
-        raise ValueError("must be a list of texts without commas")
-    return ",".join(value)
-
-
-CommaList = Annotated[str, BeforeValidator(joined)]
 
 
 def plain_address(address: str) -> str:

@@ -9,9 +9,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_settings import SettingsConfigDict
 
 from base.net.networks import is_loopback
-from base.settings.lists import listed
+from base.settings.lists import CommaList, listed
 from base.settings.sources import NAMED_FILE_ONLY, LayeredSettings
-from indexer.settings import CommaList, OptionalPath, plain_address
+from indexer.settings import OptionalPath, plain_address
 from server.roles import Role
 
 PerMinute = Annotated[float, Field(ge=0, le=1_000_000)]

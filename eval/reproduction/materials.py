@@ -83,7 +83,7 @@ class Models:
 
     async def named(self, model: str) -> LanguageModel:
         """Return another model of the same endpoint."""
-        return await self._opened(settings_of_model(self._settings, model))
+        return await self._opened(self._settings.with_model(model))
 
     async def _opened(self, settings: Settings) -> LanguageModel:
         llm = settings.generator.llm
@@ -155,12 +155,6 @@ def settings_for(call: ExperimentCall) -> Settings:
     """Read the settings; without a language model unless the call uses it."""
     settings = Settings.from_environment()
     return settings if call.model else settings.with_llm(base_url=None)
-
-
-def settings_of_model(settings: Settings, model: str) -> Settings:
-    """Return settings with another model of the same endpoint; a revision is that of the configured one."""
-    llm = settings.generator.llm
-    return settings.with_llm(model=model, revision=llm.revision if model == llm.model else None)
 
 
 @contextmanager

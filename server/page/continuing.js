@@ -6,6 +6,8 @@ import { t } from "./i18n.js";
 const MOST_EARLIER = 20; // questions
 const PARTS = ["method", "way", "model"];
 
+const isOffered = (name) => byId(name).options.length > 1;
+
 /** Create the form for a further question; `ask` is called with the parts of the next search. */
 export function furtherQuestion(asked, ask) {
   const field = h("input", { type: "text", maxlength: 20_000, "aria-label": t("further_question"), placeholder: t("further_question") });
@@ -21,11 +23,10 @@ export function furtherQuestion(asked, ask) {
 /** Create the choice of a second answer by another method, way or model; `compare` is called with all. */
 export function otherAnswer(asked, compare) {
   const [button, place] = disclosure(`▸ ${t("compare_answers")}`, () => {
-    const choices = PARTS.map((name) => [name, choiceOf(name, asked[name])]);
+    const choices = PARTS.filter(isOffered).map((name) => [name, choiceOf(name, asked[name])]);
     const submit = (event) => { event.preventDefault(); compare(Object.fromEntries(choices.map(([name, choice]) => [name, choice.value]))); };
-    const offered = choices.filter(([, choice]) => choice.options.length > 1);
     return h("form", { class: "compare", "data-compare": true, onsubmit: submit },
-      offered.map(([name, choice]) => h("label", {}, t(name), " ", choice)), h("button", {}, t("compare")));
+      choices.map(([name, choice]) => h("label", {}, t(name), " ", choice)), h("button", {}, t("compare")));
   });
   return [h("div", { class: "actions" }, button), place];
 }
@@ -37,5 +38,5 @@ function choiceOf(name, value) {
   return choice;
 }
 
-/** Name an answer by its method, way and model, as the options do. */
-export const nameOf = (asked) => PARTS.map((name) => [...byId(name).options].find((option) => option.value === asked[name])?.textContent).filter(Boolean).join(" · ");
+/** Name an answer by its method, its way and, if there are several, its model, as the options do. */
+export const nameOf = (asked) => PARTS.filter(isOffered).map((name) => [...byId(name).options].find((option) => option.value === asked[name])?.textContent).filter(Boolean).join(" · ");

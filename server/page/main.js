@@ -38,7 +38,8 @@ function fillForm() {
   byId("question").value = asked.question;
   if (asked.index) choose(byId("index"), asked.index);
   sayQuiet();
-  for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops", "model"]) byId(name).value = asked[name];
+  for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops"]) byId(name).value = asked[name];
+  chooseModel();
   byId("exclude").value = asked.exclude.join(", ");
   byId("strict").checked = asked.strict_time;
   byId("literal").checked = !asked.constraints;
@@ -182,6 +183,7 @@ async function startAnswer(again = false) {
   const { signal } = answering;
   const question = asked; // another search may start while the script loads
   const loaded = await answers().catch(() => undefined);
+  if (question.beside) await listed; // the models, by which the answers are named
   return signal.aborted ? undefined : loaded?.showAnswers(question, {
     signal,
     again,
@@ -208,11 +210,21 @@ function start() {
 }
 
 /** Offer a choice of the language model, if there are several. */
-function offerModels({ language_model: first, other_models: others } = {}) {
-  const models = others?.length ? [first, ...others] : [];
-  byId("models").hidden = !models.length;
-  byId("model").append(...models.map((name) => h("option", {}, name)));
-  byId("model").value = asked.model;
+function offerModels() {
+  const { language_model: first, other_models: others } = indexes.find((each) => each.other_models?.length) ?? {};
+  if (others) fill(byId("model"), h("option", { value: "" }, first), others.map((name) => h("option", {}, name)));
+  chooseModel();
+}
+
+/** Select the model of the address, also before the models are known. */
+function chooseModel() {
+  const choice = byId("model");
+  choice.value = asked.model;
+  if (choice.value !== asked.model) {
+    choice.append(h("option", {}, asked.model));
+    choice.value = asked.model;
+  }
+  byId("models").hidden = choice.options.length < 2;
 }
 
 /** Report missing indexes, and that questions to sources leave the institution. */
@@ -230,7 +242,7 @@ function sayQuiet() {
 async function loadIndexes() {
   try {
     [indexes, sources] = await listPlaces(asked.index);
-    offerModels(indexes[0]);
+    offerModels();
     sayQuiet();
   } catch (error) {
     [indexes, sources] = [[], []];

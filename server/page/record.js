@@ -52,9 +52,9 @@ export function showRecord(asked, run) {
 }
 
 /** Add the options of an answer, which a search does not use. */
-async function withAnswer(file, { way, hops }) {
-  if (!way && !hops) return file;
-  return new Blob([JSON.stringify({ ...JSON.parse(await file.text()), answer: { way, hops } }, null, 2)], { type: file.type });
+async function withAnswer(file, { way, hops, model }) {
+  if (!way && !hops && !model) return file;
+  return new Blob([JSON.stringify({ ...JSON.parse(await file.text()), answer: { way, hops, model } }, null, 2)], { type: file.type });
 }
 
 const hitsOf = ({ hits }) => (Array.isArray(hits) ? hits : []).map((hit) => ({ doc_id: String(hit?.doc_id), title: String(hit?.title ?? "") }));
@@ -84,5 +84,6 @@ export function fromRecord(record) {
     skip: texts(asked.skip),
     way: String(record.answer?.way ?? ""),
     hops: String(record.answer?.hops ?? ""),
+    model: String(record.answer?.model ?? ""),
   };
 }

@@ -11,7 +11,7 @@ export function say(text) {
 // Problems whose detail contains more than their code: the field of a call, a name.
 const DETAILED = new Set([
   "bad-question", "bad-filter", "bad-expression", "bad-request", "invalid-call", "not-found", "wrong-method", "wrong-media-type",
-  "unknown-index", "unknown-paper", "unknown-passage", "unknown-source", "unknown-way",
+  "unknown-index", "unknown-paper", "unknown-passage", "unknown-source", "unknown-way", "unknown-model",
 ]);
 
 const COMMAND = /\bshrag [a-z]/;

@@ -46,7 +46,7 @@ class Health(TypedDict):
     stopping: bool
     indexes_listed: Annotated[bool, Field(description="the engine could list the indexes")]
     model_left_alone: Annotated[
-        bool | None, Field(description="paused after repeated failures; null: no model is set")
+        bool | None, Field(description="a model is paused after repeated failures; null: none is set")
     ]
     not_opened: Annotated[list[str], Field(description="indexes, each with the reason")]
 
@@ -100,7 +100,9 @@ async def status(services: Shared, _: Admin) -> Annotated[Status, Shaped(Status)
         "health": {
             "stopping": services.stopping.is_set(),
             "indexes_listed": services.indexes.trouble is None,
-            "model_left_alone": services.model.circuit_is_open if services.model else None,
+            "model_left_alone": (
+                any(model.circuit_is_open for model in services.models.values()) if services.models else None
+            ),
             "not_opened": [
                 f"{name}: {describe_error(error)}" for name, error in services.indexes.failures.items()
             ],

@@ -265,6 +265,7 @@ def test_every_setting_has_one_place_and_a_description():
         ("server", ServerSettings, "allowed_hosts", ["search.example.org", "suche.example.org"]),
         ("server", ServerSettings, "origins", ["https://portal.example.org"]),
         ("server", ServerSettings, "proxies", []),
+        ("llm", lambda: GeneratorSettings().llm, "other_models", ["small-writer", "org/large-writer"]),
     ],
 )
 def test_what_a_variable_separates_by_commas_may_be_a_list_in_the_file(table, settings, key, value):

@@ -205,8 +205,9 @@ def test_a_complaint_about_settings_never_shows_the_key(sample_home, without):
         ([ENGLISH, "--name", "nowhere"], 2, "UnknownIndex: "),
         ([ENGLISH, "--name", NAME, "--year", "2024..2019"], 2, "BadFilter: "),
         ([ENGLISH, "--name", NAME, "--way", "round"], 2, "UnknownWay: no way 'round'; there are paper-qa-1"),
+        ([ENGLISH, "--name", NAME, "--model", "other"], 2, "UnknownModel: no model 'other'; there are: none"),
     ],
-    ids=["empty", "too long", "unknown index", "years", "way"],
+    ids=["empty", "too long", "unknown index", "years", "way", "model"],
 )
 def test_what_goes_wrong_is_one_line(sample_home, arguments, code, complaint):
     done = shrag("ask", *arguments, home=sample_home)

@@ -100,6 +100,12 @@ def test_what_is_wrong_with_a_search_is_said_in_korean(api, body, held):
     assert held in (said_in_korean(detail) or f"no words for: {detail}")
 
 
+@pytest.mark.parametrize(("name", "value"), [("model", "other"), ("way", "round")])
+def test_what_is_wrong_with_a_question_is_said_in_korean(api, name, value):
+    detail = api.post("/api/v1/ask", json={"question": "rice", name: value}).json()["detail"]
+    assert value in (said_in_korean(detail) or f"no words for: {detail}")
+
+
 def test_a_reference_list_that_is_too_long_is_said_in_korean(api):
     call = {"format": "docx", "question": "rice", "k": 300}
     assert "200" in (said_in_korean(api.post("/api/v1/export", json=call).json()["detail"]) or "")

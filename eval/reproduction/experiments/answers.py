@@ -34,7 +34,6 @@ from eval.reproduction.materials import (
     Materials,
     opened_index,
     settings_for,
-    settings_of_model,
 )
 from eval.reproduction.retrieving import run_name
 from eval.runs import as_written
@@ -148,7 +147,7 @@ def systems(call: Answers, settings: Settings) -> dict[str, Settings]:
     """Return the settings of each system by name: quoted sentences, and the models."""
     names = (call.models or (settings.generator.llm.model or "",)) if call.model else ()
     quoting = settings.with_llm(base_url=None)
-    return {QUOTED: quoting, **{name: settings_of_model(settings, name) for name in names}}
+    return {QUOTED: quoting, **{name: settings.with_model(name) for name in names}}
 
 
 async def _without_relevant(

@@ -70,8 +70,9 @@ async def _findings(
     yield await _version(endpoint, base_url)
     for name in llm.models:
         yield _listed(listed, name, llm)
+        if name in listed:
+            yield _context(listed[name], llm)
     if llm.model in listed:
-        yield _context(listed[llm.model], llm)
         yield await _schema(endpoint, llm)
 
 

@@ -38,6 +38,11 @@ def test_the_tokens_are_those_of_title_and_text_of_the_title_and_of_the_other_ti
     assert found.tokens == PassageTokens.of("공기업경영평가", text, "Public enterprises", analyzer.analyze)
 
 
+@pytest.mark.parametrize("title", ["최적화 ", "최적화\xa0", "Rice "])
+def test_a_title_that_ends_in_a_space_has_its_own_tokens(title):
+    assert analysed("", title).tokens == PassageTokens.of(title, "", "", ANALYZER.analyze)
+
+
 def test_a_name_is_known_by_the_place_of_its_first_token():
     passage = analysed("It was the map of Marta Quillon.", "Maps")
 

@@ -152,7 +152,7 @@ def test_calls_that_do_no_work_are_not_counted_in_the_day(home):
     assert listed(home)[id_in(key)]["today"] == 1
 
 
-@pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={1}))
+@pytest.mark.parametrize("workers", mostly_nightly([1, 2], by_day={2}))
 def test_a_key_has_so_many_calls_open_at_once(home, workers):
     key, other = make(home, "--connections", "2"), make(home)
     with (

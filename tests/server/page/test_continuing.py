@@ -12,6 +12,7 @@ from tests.server.page.model import writing
 from tests.server.page.walking import QUESTIONS, address, answered, documents, in_both_languages, settled
 from tests.server.running import serving
 
+OK = 200
 FIRST = "How much does alternate wetting and drying reduce methane from rice paddies?"
 
 
@@ -70,12 +71,22 @@ def test_two_answers_by_two_models_stand_beside_each_other(browser, sample_home,
         expect(page.locator("#answer-beside [data-answer-by]")).to_contain_text("small-writer")
         expect(page.locator("#answer-beside .colophon")).not_to_be_empty()
         assert writer.asked == {"tiny-writer", "small-writer"}
+        page.reload()
+        expect(page.locator("#answer-body [data-answer-by]")).to_contain_text("tiny-writer")
+        expect(page.locator("#answer-beside [data-answer-by]")).to_contain_text("small-writer")
 
         page.locator("#answer-beside .next button").click()
         answered(page)
         assert "model=small-writer" in page.url
         expect(page.locator("#model")).to_have_value("small-writer")
         reader.close()
+
+        [index] = server.get("/api/v1/indexes").json()["indexes"]
+        assert (index["language_model"], index["other_models"]) == ("tiny-writer", ["small-writer"])
+        writer.asked.clear()
+        call = {"question": QUESTIONS["ko"], "model": "small-writer"}
+        assert server.post("/api/v1/ask", json=call).status_code == OK
+        assert writer.asked == {"small-writer"}
 
 
 @pytest.fixture

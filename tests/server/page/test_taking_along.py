@@ -252,7 +252,9 @@ def test_a_paper_that_there_is_not_is_told_as_a_page(reader, language):
 
 @in_both_languages
 def test_a_search_record_is_saved_to_read_and_runs_again(reader, language, tmp_path):
-    given = address(ENGLISH, k=5, year="2015..2024", way="shrag", hops="auto", **{"not": "sodium"})
+    given = address(
+        ENGLISH, k=5, year="2015..2024", way="shrag", hops="auto", model="small-writer", **{"not": "sodium"}
+    )
     page = reader.open(given + HOW, language=language)
     settled(page)
     words = keywords(page)
