@@ -8,7 +8,7 @@ import pytest
 
 from tests.generator.sample_index import NAME, shrag
 from tests.indexer.made_corpora import WITHOUT_COMPILING, command, environment_of, limited
-from tests.needs import mostly_slow
+from tests.needs import mostly_nightly
 
 pytest_plugins = ["tests.generator.sample_index"]
 SEARCH = ("search", "methane rice paddies", "--name", NAME, "-k", "2")
@@ -95,9 +95,9 @@ def test_what_an_encoding_lacks_is_printed_as_its_escape(sample_home, env, optio
 
 @pytest.mark.parametrize(
     ("command_name", "option"),
-    mostly_slow(
+    mostly_nightly(
         [("find-papers", "--save"), ("find-papers", "--trace"), ("ask", "--trace")],
-        quick={("find-papers", "--save")},
+        by_day={("find-papers", "--save")},
     ),
 )
 def test_a_reader_who_leaves_costs_no_file(sample_home, tmp_path, command_name, option):

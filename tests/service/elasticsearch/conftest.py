@@ -40,11 +40,36 @@ SHARED = pytest.StashKey[tuple[str, ...] | None]()
 START = pytest.mark.timeout(START_SECONDS + 300)
 
 
+# Tests that take long with a cluster and ask little of it: by day only the embedded engine's.
+NIGHTLY = {
+    "test_following.py": {
+        "test_a_question_is_answered_by_one_version_though_others_are_published_meanwhile",
+        "test_a_version_of_another_analyzer_is_followed",
+        "test_a_version_that_was_rolled_back_from_is_left_by_who_follows",
+        "test_what_is_rolled_back_from_while_it_is_read_is_never_gone_back_to",
+    },
+    "test_ingest.py": {
+        "test_an_update_indexes_only_changed_records",
+        "test_of_two_papers_that_claim_a_passage_id_the_second_is_a_dead_letter",
+        "test_the_last_versions_are_kept_with_their_glossaries",
+    },
+    "test_vector_contract.py": {
+        "test_an_update_without_an_encoder_leaves_new_passages_without_vectors",
+        "test_passages_get_their_vectors_while_they_are_indexed",
+        "test_the_nearest_can_be_left_out",
+        "test_vectors_are_added_to_an_index_that_has_none",
+        "test_what_vectors_alone_find_is_named_and_answers_nothing",
+    },
+}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test of this folder the time of a start."""
+    """Give each test of this folder the time of a start; leave some for the night."""
     for item in items:
         if item.path.parent == Path(__file__).parent:
             item.add_marker(START)
+            if getattr(item, "originalname", "") in NIGHTLY.get(item.path.name, ()):
+                item.add_marker(pytest.mark.nightly)
 
 
 @pytest.hookimpl(optionalhook=True)
