@@ -64,7 +64,7 @@ def test_held_out_questions_are_counted_by_what_their_kind_asks_for():
 
 
 @pytest.mark.parametrize("every", [EVERY, pytest.param(1, marks=pytest.mark.nightly)])
-@pytest.mark.parametrize("name", SHARED_NAMES)
+@pytest.mark.parametrize("name", mostly_nightly(SHARED_NAMES, by_day={"tydi-ko", "hotpotqa-100"}))
 def test_methods_rank_a_shared_collection_as_recorded(bench, shared_data, name, every):
     assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name], every=every))
 
