@@ -6,7 +6,7 @@ import { t } from "./i18n.js";
 const MOST_EARLIER = 20; // questions
 const PARTS = ["method", "way", "model"];
 
-const isOffered = (name) => byId(name).options.length > 1;
+const isOffered = (name) => byId(name) !== null; // a server with one model offers none
 
 /** Create the form for a further question; `ask` is called with the parts of the next search. */
 export function furtherQuestion(asked, ask) {

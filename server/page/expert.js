@@ -16,15 +16,20 @@ const FIELDS = [
   ["title: 제목:", "title"], ["text: 초록:", "text"], ["year: 연도:", "year"], ["lang: 언어:", "lang"], ["journal: 학술지:", "journal"], ["author: 저자:", "author"], ["type: 유형:", "type"], ["id:", "id"],
 ];
 
-/** Switch the field to expressions, with a form that writes them, or back to questions. */
-export function showExpert(on) {
+/** Switch the field to expressions, with a form that writes them, or back to questions; `chosen` by the reader just now. */
+export function showExpert(on, chosen) {
   document.body.classList.toggle("expert-mode", on);
   byId("expert").setAttribute("aria-pressed", String(on));
   byId("question").placeholder = on ? t("expert_placeholder") : t("question_placeholder");
   const help = byId("expert-help");
   help.hidden = !on;
   byId("boolean-form").hidden = !on;
-  if (!on || help.hasChildNodes()) return;
+  if (on && !help.hasChildNodes()) build(help);
+  // Not if the reader went on in the meantime; Safari does not focus a clicked button.
+  if (on && chosen && [byId("expert"), document.body].includes(document.activeElement)) byId("boolean-form").querySelector("input").focus();
+}
+
+function build(help) {
   showBooleanForm(byId("boolean-form"), (text) => { byId("question").value = text; growQuestion(); });
   const table = (rows, kind) => h("table", {}, h("tbody", {}, rows.map(([code, key]) => h("tr", {}, h("th", { scope: "row" }, code.split(/ (?=\S+:)/).map((each) => [h("code", {}, each), " "])), h("td", {}, t(`${kind}_${key}`))))));
   fill(help, h("summary", {}, t("syntax")), h("div", { class: "two" }, table(SYNTAX, "syntax"), table(FIELDS, "field")),

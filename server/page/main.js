@@ -4,7 +4,7 @@ import { askForKey, openAccess, wantsKey } from "./access.js";
 import { answerIsOfBefore, closeAnswer, leavePassage, openAnswer } from "./answer_column.js";
 import { Problem, call } from "./api.js";
 import { NOTHING, body, fromAddress, toAddress } from "./asked.js";
-import { byId, fill, h, toggles } from "./dom.js";
+import { byId, fill, toggles } from "./dom.js";
 import { t } from "./i18n.js";
 import { choose, listPlaces } from "./indexes.js";
 import { showCount } from "./marks.js";
@@ -39,7 +39,7 @@ function fillForm() {
   if (asked.index) choose(byId("index"), asked.index);
   sayQuiet();
   for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops"]) byId(name).value = asked[name];
-  chooseModel();
+  if (byId("model")) byId("model").value = asked.model;
   byId("exclude").value = asked.exclude.join(", ");
   byId("strict").checked = asked.strict_time;
   byId("literal").checked = !asked.constraints;
@@ -58,7 +58,7 @@ function fromForm() {
     lang: byId("lang").value,
     way: byId("way").value,
     hops: byId("hops").value,
-    model: byId("model").value,
+    model: byId("model")?.value ?? asked.model,
     journal: byId("journal").value.trim(),
     author: byId("author").value.trim(),
     type: byId("type").value.trim(),
@@ -72,8 +72,8 @@ function fromForm() {
   return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip, earlier: asked.earlier } : {}), ...said };
 }
 
-async function setExpert(on) {
-  if (on || document.body.classList.contains("expert-mode")) (await expert()).showExpert(on);
+async function setExpert(on, chosen) {
+  if (on || document.body.classList.contains("expert-mode")) (await expert()).showExpert(on, chosen);
 }
 
 function clearExpressionError() {
@@ -209,24 +209,6 @@ function start() {
   sayQuiet();
 }
 
-/** Offer a choice of the language model, if there are several. */
-function offerModels() {
-  const { language_model: first, other_models: others } = indexes.find((each) => each.other_models?.length) ?? {};
-  if (others) fill(byId("model"), h("option", { value: "" }, first), others.map((name) => h("option", {}, name)));
-  chooseModel();
-}
-
-/** Select the model of the address, also before the models are known. */
-function chooseModel() {
-  const choice = byId("model");
-  choice.value = asked.model;
-  if (choice.value !== asked.model) {
-    choice.append(h("option", {}, asked.model));
-    choice.value = asked.model;
-  }
-  byId("models").hidden = choice.options.length < 2;
-}
-
 /** Report missing indexes, and that questions to sources leave the institution. */
 function sayQuiet() {
   const place = byId("index").value;
@@ -242,7 +224,8 @@ function sayQuiet() {
 async function loadIndexes() {
   try {
     [indexes, sources] = await listPlaces(asked.index);
-    offerModels();
+    const several = indexes.find((each) => each.other_models?.length);
+    if (several) (await import("./models.js")).offerModels(several, asked.model);
     sayQuiet();
   } catch (error) {
     [indexes, sources] = [[], []];
@@ -267,8 +250,7 @@ byId("question").addEventListener("input", clearExpressionError);
 byId("expert").addEventListener("click", () => {
   const on = byId("method").value !== "boolean";
   byId("method").value = on ? "boolean" : NOTHING.method;
-  // Not if the reader went on in the meantime; Safari does not focus a clicked button.
-  setExpert(on).then(() => { if (on && [byId("expert"), document.body].includes(document.activeElement)) byId("boolean-form").querySelector("input")?.focus(); });
+  setExpert(on, true);
 });
 byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean"));
 byId("sort").addEventListener("change", () => run({ ...asked, sort: byId("sort").value }, { only: true }));
