@@ -27,7 +27,8 @@ export async function showAnswers(asked, options) {
   showEvidenceBadges([]);
   byId("answer-body").dataset.answers = toAddress(asked);
   document.body.classList.toggle("comparing", Boolean(beside));
-  if (!beside) fill(byId("answer-beside"));
+  if (beside) byId("answer-body").scrollIntoView(); // the choice of the second answer is at the end of the first
+  else fill(byId("answer-beside"));
   const second = beside && { ...alone, ...beside };
   const names = second ? [nameOf(alone), nameOf(second)] : [];
   const [first] = await Promise.all([

@@ -69,6 +69,7 @@ def test_two_answers_by_two_models_stand_beside_each_other(browser, sample_home,
         page.locator("[data-compare] select").last.select_option("small-writer")
         page.locator("[data-compare] button").click()
         expect(page.locator("#answer-beside [data-answer-by]")).to_contain_text("small-writer")
+        expect(page.locator("#answer-beside [data-answer-by]")).to_be_in_viewport()
         expect(page.locator("#answer-beside .colophon")).not_to_be_empty()
         assert writer.asked == {"tiny-writer", "small-writer"}
         page.reload()
