@@ -27,7 +27,7 @@ from tests.indexer.made_corpora import (
     write_jsonl,
 )
 
-KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 4  # read before the settings of the user are hidden
+KILLS = int(os.environ.get("SHRAG_TEST_KILLS") or 0) or 3  # read before the settings of the user are hidden
 COMMIT_EVERY = 100
 
 # Does what `shrag index` and `shrag indexes …` do, and says each stage as it begins; at one it may wait.
