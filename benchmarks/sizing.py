@@ -53,10 +53,11 @@ def memory_of(process: int) -> int:
 def disk_of(folder: Path) -> int:
     """Return the bytes of the files in a folder; a file with several links counts once."""
     found: dict[int, int] = {}
-    for path in folder.rglob("*"):
-        with suppress(OSError):  # renamed in the meantime
-            status = path.lstat()
-            found[status.st_ino] = 0 if path.is_dir() else status.st_blocks * 512
+    for path, _, names in os.walk(folder):  # leaves out folders that are renamed in the meantime
+        for name in names:
+            with suppress(OSError):
+                status = (Path(path) / name).lstat()
+                found[status.st_ino] = status.st_blocks * 512
     return sum(found.values())
 
 
