@@ -400,10 +400,10 @@ def _tagged(text: str, lines: list[str], origin: int) -> Iterator[TaggedWord]:
     """Yield the words of MeCab's lines for `text`, which starts at `origin`."""
     cursor = 0
     for line in lines:
-        surface, _, feature = line.partition("\t")
+        surface = line.partition("\t")[0]
         start = text.find(surface, cursor)
         cursor = start + len(surface)
-        yield feature.partition(",")[0], origin + start, origin + cursor
+        yield _tag(line), origin + start, origin + cursor
 
 
 def _tag(line: str) -> str:

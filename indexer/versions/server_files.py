@@ -37,7 +37,7 @@ FOLDERS = (JUDGEMENTS, FEEDS, KEPT_SEARCHES)
 
 
 def copy_server_files(home: Path, target: Path) -> None:
-    """Copy the server's files while it writes to them; files deleted meanwhile are left out.
+    """Copy the server's files while it writes to them; files deleted in the meantime are left out.
 
     Raises OSError, with the name of a damaged database.
     """

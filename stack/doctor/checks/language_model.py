@@ -106,16 +106,18 @@ async def _version(endpoint: Endpoint, base_url: str) -> Finding:
 
 
 def _listed(listed: dict[str, dict[str, Any]], name: str, llm: LanguageModelSettings) -> Finding:
-    setting = "SHRAG_LLM__MODEL" if name == llm.model else "SHRAG_LLM__OTHER_MODELS"
     if name in listed:
         return Finding("model", "ok", "is served", configured=name)
     there_are = one_line(", ".join(list(listed)[:SHOWN_MODELS]), llm.api_key) or "none"
+    mend = "correct or remove it in SHRAG_LLM__OTHER_MODELS"
+    if name == llm.model:
+        mend = "set SHRAG_LLM__MODEL to one of these"
     return Finding(
         "model",
         "wrong",
         f"is not served; the models are: {there_are}",
         configured=name,
-        mend=f"set {setting} to one of these" if name == llm.model else f"correct or remove it in {setting}",
+        mend=mend,
     )
 
 
