@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from generator.request import Turn
 from indexer.analysis.word_roles import SUBJECT_ROLES, is_common, role_of
 from retriever.errors import BadQuestion
@@ -26,7 +27,7 @@ MOST_ADDED = 5  # keywords
 _LINKS = "and|but|or|so|then"
 _KOREAN_LINKS = "그럼|그러면|그렇다면|그런데|그리고|그래서|또는"
 # Pronouns, and the first words of a question without a verb: "And in winter?".
-POINTING = re.compile(
+POINTING = lazy_regex(
     rf"""^\W*(what|how)\ about\b
     |^\W*({_LINKS}),?\s+
         (what\ about|how\ about|in|on|at|for|with|without|by|under|after|before|from)\b
@@ -39,7 +40,7 @@ POINTING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # Words that also occur in questions about a new subject: "So what is graphene?", "Does this drought end?".
-LINKING = re.compile(
+LINKING = lazy_regex(
     rf"""^\W*({_LINKS}|{_KOREAN_LINKS})\b
     |\b(it|this|that|these|those)\b
     |(^|\s)(그런|이런|그|이|해당|앞의|위의)\s""",
@@ -53,7 +54,7 @@ EXPLETIVE = r"""\bit\s+((\w+\s+){0,2}that\b
         |advisable|beneficial)\s+)
     (for\s+(\w+\s+){1,3})?to(?=\s+\w+\s+\w))"""
 # Words that name no subject: a leading "so", "this method", 이 방법의, expletive "it".
-NO_SUBJECT = re.compile(
+NO_SUBJECT = lazy_regex(
     rf"^\W*({_LINKS})\b|\b(this|these|those)\s+\w+|(?<!\S)(그런|이런|그|이)\s+\S+|(?P<it>{EXPLETIVE})",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -379,6 +379,7 @@ def test_where_temporary_files_cannot_grow_a_search_says_in_which_folder(index, 
     assert "allowed size" in run.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_on_a_full_disk_the_old_version_answers_and_the_command_resumes(tmp_path):
     disk = tmp_path / "disk"

@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 
 from base.logistic import likelihood
+from base.patterns import lazy_regex
 from indexer.corpora.papers import Language, language_of
 
 # Words of change, difference and association.
 RESULTS: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
+    "en": lazy_regex(
         r"\b(?:rose|fell|fall|dropped|grew|declined|increased?|decreased|reduced|lowered|raised|improved|halved"
         r"|doubled|slowed|shortened|cut|kept|remained|reached|exceeded|unchanged|higher|lower|larger|greater"
         r"|smaller|fewer|less|more|longer|shorter|better|worse|best|worst|most|least|against|differed"
@@ -22,20 +23,20 @@ RESULTS: dict[Language, re.Pattern[str]] = {
         r"|times)\b",
         re.IGNORECASE,
     ),
-    "ko": re.compile(
+    "ko": lazy_regex(
         "나타났|유의|차이|상관|관련이|효과가|감소|증가|향상|개선|줄었|줄였|늘었|높았|낮았|높아|낮아|많았|적었|컸다|작았"
         "|올랐|떨어|커졌|작아|달라|보다|가장"
     ),
 }
-MEASURED = re.compile(
+MEASURED = lazy_regex(
     r"\d\s*(?:[%％배℃°]|퍼센트|포인트|per ?cent|percentage|times\b|points?\b)|[<>=]\s*[-.\d]", re.IGNORECASE
 )
-NUMBER = re.compile(r"\d")
+NUMBER = lazy_regex(r"\d")
 REPORTING = r"(?:also\s)?(?:find|found|show|showed|conclude|concluded|observed?)\b"
-WE_FOUND = re.compile(rf"\bwe\s{REPORTING}", re.IGNORECASE)
+WE_FOUND = lazy_regex(rf"\bwe\s{REPORTING}", re.IGNORECASE)
 # Phrases of aim and method.
 AIMS: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
+    "en": lazy_regex(
         rf"\bwe\s(?!{REPORTING})"
         r"|\bwere\s(?:asked|randomi[sz]ed|assigned|measured|compared|recorded|interviewed|surveyed|followed"
         r"|tested|collected|examined|analy[sz]ed|exposed|treated|taught|given|shown|mapped|counted|sampled"
@@ -43,7 +44,7 @@ AIMS: dict[Language, re.Pattern[str]] = {
         r"|\bthis\s(?:paper|study|article|report)\b",
         re.IGNORECASE,
     ),
-    "ko": re.compile(
+    "ko": lazy_regex(
         r"(?:본|이)\s(?:조사\s)?(?:연구|논문|보고)[은는의에]|하고자|대상으로"
         r"|(?:조사|분석|비교|측정|평가|시험|수행|실시|검사|관찰|추정|개발|적용)하[였고]\S*$"
         r"|(?:살폈|살펴보았|견주었|재었|나누었|모았|세었|물었)다\.?$"

@@ -1,9 +1,9 @@
 """Selection of quotable sentences: complete statements, not headings, lists, references or questions."""
 
-import re
 import unicodedata
 from collections import Counter
 
+from base.patterns import lazy_regex
 from generator.answers.marks import LIST_SIGN
 from indexer.corpora.chunking import split_sentences
 from indexer.corpora.cleaning import heading_kind
@@ -16,24 +16,24 @@ FEWEST_WORDS = {"ko": 3, "en": 4}
 # A sentence repeats the question if at most this share of the words of both differ.
 SAME_WORDS = 0.1
 
-WORD = re.compile(r"\w+")
+WORD = lazy_regex(r"\w+")
 # The end of a sentence: its last character, stops, closing quotes and brackets, footnote marks.
-END = re.compile(
+END = lazy_regex(
     r"(?P<last>[^\s.!?…。｡！？\"'”’»)\]〉》」』】])(?P<close>[\"'”’»)\]〉》」』】\s]*)(?P<stop>[.!?…。｡！？]*)"
     r"[\"'”’»)\]〉》」』】\s]*(?:\[[^\[\]\n]{1,20}\]\s*)*$"
 )
 FINALS, FINAL_M = 28, 16  # number of final consonants of Hangul syllables, and the index of ㅁ
-LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")  # not mRNA or p53, which may start sentences
-BULLET = re.compile(rf"{LIST_SIGN}|\||\(?\d{{1,2}}\)|[①-⑳]|\(?[a-z가-하]\)\s")
+LOWERCASE_WORD = lazy_regex(r"[a-z](?![a-z]?[A-Z0-9])")  # not mRNA or p53, which may start sentences
+BULLET = lazy_regex(rf"{LIST_SIGN}|\||\(?\d{{1,2}}\)|[①-⑳]|\(?[a-z가-하]\)\s")
 # Names with initials, volume, issue and pages: Kim, J., Lee, S. (2019). … 12(3), 45–67.
-REFERENCE = re.compile(
+REFERENCE = lazy_regex(
     r"(?i:\bdoi\W{0,3}10\.|doi\.org/|\bisbn\b|\bpp\.\s*\d|\bvol\.\s*\d)"
     r"|\d\s*\(\d+\)\s*[,:]\s*(?:pp?\.\s*)?\d+\s*[-–~]\s*\d"  # 12(3), 45–67
     r"|\d권\s*(?:제?\d+호)?\s*[,:]?\s*\d+\s*[-–~]\s*\d"  # 제12권 제3호, 45–67
     r"|(?:^|[;,&]\s|\band\s)[A-Z][\w’'-]+,\s(?:[A-Z]\.[\s-]?)+(?:,|&|and\b|\(\d{4})"
 )
 # Authors and year, which precede the title in a reference.
-HEAD_OF_REFERENCE = re.compile(r".{0,80}(?:[A-Z]\.|\bal\.,?|[가-힣]{2,4}(?<!다))\s*\(\d{4}[a-z]?\)[.,]?\s*$")
+HEAD_OF_REFERENCE = lazy_regex(r".{0,80}(?:[A-Z]\.|\bal\.,?|[가-힣]{2,4}(?<!다))\s*\(\d{4}[a-z]?\)[.,]?\s*$")
 
 
 def quotable_sentences(text: str, question: str) -> list[str]:

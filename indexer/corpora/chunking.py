@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from base.patterns import lazy_regex
 from indexer.corpora.papers import INDEXED_CHARACTERS, Language, Paper, Unit, language_of
 
 Part: TypeAlias = Literal["abstract", "abstract2", "body", "passage"]
@@ -20,7 +21,7 @@ WHOLE_ABSTRACT_CHARACTERS = 4_000
 CHUNK_TITLE_CHARACTERS = 1_000  # limit of the title, which each chunk repeats
 
 # Sentence ends: stops with closing quotes, brackets and footnote marks, or a blank line.
-STOP = re.compile(
+STOP = lazy_regex(
     r"""(?P<stop>[.?!…。｡！？]+)(?P<close>["'”’»)\]〉》」』】]{0,8})(?P<notes>(?:\[[^\[\]\n]{1,20}\]){0,8})(?P<gap>\s*)"""
     r"|(?P<blank>\n[^\S\n]*\n)"
 )
@@ -29,24 +30,24 @@ ABBREVIATIONS = frozenset(
     " tab viz vol vs jan feb apr aug sept oct nov dec".split()
 )
 ABBREVIATIONS_BEFORE_NUMBERS = frozenset("art ch mar no nos p para pp".split())
-INITIALS = re.compile(r"(?:[A-Z]\.-?)*[A-Z]")
-ENUMERATOR = re.compile(r"[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[IVXivx]{1,5}|[A-Za-z가나다라마바사아자차카타파하])")
-NEXT_PART_OF_DATE = re.compile(r"\d{1,2}\s*\.")
-WHOLE_DATE = re.compile(r"(?:.*\D)?\d{4}\s*\.\s*\d{1,2}\s*\.\s*\d{1,2}", re.DOTALL)
+INITIALS = lazy_regex(r"(?:[A-Z]\.-?)*[A-Z]")
+ENUMERATOR = lazy_regex(r"[(\[]?(?:\d{1,3}(?:\.\d{1,3})*|[IVXivx]{1,5}|[A-Za-z가나다라마바사아자차카타파하])")
+NEXT_PART_OF_DATE = lazy_regex(r"\d{1,2}\s*\.")
+WHOLE_DATE = lazy_regex(r"(?:.*\D)?\d{4}\s*\.\s*\d{1,2}\s*\.\s*\d{1,2}", re.DOTALL)
 # A sentence may start with mRNA or p53, but not with any other lower-case word.
-LOWERCASE_WORD = re.compile(r"[a-z](?![a-z]?[A-Z0-9])")
+LOWERCASE_WORD = lazy_regex(r"[a-z](?![a-z]?[A-Z0-9])")
 # 있었다.또한: a Korean verb ending, and a word without a space after the stop.
-VERB_ENDING = re.compile("[가-힣][다요까죠]")
-WORD_BEGINS = re.compile("[가-힣A-Z“‘\"'(]")
+VERB_ENDING = lazy_regex("[가-힣][다요까죠]")
+WORD_BEGINS = lazy_regex("[가-힣A-Z“‘\"'(]")
 QUOTED_BY = ("라고", "라는", "라며", "라면서", "이라고", "이라는", "하고", "고 ")
-WORD_CHARACTER = re.compile(r"[^\W_]")
+WORD_CHARACTER = lazy_regex(r"[^\W_]")
 BACK_TO_WORD = 24
 
-WORD = re.compile(r"\S+")
-NO_SPACE = re.compile(r"\S")
+WORD = lazy_regex(r"\S+")
+NO_SPACE = lazy_regex(r"\S")
 # Search limit for the start of an indivisible character sequence.
 SEQUENCE_CHARACTERS = 64
-JAMO_AFTER_INITIAL = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb]")
+JAMO_AFTER_INITIAL = lazy_regex("[\u1160-\u11ff\ud7b0-\ud7fb]")
 JOINERS = "\u200c\u200d"
 
 

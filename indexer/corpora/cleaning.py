@@ -8,22 +8,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from base.patterns import lazy_regex
+
 Kind: TypeAlias = Literal["kept", "dropped", "to the end", "appendix"]
 
 URL_MARK = "[URL]"
 # Up to the last character that is not punctuation: a full stop after an address ends the sentence.
-URL = re.compile(r"(?:https?://|ftp://|www\.)[!#-;=?-~]*[A-Za-z0-9/=&_~#%+-]", re.IGNORECASE)
+URL = lazy_regex(r"(?:https?://|ftp://|www\.)[!#-;=?-~]*[A-Za-z0-9/=&_~#%+-]", re.IGNORECASE)
 
 HEADING_CHARACTERS = 100
 HEADING_WORDS = 10
 SENTENCE_ENDS = (".", "?", "!", "다")  # never ends of a heading, unless it is marked as one
 NUMBER = r"(?:제?\s*\d{1,2}\s*[장절]\.?|\d{1,2}(?:\.\d{1,2})*[.)]?|[IVXivx]{1,5}[.)]?|[Ⅰ-Ⅻ][.)]?|[A-Z][.)])"
-HEADING = re.compile(
+HEADING = lazy_regex(
     rf"\s*(?P<marks>#{{1,6}}(?=\s))?\s*(?P<bold>\*\*|__)?\s*(?P<number>{NUMBER}\s+)?"
     r"(?P<name>\S.*?)\s*(?:\*\*|__)?\s*[:：]?\s*#*\s*"
 )
 
-KEPT = re.compile(
+KEPT = lazy_regex(
     r"abstract|summary|introduction|background|motivation|(?:related|previous) works?|literature review"
     r"|(?:materials?|patients|subjects) and methods?|methods? and materials?|methods?|methodology|theory"
     r"|experiments?|experimental (?:setup|results|methods?)|evaluation|results?|results? and discussions?"
@@ -33,7 +35,7 @@ KEPT = re.compile(
     r"|(?:연구 ?|실험 ?)?방법|재료 ?및 ?방법|실험|(?:연구 ?|실험 ?)?결과|결과 ?및 ?(?:고찰|논의)"
     r"|고찰|논의|논의 ?및 ?결론|결론|결론 ?및 ?제언|맺음말|나가며|제언"
 )
-DROPPED = re.compile(
+DROPPED = lazy_regex(
     r"acknowledge?ments?|funding|funding (?:statement|information|sources?)|financial support"
     r"|(?:declarations? of )?(?:conflicts? of interests?|competing interests?)(?: statement| disclosure)?"
     r"|disclosures?"
@@ -41,7 +43,7 @@ DROPPED = re.compile(
     r"|data availability(?: statement)?|ethics (?:statement|approval)|about the authors?"
     r"|감사의 ?(?:글|말씀?)|사사|이해 ?(?:관계 ?)?상충(?: ?선언)?|저자 ?기여(?:도)?|연구비 ?지원|저자 ?소개"
 )
-TO_THE_END = re.compile(
+TO_THE_END = lazy_regex(
     r"references?(?: cited| and notes)?|bibliography|literature cited|works cited"
     r"|참고 ?(?:문헌|자료)(?: ?[-–—/(:] ?references?\)?)?|references? ?[-–—/(:] ?참고 ?문헌\)?|인용 ?문헌"
 )
@@ -49,7 +51,7 @@ APPENDIX_WORDS = (
     r"appendix|appendices|부\s*록|별\s*첨"
     r"|supplementary (?:materials?|information|data)|supporting information"
 )
-APPENDIX = re.compile(
+APPENDIX = lazy_regex(
     rf"(?:{APPENDIX_WORDS})"
     r"(?: [a-z0-9]{1,3})?(?: ?[.:：\-–—] ?.*[^.?!다])?"
 )

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from unicodedata import normalize
-from zlib import MAX_WBITS, compress, crc32, decompress
+from zlib import DEFLATED, MAX_WBITS, Z_DEFAULT_COMPRESSION, compressobj, crc32, decompress
 
 import tantivy
 
@@ -151,6 +151,9 @@ HEAD_STARTS = b"["  # no compressed record starts with it
 STRING_SEPARATOR = "\x1e"
 WORTHWHILE = 0.6  # ratio of sizes; above it, the engine's compression of several passages is better
 RAW = -MAX_WBITS  # without zlib's header and checksum
+# zlib clears its memory for each record, which takes most of the time for a short one. A window of 4 KB and
+# small tables compress it to the same size four times faster.
+SHORT_RECORD, SHORT_BITS, SHORT_MEMORY, LONG_MEMORY = 3_500, 12, 6, 8
 CHECK_BYTES = 4  # before the record: the CRC of record and layout, which the engine does not store
 
 
@@ -165,7 +168,9 @@ def add_stored(document: tantivy.Document, passage: StoredPassage, tokens: Passa
 
 def _packed(record: bytes) -> bytes:
     """Compress a record if that saves enough bytes."""
-    compressed = compress(record, wbits=RAW)
+    window, memory = (SHORT_BITS, SHORT_MEMORY) if len(record) <= SHORT_RECORD else (MAX_WBITS, LONG_MEMORY)
+    compressor = compressobj(Z_DEFAULT_COMPRESSION, DEFLATED, -window, memory)
+    compressed = compressor.compress(record) + compressor.flush()
     worthwhile = len(compressed) <= WORTHWHILE * len(record) and not compressed.startswith(HEAD_STARTS)
     return compressed if worthwhile else record
 

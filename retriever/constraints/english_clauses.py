@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.publication_years import ENGLISH_PAPERS
 
@@ -15,13 +16,13 @@ CLAUSE = (
     rf"(?:how|what|which|why|when|where|who|whose|whether|is|are|do|does|did|can|could|should|would|will|instead"
     rf"|only|{REQUESTS})\b"
 )
-SPAN_END = re.compile(
+SPAN_END = lazy_regex(
     rf"[,;:()\[\]?!]|(?<!\b[A-Z])\.(?=\s|$)|\s[-–—]\s|\band {CLAUSE}"
     r"|\b(?:but|while|whereas|then|because|since|please|how|what|which|why|when|where|who|whether)\b",
     re.IGNORECASE,
 )
 # In the middle of a sentence the words also end before a verb or a preposition: "gases except CO2 affect it".
-TIGHT_END = re.compile(
+TIGHT_END = lazy_regex(
     r"\b(?:is|are|was|were|be|been|do|does|did|can|could|may|might|will|would|should|must|has|have|had"
     r"|in|on|for|with|by|from|to|at|into|during|under|over|across|through|among|between|within|after|before"
     r"|as|than|that|used|using|based|there"
@@ -35,38 +36,38 @@ TIGHT_END = re.compile(
 )
 TIGHT_WORDS = 4
 # An aside without a closing comma ends before the verb of the question; "drugs that are new" is whole.
-FINITE = re.compile(
+FINITE = lazy_regex(
     r"((?:(?!\b(?:that|whose|there)\b).)*?)\s+(?:is|are|was|were|has|have|had|does|did)\b", re.IGNORECASE
 )
 CLOSING = {"(": ")", "[": "]", '"': '"', "“": "”"}  # words in brackets or quotation marks are excluded whole
 ASIDE = (",", "(", "[", "–", "—", ";")  # the end of the text before an aside
 LONGEST = 200  # characters of the words
-LEADING = re.compile(
+LEADING = lazy_regex(
     r"(?:(?:the|any|a|an|all|in|on|by|of|for|about|regarding|concerning|just|only|simply|using|its|their|his|her|our|my|your"
     rf"|{ENGLISH_PAPERS} (?:on|about|of|concerning|dealing with|that deal with|related to))\s+)+",
     re.IGNORECASE,
 )
-NO_WORDS = re.compile(
+NO_WORDS = lazy_regex(
     r"(?:nothing|none|(?-i:a)|an|the|any|that|this|it|its|them|these|those|each other|one another|expected"
     r"|usual|normal|us|you|me|mean|few|one|ones|anything|something|everything)?",
     re.IGNORECASE,
 )
 BEFORE = 1_000  # characters before an operator that are read
-SENTENCE_END = re.compile(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;:]")
+SENTENCE_END = lazy_regex(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;:]")
 WANTED = r"(?:(?:I|we) (?:want|need|would like|am looking for|are looking for)|I['’]m looking for)\b"
-REQUEST = re.compile(
+REQUEST = lazy_regex(
     rf"\s*(?:(?:(?:can|could|would|will) you\s+|please,?\s+)*(?:{REQUESTS})\b|{WANTED})", re.IGNORECASE
 )
-WHY = re.compile(r"\bwhy\b", re.IGNORECASE)
-POLAR = re.compile(
+WHY = lazy_regex(r"\bwhy\b", re.IGNORECASE)
+POLAR = lazy_regex(
     r"\s*(?:and |but |so )?(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|may"
     r"|might|must)(?:n['’]t)?\b",
     re.IGNORECASE,
 )
 # Words that open a clause whose verbs are no instructions: "explain how birds find and avoid roads".
-SUBORDINATE = re.compile(r"\b(?:how|to|that|which|who|what|why|whether|where|when)\b", re.IGNORECASE)
-PAPERS = re.compile(rf"\b{ENGLISH_PAPERS}\b", re.IGNORECASE)
-RELATIVE = re.compile(
+SUBORDINATE = lazy_regex(r"\b(?:how|to|that|which|who|what|why|whether|where|when)\b", re.IGNORECASE)
+PAPERS = lazy_regex(rf"\b{ENGLISH_PAPERS}\b", re.IGNORECASE)
+RELATIVE = lazy_regex(
     r"\b(?:that|which|who|whose|where|how|why|what|showing|reporting|finding|is|are|was|were|do|does|did|has|have"
     r"|can)\b",
     re.IGNORECASE,
@@ -76,13 +77,13 @@ PROPERTIES = (
     r"\w{3,}ed|\w{3,}[ai]ble|found|seen|known|grown|made|shown|active|present|common|toxic|effective|necessary"
     r"|sufficient|safe|specific|sensitive"
 )
-PROPERTY = re.compile(rf"\b(?:{PROPERTIES})\b", re.IGNORECASE)
-PREDICATE = re.compile(
+PROPERTY = lazy_regex(rf"\b(?:{PROPERTIES})\b", re.IGNORECASE)
+PREDICATE = lazy_regex(
     r"\b(?:am|is|are|was|were|be|been|do|does|did|has|have|had|can|could|will|would|should|may|might|must"
     rf"|that|which|who|whose|what|how|why|where|when|it|there|we|they|he|she|I|{PROPERTIES})\b",
     re.IGNORECASE,
 )
-MARK = re.compile(r"[^.!;]*\?")
+MARK = lazy_regex(r"[^.!;]*\?")
 
 
 def words_after(

@@ -9,6 +9,7 @@ technique ("without X-rays") is excluded.
 import re
 from collections.abc import Callable, Iterator
 
+from base.patterns import lazy_regex
 from retriever.constraints.english_clauses import PROPERTY, SUBORDINATE, Clause, words_after
 from retriever.constraints.exclusions import Exclusion
 
@@ -61,68 +62,68 @@ NOT_INTERESTED = (
 )
 AVOIDING = rf"\bavoiding\s+(?!{MENTION}|{SAYING_ING})"
 # "No solvent other than water" asks for water.
-NEGATED = re.compile(
+NEGATED = lazy_regex(
     r"\b(?:no|nothing|none|nobody|not|never|without|cannot|\w+n['’]t)(?:\s+[\w-]+){0,4}\s*$"
     r"|\b(?:any|some|every)(?:thing|one|body|where)\s*$",
     re.IGNORECASE,
 )
 # "Why do all birds except penguins fly" is about penguins.
-UNIVERSAL = re.compile(
+UNIVERSAL = lazy_regex(
     r"\b(?:all|every\w*|each|any\w*|always|no|nothing|nobody|none|never|the words?)\b", re.IGNORECASE
 )
-EXISTENTIAL = re.compile(r"\s*(?:is|are|was|were) there\b", re.IGNORECASE)
+EXISTENTIAL = lazy_regex(r"\s*(?:is|are|was|were) there\b", re.IGNORECASE)
 # Words with which a question asks for more of the same.
-ADDITIVE = re.compile(
+ADDITIVE = lazy_regex(
     r"\b(?:what|which|who|where|how|any|some) (?:other|else|more|further)\b(?! than)"
     r"|\b(?:else|also|additional|another|as well)\b",
     re.IGNORECASE,
 )
-OPENING_GERUND = re.compile(r"(?:being|having)\b", re.IGNORECASE)
+OPENING_GERUND = lazy_regex(r"(?:being|having)\b", re.IGNORECASE)
 # Two things that are kept apart.
-SEPARATED = re.compile(
+SEPARATED = lazy_regex(
     r"\b(?:sets?|tells?|telling|keeps?|spaced|far|stands?|falls?|grows?|liv(?:e|es|ing)|drifts?|take|teases?"
     r"|split|m|km|cm|mm|metres?|meters?|years?|hours?|days?)\b[^,.;?!]*$",
     re.IGNORECASE,
 )
-NOT_EXCEPT = re.compile(
+NOT_EXCEPT = lazy_regex(
     r"(?:that|when|if|as|where|in|on|clauses?|blocks?|statements?|handl\w+)\b", re.IGNORECASE
 )
 # A person who acts in the clause may be the one who leaves something unsaid.
-AGENT = re.compile(
+AGENT = lazy_regex(
     r"\b(?:people|persons?|men|women|children|students?|pupils?|patients?|parents?|consumers?|users?|we|they"
     r"|you|he|she|one|someone|doctors?|physicians?|nurses?|teachers?|authors?|writers?|editors?|drivers?|investors?|managers?"
     r"|politicians?|voters?|companies|firms|banks|states|countries|governments?|journalists?|scientists?"
     r"|researchers?|engineers?|lawyers?|judges?|speakers?)\b",
     re.IGNORECASE,
 )
-WHICH = re.compile(r"(?:what|which)\b", re.IGNORECASE)
-PASSIVE_HOW = re.compile(
+WHICH = lazy_regex(r"(?:what|which)\b", re.IGNORECASE)
+PASSIVE_HOW = lazy_regex(
     r"how (?:(?:is|are|was|were)\b|(?:can|could|may|might|should)\b[^,]* be\b)", re.IGNORECASE
 )
-MEANS = re.compile(
+MEANS = lazy_regex(
     r"(?:how (?:can|could|to|is|are|was|were|might|should)\b|[^,]*\b(?:methods?|ways?|techniques?|tools?)\b)",
     re.IGNORECASE,
 )
 # Without one of these words a question has no operator.
-CUE = re.compile(
+CUE = lazy_regex(
     r"\b(?:except|exception|than|apart|aside|without|no|not|nothing|never|avoid\w*|ignor\w+|disregard\w*|exclud\w+"
     r"|omit\w*|leav(?:e|ing))\b|n['’]t\b",
     re.IGNORECASE,
 )
-GERUND = re.compile(
+GERUND = lazy_regex(
     r"\b(?:excluding|(?:while )?(?:leaving (?:out|aside)|setting aside|ignoring)|omitting|disregarding)\b\s*",
     re.IGNORECASE,
 )
-INSTRUCTION = re.compile(
+INSTRUCTION = lazy_regex(
     rf"\b(?:(?:do not|don['’]t|never) {ADVERB}{SAYING}|avoid (?:{SAYING_ING}|{MENTION})|exclude|omit"
     r"|leave out|ignore|disregard|avoid)\b\s*",
     re.IGNORECASE,
 )
 # Text that may separate an instruction from the next one.
-AGAIN = re.compile(r"[^.?!]{0,200}(?:,|\b(?:and|or|nor))\s+", re.IGNORECASE)
-NOT = re.compile(r"\bnot\Z", re.IGNORECASE)  # directly before an operator: "not excluding methane"
+AGAIN = lazy_regex(r"[^.?!]{0,200}(?:,|\b(?:and|or|nor))\s+", re.IGNORECASE)
+NOT = lazy_regex(r"\bnot\Z", re.IGNORECASE)  # directly before an operator: "not excluding methane"
 # A gerund after one of these words is the subject of the question: "the effect of excluding outliers".
-GOVERNING = re.compile(
+GOVERNING = lazy_regex(
     r"\b(?:of|for|by|in|from|on|with|without|to|when|while|after|before|how|why|does|do|did|is|are|was|were|can"
     r"|could|should|would|will|than|about|through|via|versus|or|diets?)\s*$",
     re.IGNORECASE,
@@ -199,7 +200,7 @@ def _always(_: Clause, __: str) -> bool:
 
 # Each operator with the clauses in which it excludes.
 OPERATORS: tuple[tuple[re.Pattern[str], Callable[[Clause, str], bool]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), allowed)
+    (lazy_regex(pattern, re.IGNORECASE), allowed)
     for pattern, allowed in (
         (EXCEPT, _is_exception),
         (OTHER_THAN, _is_another),

@@ -8,15 +8,16 @@
 import re
 from collections.abc import Callable, Iterator
 
+from base.patterns import lazy_regex
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.publication_years import KOREAN_PAPERS
 
 CHARACTERS = r"[^\s()\[\]{}<>〈〉《》「」『』,.;:·\"“”‘’!?…~/|]"
 WORD = rf"(?P<word>{CHARACTERS}{{1,60}}?)"
-BEFORE_AND_THE_LIKE = re.compile(rf"(?<!\S){WORD}\s+\Z")
+BEFORE_AND_THE_LIKE = lazy_regex(rf"(?<!\S){WORD}\s+\Z")
 # Words for papers, and the phrase before them with their subject: 딥러닝에 관한 논문, 방사선 관련 연구.
 PAPERS = frozenset("논문 연구 문헌 자료 보고 것 내용 이야기 부분 쪽".split())
-TOPIC_OF_PAPERS = re.compile(
+TOPIC_OF_PAPERS = lazy_regex(
     rf"(?<!\S){WORD}(?:에\s*(?:대한|관한|대해\s*쓴|관해\s*쓴)|[을를]\s*(?:다룬|다루는|이용한|사용한|쓴|대상으로\s*한)"
     r"|\s*관련(?:된|한)?|[와과]\s*관련(?:된|한|있는))\s+\Z"
 )
@@ -27,7 +28,7 @@ NOUNS_LIKE_ENDINGS = (
     r"|[도진경회선피폭통]로|[결효성초통치내외안교]과|[순문부도센정질증단]서|[광사보재창원경최참권]고"
     r"|[전편잡휴토복먼단농습녹배]지|[산아음]도|[표화차도측]면|[중일개법노시무유라]인|[북남대제]한)"
 )
-MODIFIER = re.compile(rf"(?<!\S)(?P<word>{CHARACTERS}*(?:[^{ENDINGS}\s,.()]|{NOUNS_LIKE_ENDINGS})) \Z")
+MODIFIER = lazy_regex(rf"(?<!\S)(?P<word>{CHARACTERS}*(?:[^{ENDINGS}\s,.()]|{NOUNS_LIKE_ENDINGS})) \Z")
 NO_MODIFIERS = frozenset(
     """
     다른 모든 우리 본 해당 기존 각 이 그 저 및 또는 혹은 등 중 때 뒤 후 전 이후 이전 이래 동안 최근 현재
@@ -37,8 +38,8 @@ NO_MODIFIERS = frozenset(
 )
 MOST_MODIFIERS = 2
 # An item of a list before the excluded word: 납과 카드뮴을, 카페인이나 알코올 이외의.
-LISTED = re.compile(rf"(?<!\S)(?P<word>{CHARACTERS}+(?:와|과|이나|나| 및| 또는| 혹은)) \Z")
-LISTED_BY_COMMA = re.compile(rf"(?<!\S)(?P<word>(?:{CHARACTERS}+, ?)+)\Z")
+LISTED = lazy_regex(rf"(?<!\S)(?P<word>{CHARACTERS}+(?:와|과|이나|나| 및| 또는| 혹은)) \Z")
+LISTED_BY_COMMA = lazy_regex(rf"(?<!\S)(?P<word>(?:{CHARACTERS}+, ?)+)\Z")
 SAID = r"(?:언급|거론|논의|설명|포함|말|서술|소개|추천|고려|논)하지|다루지|넣지"
 ABOUT = r"에\s*(?:대해|관해)(?:서)?(?:는)?|에\s*(?:대한|관한)"
 CONTENT = r"(?:\s*(?:것|내용|이야기|언급|설명)[은을]?)?"
@@ -46,31 +47,31 @@ REASON = r"(?!\s*(?:이유|까닭|원인|근거|경우|결과|채|뒤|후|효과
 REFILL = r"(?!\s*(?:대(?=[고는었면기어])|넣|다시|나서|나면|난\s|있|싶|채우))"
 TREATED = r"(?:다루|언급하|논의하|거론하|소개하)지\s*(?:않은|않는|아니한)"
 # Words with which a question asks for more of the same, or for something particular beside X.
-ADDITIVE = re.compile(r"(?<!\S)(?:또|또한|추가|추가로|더|다른|어떤|어느|무슨|몇)|도(?=[\s?]|$)")
-WHY = re.compile(r"(?<!\S)왜(?!\S)|이유|까닭")
+ADDITIVE = lazy_regex(r"(?<!\S)(?:또|또한|추가|추가로|더|다른|어떤|어느|무슨|몇)|도(?=[\s?]|$)")
+WHY = lazy_regex(r"(?<!\S)왜(?!\S)|이유|까닭")
 # The rest without X (수수료를 제외하고 받는 금액), and a rule with the exception X (금성을 제외한 모든 행성).
-REMAINDER = re.compile(r"(?<!\S)(?:얼마|금액|남은|남는|모든 )|계산")
-ASKED_TO = re.compile(
+REMAINDER = lazy_regex(r"(?<!\S)(?:얼마|금액|남은|남는|모든 )|계산")
+ASKED_TO = lazy_regex(
     r"(?:[해려여줘]\s*)?(?:줘|주세요|주십시오|달라|다오|줄래)|(?:하|으|시)(?:라|시오)|알려|보여|바랍니다|바란다"
 )
-TOLD = re.compile(
+TOLD = lazy_regex(
     r"설명하면|비교하면|요약하면|정리하면|(?:요인|방법|원인|기술|특징|종류|대책)[은는]?\s*(?:무엇\S*)?\??$"
 )
 # 배 이외의 탈것이 유용한 곳은: the question asks for a place, not for a means.
-CONDITION = re.compile(r"\s*것|.*[이가]\s.*(?<!\S)(?:곳|경우|때)[은는]")
-AGAIN = re.compile(r"\s*(?:또|추가로|더)(?!\S)")
-NO = re.compile(r"없|않|못|안 ")
-ASKED = re.compile(r"(?<!\S)(?:무엇|뭐|뭘|어떤|어느|누가|누구|어디)")
+CONDITION = lazy_regex(r"\s*것|.*[이가]\s.*(?<!\S)(?:곳|경우|때)[은는]")
+AGAIN = lazy_regex(r"\s*(?:또|추가로|더)(?!\S)")
+NO = lazy_regex(r"없|않|못|안 ")
+ASKED = lazy_regex(r"(?<!\S)(?:무엇|뭐|뭘|어떤|어느|누가|누구|어디)")
 # The question asks for a class of things, and has no particular subject: 질소 외에 수량을 좌우하는 양분은.
-OF_A_CLASS = re.compile(r"(?:\s+\S*[^\s이가도])*\s+\S+[은는](?:\s+(?:무엇|뭐)\S*)?\s*\??\s*$")
+OF_A_CLASS = lazy_regex(r"(?:\s+\S*[^\s이가도])*\s+\S+[은는](?:\s+(?:무엇|뭐)\S*)?\s*\??\s*$")
 # Without one of these syllables a question has no operator.
-CUE = re.compile("제외|빼|말|마|외|없|않은|않는|않고|아니한|무관|아니라|아닌")
+CUE = lazy_regex("제외|빼|말|마|외|없|않은|않는|않고|아니한|무관|아니라|아닌")
 # Words for no thing.
 NO_THING = frozenset(
     "것 거 수 때 점 이 그 저 기타 이것 그것 저것 이들 그들 나머지 경우 이유 등 또 제 때문 그밖 왜 더".split()
 ) | {""}
 # Forms of verbs: 쓰지 말고 says how, not what. Nouns that end in 지 are listed.
-VERB_FORM = re.compile(
+VERB_FORM = lazy_regex(
     r"(?<!전)(?<!배)(?<!편)(?<!잡)(?<!휴)(?<!토)(?<!복)(?<!아)(?<!돼)(?<!먼)(?<!단)(?<!술)(?<!립)(?<!농)(?<!습)(?<!녹)"
     r"(?<!용)(?<!벽)(?<!표)(?<!반)지\Z"
 )
@@ -186,7 +187,7 @@ OPERATORS: tuple[tuple[str, str, Callable[[str], bool]], ...] = (
 
 
 PATTERNS = tuple(
-    (re.compile(rf"(?<!\w)(?=\w){WORD}(?P<particle>{between})\s*(?P<operator>{operators})(?!\w)"), allowed)
+    (lazy_regex(rf"(?<!\w)(?=\w){WORD}(?P<particle>{between})\s*(?P<operator>{operators})(?!\w)"), allowed)
     for between, operators, allowed in OPERATORS
 )
 

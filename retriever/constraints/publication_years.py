@@ -7,6 +7,8 @@ Years are years of publication only if the question mentions papers of that time
 
 import re
 
+from base.patterns import lazy_regex
+
 # "Research funding" and 연구비 are no papers.
 ENGLISH_PAPERS = (
     r"(?:papers?|studies|articles?|literature|publications?|reviews|preprints?|theses|dissertations?"
@@ -19,51 +21,51 @@ KOREAN_PAPERS = (
     r"(?:연구(?!개발|비|원|소|자|실|진|팀|기관|단체|인력|투자|재단|윤리|용)|논문|문헌|학술지|학위\s*논문)"
 )
 BEFORE, BEHIND = 160, 80  # characters of the sentence that are read around the years
-SENTENCE_END = re.compile(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;]")
+SENTENCE_END = lazy_regex(r"(?<!\b[A-Z])\.(?=\s|$)|[!?;]")
 PUBLISHED = (
     r"(?:(?:(?:has|have|had|was|were|is|are|been|being)\s+)*"
     r"(?:published|appear(?:ed|ing)?|came out|conducted|carried out|performed|undertaken|done|written"
     r"|reported|presented|dated))"
 )
 # Works of art and of the state are published too.
-NO_PAPERS = re.compile(
+NO_PAPERS = lazy_regex(
     r"\b(?:novels?|poems?|songs?|albums?|comics?|games?|films?|movies?|magazines?|newspapers?|laws?|figures)\b"
     r"|소설|시집|앨범|노래|음반|영화|드라마|게임|만화|정책|대책|법령|제품|통계",
     re.IGNORECASE,
 )
 # Between papers and their years no other clause starts.
-CLAUSE = re.compile(
+CLAUSE = lazy_regex(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|how|what|who|whose|why|when|where)\b"
     r"|\b(?:that|which)\s+\S|,\s*(?!(?:or|and|especially|preferably|published|from|since|in|after|before|between)\b)",
     re.IGNORECASE,
 )
-PAPERS_BEFORE = re.compile(rf"\b{ENGLISH_PAPERS}\b(?P<between>[^()]*)\Z", re.IGNORECASE)
-PUBLISHED_BEFORE = re.compile(r"\bpublished\b(?:\s+\w+){0,3}\Z|\bpublications?\b[^.]{0,30}\Z", re.IGNORECASE)
-ADJACENT = re.compile(
+PAPERS_BEFORE = lazy_regex(rf"\b{ENGLISH_PAPERS}\b(?P<between>[^()]*)\Z", re.IGNORECASE)
+PUBLISHED_BEFORE = lazy_regex(r"\bpublished\b(?:\s+\w+){0,3}\Z|\bpublications?\b[^.]{0,30}\Z", re.IGNORECASE)
+ADJACENT = lazy_regex(
     rf"\b(?:{ENGLISH_PAPERS}|published)\b(?:\s*[,(]?\s*(?:that|which))?(?:\s+{PUBLISHED})?\Z", re.IGNORECASE
 )
-PAPERS_BEHIND = re.compile(
+PAPERS_BEHIND = lazy_regex(
     r"(?:['’]s?)?[\s,]*(?:(?:of|what|which|how|many|much|the|any|new|recent|have|has|do|does|did|were|was|are|is|most"
     rf"|all|some|other|scientific|academic|scholarly|empirical|peer-reviewed|there|been)\s+)*{ENGLISH_PAPERS}\b",
     re.IGNORECASE,
 )
-PUBLISHED_BEHIND = re.compile(r"[^.,?!;]{0,40}\bpublished\b", re.IGNORECASE)
-KOREAN_BEFORE = re.compile(
+PUBLISHED_BEHIND = lazy_regex(r"[^.,?!;]{0,40}\bpublished\b", re.IGNORECASE)
+KOREAN_BEFORE = lazy_regex(
     rf"{KOREAN_PAPERS}(?:들)?(?:\s*(?:중|가운데)(?:에서?)?)?:?\Z"
     rf"|{KOREAN_PAPERS}(?:들)?[을를은는]\Z"
 )
-KOREAN_PUBLISHED = re.compile(
+KOREAN_PUBLISHED = lazy_regex(
     r"\s*(?:\S+(?:에서|에|이|가|의)\s+){0,2}(?:새로\s*)?(?:발표|출판|게재|간행|출간)(?:된|되었|됐|한)"
 )
 # 연구가 중단된: about the fate of the research, not about papers of that time.
 KOREAN_OBJECT = (
     r"(?:들)?[을를이가]\s+(?!\S*(?:찾|알려|보여|정리|요약|소개|추천|검색|있|다룬|궁금|원|중심|바탕))"
 )
-KOREAN_BEHIND = re.compile(rf"\s*(?:에\s*나온\s*)?{KOREAN_PAPERS}(?!{KOREAN_OBJECT})")
+KOREAN_BEHIND = lazy_regex(rf"\s*(?:에\s*나온\s*)?{KOREAN_PAPERS}(?!{KOREAN_OBJECT})")
 RIGHT_BEFORE = (ADJACENT, PUBLISHED_BEFORE, KOREAN_BEFORE)
 RIGHT_BEHIND = (PAPERS_BEHIND, PUBLISHED_BEHIND, KOREAN_PUBLISHED, KOREAN_BEHIND)
 # Years belong to a clause that ends before the word for papers.
-KOREAN_CLAUSE = re.compile(
+KOREAN_CLAUSE = lazy_regex(
     r"(?:(?<!제외)하고|되고|이고|으며|하며|되며|지만|는데|은데|어서|아서|면서|하면|되면|[가이]\s+어떻게)(?:\s|,)|[?!]"
 )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from retriever.constraints.exclusions import Exclusion
 from retriever.constraints.publication_years import are_of_papers
 
@@ -38,7 +39,7 @@ FOLLOWED = (
     r"|ied)|examin\w+|describ\w+|discuss\w*|propos\w+|deal\w*|address\w*|published|written)\b)"
 )
 NO_NUMBER = r"\b(?!\s+(?:(?-i:[A-Z])|cycles?\b|times\b|hours?\b|h\b|m\b|rpm\b))"
-CUE = re.compile(r"\d|\b(?:last|past|recent|previous)\b|최근|지난|근래", re.IGNORECASE)
+CUE = lazy_regex(r"\d|\b(?:last|past|recent|previous)\b|최근|지난|근래", re.IGNORECASE)
 NOW = r"(?:now|today|date|the present)"
 # Numbers to add to the first and the last year of a pattern.
 ENGLISH = {
@@ -70,31 +71,31 @@ KOREAN = {
     r"(?P<last>(?:19|20)\d0)년대\s*(?:이전)(?:에|의)?(?!\w)": (0, -1),
     r"(?P<first>(?P<last>(?:19|20)\d0))년대(?:에|의|에는)?(?!\w)": (0, 9),
 }
-NAMED = {re.compile(pattern, re.IGNORECASE): moved for pattern, moved in ENGLISH.items()} | {
-    re.compile(rf"(?<![\w.]){pattern}"): moved for pattern, moved in KOREAN.items()
+NAMED = {lazy_regex(pattern, re.IGNORECASE): moved for pattern, moved in ENGLISH.items()} | {
+    lazy_regex(rf"(?<![\w.]){pattern}"): moved for pattern, moved in KOREAN.items()
 }
 DECADE = r"(?:19|20)\d0"
 # Decades that are named one after the other are one range.
 RUNS = (
-    re.compile(
+    lazy_regex(
         rf"\b(?:in|during|throughout|from|between) the {DECADE}s"
         rf"(?:\s?(?:,|~|[-–]|,?\s?\b(?:and|or|to|until|through)\b)\s?(?:in )?(?:the )?{DECADE}s)+\b",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy_regex(
         rf"(?<![\w.]){DECADE}(?:년대)?(?:\s?(?:[,·~∼〜–-]|와|과|나|및|또는|혹은|그리고|부터|에서)\s?{DECADE}(?:년대)?)+(?<=년대)"
         r"(?:까지)?(?:에|의|에는)?(?!\w)"
     ),
 )
-UNTIL = re.compile(r"until|till|up to|no later|까지", re.IGNORECASE)
+UNTIL = lazy_regex(r"until|till|up to|no later|까지", re.IGNORECASE)
 # "The last ten years of life" are another matter.
 COUNTED = (
-    re.compile(
+    lazy_regex(
         r"\b(?:(?:in|over|during|within|from|of|for) )?(?:the )?(?:last|past|(?:most )?recent|previous)"
         rf" (?:(?P<count>{ENGLISH_COUNT}) )?(?P<unit>years|decades?)\b(?! of)",
         re.IGNORECASE,
     ),
-    re.compile(
+    lazy_regex(
         r"(?<!\w)(?:최근|지난|근래)\s*(?P<count>\d{1,2}|한|두|세|삼|오|다섯|십|이십)\s*여?\s*"
         r"(?P<unit>년|개년)\s*(?:간|동안|이내|내|사이)?(?:에|의)?(?!\w)"
     ),
@@ -107,8 +108,8 @@ PAPERS = (
     r"|(?:발표|출판|게재|간행|수행)(?:된|한)|(?:나온|쓰인|쓴|이전|이후|이래|논문|연구|문헌|자료|보고|것)"
     r"(?:들|의|에|은|는|을|를)*)"
 )
-ONLY_PAPERS = re.compile(rf"(?:\s|{PAPERS})*", re.IGNORECASE)
-NOT = re.compile(
+ONLY_PAPERS = lazy_regex(rf"(?:\s|{PAPERS})*", re.IGNORECASE)
+NOT = lazy_regex(
     r"(?:\b(?:but\s+)?not\s+(?:(?:published|written|dated|from)\s+)?"
     r"|(?P<kept>(?:not|n['’]t|never|without)\s+)?\b(?:excluding|exclude|omitting|omit)\s+"
     rf"(?:{PAPERS}\s+){{0,6}})\Z",

@@ -5,9 +5,10 @@ same first word has another order ("How drainage changes the yield was studied")
 ("What we found is a decline"), or no subject ("Can be used for rice").
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
+
+from base.patterns import lazy_regex
 
 MOST_WORDS = 60  # of a sentence that are read
 MOST_BETWEEN = 9  # words between the asking word and its auxiliary: "Which of the two drained plots were"
@@ -15,10 +16,10 @@ LONGEST_DEGREE = 4  # place of the auxiliary of "How closely related are"
 LEAST_CLAUSE = 3  # words of a clause with a verb: "Which bacteria cause disease was studied"
 
 # Quotes, bullets and a number of one or two digits, then the first word.
-BEGINNING = re.compile(r"\W{0,9}(?:\d{1,2}[.):\]]\s{0,9})?\W{0,9}(?P<word>[A-Za-z]+)")
-TOKEN = re.compile(r"[\w-]+(?:['’](?!s\b)\w+)*|['’]s\b|[,;:]")
+BEGINNING = lazy_regex(r"\W{0,9}(?:\d{1,2}[.):\]]\s{0,9})?\W{0,9}(?P<word>[A-Za-z]+)")
+TOKEN = lazy_regex(r"[\w-]+(?:['’](?!s\b)\w+)*|['’]s\b|[,;:]")
 # The title of a work: "Does It Rain" is a song; Does It Rain? is a song.
-NAMED = re.compile(
+NAMED = lazy_regex(
     r"\W{0,9}(?:[\"“]|``)[^\"”]{1,200}?(?:[\"”]|'')\s{1,9}\w|[^?]{1,200}\?[\"”']{0,2}\s{1,9}(?:is|are|was|were)\b"
 )
 
@@ -56,12 +57,12 @@ NO_OBJECT = ASKING | frozenset("that , and or because whether".split())
 # Behind a participle or adjective that belongs to the auxiliary.
 BEHIND_VERB = NO_SUBJECT | frozenset("the a an under between during after before using per over".split())
 PARTICIPLES = frozenset("shown known found given made taken seen done written held built meant set".split())
-PLURAL = re.compile(r"\w+[^s]s")
-PARTICIPLE = re.compile(r"\w{2,}(?:ed|ing)")
+PLURAL = lazy_regex(r"\w+[^s]s")
+PARTICIPLE = lazy_regex(r"\w{2,}(?:ed|ing)")
 # Verbs of a sentence without a subject: "Can lead to losses."
 BARE_VERBS = frozenset("lead cause help serve provide occur result contribute act become".split())
 # "Which explains the loss" continues the sentence before it.
-RESUMING = re.compile(
+RESUMING = lazy_regex(
     r"explain|show|mean|suggest|indicat|mak|made|lead|led$|allow|impl|confirm|becom|becam|leave|left$|"
     r"bring|brought|giv|gave|result|contribut|enabl|prevent|help|require"
 )

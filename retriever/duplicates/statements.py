@@ -5,9 +5,8 @@ its separators or by the lack of the small words that make a sentence. Threshold
 collections.
 """
 
-import re
-
 from base.letters import HANGUL
+from base.patterns import lazy_regex
 from indexer.analysis.english import STOP_WORDS
 from indexer.analysis.word_roles import ENGLISH
 from indexer.corpora.chunking import split_sentences
@@ -25,14 +24,14 @@ SMALL_SHARE = {"ko": 0.15, "en": 0.1}
 # Least number of question words in a series of questions without stops, and most words for each.
 LEAST_ASKING, WORDS_A_QUESTION = 3, 25
 
-WORD = re.compile(r"\w+")
-SEPARATOR = re.compile(r"[,;·•|/、，；]")
+WORD = lazy_regex(r"\w+")
+SEPARATOR = lazy_regex(r"[,;·•|/、，；]")
 CLOSING = r"[.!…。\s\"'”’»)\]〉》」』】]*"
-STOP = re.compile(r"[.!;]\s+(?=\w)")
-LOWER_CASE = re.compile(r"[\W\d]*[a-z](?![a-z]?[A-Z0-9])")  # but mRNA and p53 start sentences
-MARK = re.compile(rf"[?？]{CLOSING}$")
+STOP = lazy_regex(r"[.!;]\s+(?=\w)")
+LOWER_CASE = lazy_regex(r"[\W\d]*[a-z](?![a-z]?[A-Z0-9])")  # but mRNA and p53 start sentences
+MARK = lazy_regex(rf"[?？]{CLOSING}$")
 SMALL_ENGLISH = STOP_WORDS | frozenset(ENGLISH["asking"].split())
-SMALL_KOREAN = re.compile(r"(?:[은는이가을를의에로와과도만며고다여해한할된인면지게서던려록까요음함]|하여)$")
+SMALL_KOREAN = lazy_regex(r"(?:[은는이가을를의에로와과도만며고다여해한할된인면지게서던려록까요음함]|하여)$")
 WITH_FINAL_N, WITH_FINAL_L, WITH_FINAL_B = (
     "".join(chr(ord("가") + 28 * syllable + final) for syllable in range(399)) for final in (4, 8, 17)
 )
@@ -49,11 +48,11 @@ OTHER_ENDINGS = "|".join(
     ]
 )
 KOREAN_QUESTION = rf"(?:\w{ENDING_GA}|{OTHER_ENDINGS})\b"
-KOREAN_ASKING = re.compile(KOREAN_QUESTION)
-ENDS_ASKING = re.compile(rf"{KOREAN_QUESTION}{CLOSING}$")
+KOREAN_ASKING = lazy_regex(KOREAN_QUESTION)
+ENDS_ASKING = lazy_regex(rf"{KOREAN_QUESTION}{CLOSING}$")
 AUXILIARY = "(?:do|does|did|is|are|was|were|can|could|should|would|has|have|had)"
 # Within a sentence; "which is" and "that does" are no questions.
-ASKING = re.compile(
+ASKING = lazy_regex(
     r"\b(?:How|What|Which|Why|Who|When|Where|Do|Does|Did|Is|Are|Can|Could|Should)\b"
     rf"|\b(?:how|what|why|where|when) (?:\w+ly )?{AUXILIARY}\b|\bhow (?:much|many)\b"
 )

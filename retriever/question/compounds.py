@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from base.patterns import lazy_regex
 from indexer.analysis.tokens import TaggedToken, Token
 from indexer.glossary.storage import Unit
 from retriever.queries.boolean import Pattern
@@ -21,28 +22,28 @@ from retriever.queries.boolean import Pattern
 LETTER = "A-Za-zÀ-ÖØ-öø-ſͰ-Ͽ"
 DIGIT = "0-9₀-₉⁰¹²³⁴-⁹"
 # Letters and digits without a space. A hyphen joins any of them; a period joins digits (PM2.5) or initials.
-CHAIN = re.compile(
+CHAIN = lazy_regex(
     rf"[{LETTER}{DIGIT}]+"
     rf"(?:(?:[-‐‑–]|(?<=[{DIGIT}])\.(?=[{DIGIT}])|(?<=\b[A-Z])\.(?=[A-Z]\b))[{LETTER}{DIGIT}]+)*"
 )
-HYPHEN = re.compile(r"[-‐‑–.]")
-LETTERS, DIGITS = re.compile(f"[{LETTER}]"), re.compile(f"[{DIGIT}]")
+HYPHEN = lazy_regex(r"[-‐‑–.]")
+LETTERS, DIGITS = lazy_regex(f"[{LETTER}]"), lazy_regex(f"[{DIGIT}]")
 # A number with a unit: 5km, 10-20mg, 1990s, 3rd, 12V. D and G are no units: 3D, 5G.
 UNIT = (
     r"(?i:[cdkmnpµμ]?m|[dmµμ]?l|[kmg]?hz|[kmg]?wh?|m?ah|[kmg]?pa|[kmµμn]?mol|[kmgt]?bp?s?|[kmgt]?bit|[km]?v"
     r"|[kmg]?ev|k?cal|k?da|db|ppm|ppb|rpm|bar|cc|ha|px|dpi|fps|ms|s|h|hrs?|min|sec|yrs?|wt|vol|x|am|pm|st|nd"
     r"|rd|th)|[kmµμn]?g|[A-CE-FH-Z]"
 )
-MEASURE = re.compile(rf"[{DIGIT}.-]+(?:{UNIT})")
+MEASURE = lazy_regex(rf"[{DIGIT}.-]+(?:{UNIT})")
 # A number that counts an English word: 18-year-old, 10-fold, 3-dimensional.
-COUNTED = re.compile(
+COUNTED = lazy_regex(
     rf"[{DIGIT}.]+-(?:year|month|week|day|hour|minute|second|fold|step|point|item|way|stage|phase|level|layer"
     r"|degree|percent|dimension|factor|class|group|arm|lead)[a-z]*(?:-[a-z]+)?",
     re.IGNORECASE,
 )
 # Hangul and a number (코로나19), a capital and Hangul (X선).
-NUMBERED = re.compile(r"(?<![가-힣])[가-힣]{2,}-?\d+(?![\d.,%A-Za-z])")
-LETTERED = re.compile(r"(?<![A-Za-z0-9])[A-Z]-?(?=[가-힣])")
+NUMBERED = lazy_regex(r"(?<![가-힣])[가-힣]{2,}-?\d+(?![\d.,%A-Za-z])")
+LETTERED = lazy_regex(r"(?<![A-Za-z0-9])[A-Z]-?(?=[가-힣])")
 COUNTERS = frozenset(
     "년 월 일 시 분 초 명 개 회 차 세 살 원 대 건 번 위 층 배 쪽 권 편 장 종 주 인 호 형 급 등 점 만 억 천 "
     "백 년대 개월 시간 가지 단계 학년 퍼센트".split()

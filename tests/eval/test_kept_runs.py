@@ -135,6 +135,7 @@ def same(out, undisturbed):
     return out.read_bytes() == undisturbed.read_bytes() and manifest_of(out) == manifest_of(undisturbed)
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_a_run_that_is_killed_again_and_again_ends_as_one_that_nothing_disturbed(
     sample_home, model, undisturbed, tmp_path, tried

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from server.monitoring.audit import AuditLog
 from tests.generator.sample_index import shrag
 from tests.indexer.made_corpora import ROOT, environment_of
@@ -53,6 +55,7 @@ def test_renamed_files_are_deleted_after_their_days_and_no_others(tmp_path):
     assert {file.name for file in tmp_path.iterdir()} == {"audit", *names[1:]}
 
 
+@pytest.mark.nightly
 def test_processes_that_rename_at_the_same_time_lose_no_line(tmp_path):
     script = (
         "import sys; from pathlib import Path; from server.monitoring.audit import AuditLog\n"

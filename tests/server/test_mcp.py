@@ -416,6 +416,7 @@ def test_instructions_and_marks_in_an_abstract_stay_quotations(tmp_path):
     assert "<script" not in written
 
 
+@pytest.mark.nightly
 def test_any_of_several_workers_answers_any_call(sample_home, tmp_path):
     with serving(sample_home, tmp_path / "log", server__workers=2) as server:
         for version in VERSIONS * 3:

@@ -223,6 +223,7 @@ def test_one_process_alone_asks_services_on_the_network(monkeypatch):
     assert default_workers(IndexerSettings(), read_declared(["wiki"])) == 1
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 def test_a_server_starts_a_process_for_each_core(sample_home, tmp_path):
     with serving(sample_home, tmp_path / "log", server__workers=0) as server:

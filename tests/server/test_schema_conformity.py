@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.generator.sample_index import NAME
+from tests.needs import mostly_nightly
 from tests.server.conftest import UNLIMITED
 from tests.server.running import START_S, serving
 
@@ -45,7 +46,7 @@ def naming_sources(document):
 
 @pytest.mark.slow
 @pytest.mark.needs_libraries
-@pytest.mark.parametrize("mode", ["positive", "negative"])
+@pytest.mark.parametrize("mode", mostly_nightly(["positive", "negative"], by_day={"positive"}))
 def test_what_may_be_called_is_answered_as_described(offering, tried, mode):
     import requests
     import schemathesis

@@ -8,37 +8,38 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from generator.checking.text.clauses import Text, start_of_token, starting_in, terms_of
 from generator.checking.text.lexicon import MOST_PAIRS
 from generator.checking.text.matching import TermMatcher
 from generator.checking.text.quantities import Quantity, are_alternatives
 from indexer.analysis.tokens import Token
 
-LEAST = re.compile(
+LEAST = lazy_regex(
     r"(?:\bat (?:the very )?least|\bno (?:fewer|less) than|\ba minimum of|적어도|최소(?:한)?)\s$",
     re.IGNORECASE,
 )
-MOST = re.compile(
+MOST = lazy_regex(
     r"(?:\bat (?:the very )?most|\bno more than|\bup to|\ba maximum of|많아야|최대(?:한)?)\s$", re.IGNORECASE
 )
-LEAST_AFTER = re.compile(r"\s?[가-힣]{0,3}\s?이상| or more\b")
-MOST_AFTER = re.compile(r"\s?[가-힣]{0,3}\s?이하| or (?:fewer|less)\b")
-ABOVE = re.compile(
+LEAST_AFTER = lazy_regex(r"\s?[가-힣]{0,3}\s?이상| or more\b")
+MOST_AFTER = lazy_regex(r"\s?[가-힣]{0,3}\s?이하| or (?:fewer|less)\b")
+ABOVE = lazy_regex(
     r"(?:\b(?:more|greater|larger|longer|higher|older|thicker|deeper|heavier|bigger) than"
     r"|\b(?:over|above|exceed(?:s|ed|ing)?|beyond)|\bat least|\bno (?:fewer|less) than)\s$",
     re.IGNORECASE,
 )
-BELOW = re.compile(
+BELOW = lazy_regex(
     r"(?:\b(?:less|fewer|smaller|shorter|lower|younger|thinner|lighter) than"
     r"|\b(?:under|below)|\bat most|\bno more than)\s$",
     re.IGNORECASE,
 )
-ABOVE_AFTER = re.compile(
+ABOVE_AFTER = lazy_regex(
     r"\s?[가-힣]{0,3}?[이가을를]?\s?(?:이상|초과|넘|보다 (?:많|크|길|높으|두꺼우)면(?!서)"
     r"|보다 (?:많은|큰|긴|높은|두꺼운))"
     r"|\s?(?:[a-z]+ )?or (?:more|older|longer|above)\b"
 )
-BELOW_AFTER = re.compile(
+BELOW_AFTER = lazy_regex(
     r"\s?[가-힣]{0,3}?\s?(?:이하|미만|못 미|보다 (?:적으|작으|짧으|낮으|얇으)면(?!서)"
     r"|보다 (?:적은|작은|짧은|낮은|얇은))"
     r"|\s?(?:[a-z]+ )?or (?:fewer|less|younger|shorter|below)\b"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
+from base.patterns import lazy_regex
 from generator.checking.numbers.missing import RATIO_MARGIN, Difference, Multiples, is_difference
 from generator.checking.statements.directions import Direction, agrees, standard_of
 from generator.checking.text.clauses import Clause, Text, terms_of
@@ -19,40 +20,40 @@ from generator.checking.text.matching import TermMatcher
 from generator.checking.text.numerals import TIMES
 from generator.checking.text.quantities import Quantity, are_alternatives
 
-FROM = re.compile(r"\bfrom\b[^,;.\d]{0,30}$", re.IGNORECASE)
-TO = re.compile(r" (?:[a-z]+ (?:\d{1,4} )?){0,3}to (?:[a-z]+ ){0,2}", re.IGNORECASE)
+FROM = lazy_regex(r"\bfrom\b[^,;.\d]{0,30}$", re.IGNORECASE)
+TO = lazy_regex(r" (?:[a-z]+ (?:\d{1,4} )?){0,3}to (?:[a-z]+ ){0,2}", re.IGNORECASE)
 # From 41% in 1690 to 19%; 4학년 9.8%에서 6학년 14.6%로.
-KOREAN_FROM = re.compile(r"[^\d.]{0,6}?에서(?:는)?,? (?:\d{1,4}[^\d\s.]{1,4} )?[^\d.]{0,16}")
-KOREAN_TO = re.compile(r"[^\s\d]{0,6}?(?:으로|로|까지)")
+KOREAN_FROM = lazy_regex(r"[^\d.]{0,6}?에서(?:는)?,? (?:\d{1,4}[^\d\s.]{1,4} )?[^\d.]{0,16}")
+KOREAN_TO = lazy_regex(r"[^\s\d]{0,6}?(?:으로|로|까지)")
 LONGEST_BETWEEN = 30  # characters between start and end
 SHORTLY_BEFORE = 40  # characters, more than FROM takes
 AXES = AMOUNTS | {"quality"}
 _ADVERBS = (
     r"(?:about|around|approximately|roughly|nearly|almost|some|only|just|over|a further|an average of|up to)"
 )
-ENDS_IN_BY = re.compile(rf"^(?:[^,;.\d]{{0,60}}\sby)?\s(?:{_ADVERBS} )*$", re.IGNORECASE)
-ENDS_IN_TO = re.compile(
+ENDS_IN_BY = lazy_regex(rf"^(?:[^,;.\d]{{0,60}}\sby)?\s(?:{_ADVERBS} )*$", re.IGNORECASE)
+ENDS_IN_TO = lazy_regex(
     rf"^\s(?:[^,;.\d]{{0,60}}\s|[^;]{{0,60}}?\bfrom\b[^;]{{0,60}}\s)?to (?:{_ADVERBS} )*$", re.IGNORECASE
 )
-COMPARATIVE_AFTER = re.compile(
+COMPARATIVE_AFTER = lazy_regex(
     r"^ (?:lower|higher|fewer|less|more|shorter|longer|reduction|increase|decrease|drop|fall|decline|rise)\b"
 )
 # A saving of 5 %, the increase was only 9 %.
-NOUN_OF = re.compile(
+NOUN_OF = lazy_regex(
     rf"\b(?:saving|reduction|increase|decrease|rise|fall|drop|gain|decline|growth)s? "
     rf"(?:was |were |of )(?:{_ADVERBS} )*$",
     re.IGNORECASE,
 )
-KOREAN_TO_PARTICLE = re.compile(r"\s?(?:수준|이하|미만|이상|가까이)?(?:으로|로|까지) (?:[가-힣]+ )?")
-KOREAN_BY = re.compile(r"(?:만큼|가량|정도|가|이|나)?\s?(?:더 |덜 )?")
-COUNTERS = re.compile(
+KOREAN_TO_PARTICLE = lazy_regex(r"\s?(?:수준|이하|미만|이상|가까이)?(?:으로|로|까지) (?:[가-힣]+ )?")
+KOREAN_BY = lazy_regex(r"(?:만큼|가량|정도|가|이|나)?\s?(?:더 |덜 )?")
+COUNTERS = lazy_regex(
     r"\s?(?:회|건|명|개|곳|번|편|대|마리|그루|호|쌍|종|척|권|채|가구|군데)(?=[로만으까가이 ])"
 )
 LONGEST_NOUN = 40  # characters
 LONGEST_PHRASE = 140  # characters from the English verb to its number
 SHORTLY_AFTER = 20  # characters
 HALF = Decimal(50)  # "by half" equals "to half"
-MORE_OR_LESS = re.compile(r"\s?(더|덜) ")
+MORE_OR_LESS = lazy_regex(r"\s?(더|덜) ")
 FARTHEST = 60  # characters between a number and the English word before it
 ADJACENT = 8  # and a word after it: 48% lower, 48% 낮았다
 FromTo = tuple[Quantity, Quantity]

@@ -7,18 +7,19 @@ Claim "94% of the cobalt" for the passage "91% of the cobalt and 94% of the lith
 import re
 from collections.abc import Iterator, Sequence, Set
 
+from base.patterns import lazy_regex
 from generator.checking.numbers.labels import LabelledQuantity, Labels, measures, with_number
 from generator.checking.text.clauses import Text
 from generator.checking.text.matching import TermMatcher
 from generator.checking.text.quantities import COUNTER_SYLLABLE, LISTED, Quantity, are_alternatives
 
 # Groups without a property: non-users, 미사용군.
-LACKS = re.compile(
+LACKS = lazy_regex(
     r"\bnon-?[a-z]{4,}|\bun(?!expect)[a-z]{4,}ed\b|\bwithout\b|\b(?:who|that|which) (?:\w+ )?not\b"
     r"|않은|않는|없이|없는|없던|안 |미[가-힣]{2,3}[군자]|비[가-힣]{2}[군자]|무[가-힣]{2}[군구]",
     re.IGNORECASE,
 )
-CHANGES = re.compile(r"에서|\bto\b")
+CHANGES = lazy_regex(r"에서|\bto\b")
 LONGEST_CHANGE = 40  # characters
 LEAST_ACROSS = 2  # words of the other label, if some words of the right one have no translation
 LEAST_TAKEN = 1

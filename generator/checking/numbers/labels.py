@@ -10,25 +10,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from base.patterns import lazy_regex
 from generator.checking.text.clauses import Text, start_of_token, starting_in, terms_of
 from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_WORDS
 from generator.checking.text.quantities import LISTED, Quantity, are_alternatives
 from indexer.analysis.tokens import Token
 
-EDGE = re.compile(
+EDGE = lazy_regex(
     r"[,;()]\s?|\b(?:and|against|versus|compared (?:with|to)|than)\b|보다(?![가-힣])|(?<=[가-힣])(?:과|와) ",
     re.IGNORECASE,
 )
-LINK = re.compile(r"[^\d,;.]{0,12}(?:에서|에서는|\bto\b)[^\d,;.]{0,12}")
-LINK_WITH_CONDITION = re.compile(r"[^;.]{0,12}(?:에서|\bto\b)[^;]{0,30}")  # 228에서 1,400 ℃의 316까지
-RESPECTIVELY = re.compile(r"\brespectively\b|각각|순으로|차례로", re.IGNORECASE)
-DIVIDES = re.compile(
+LINK = lazy_regex(r"[^\d,;.]{0,12}(?:에서|에서는|\bto\b)[^\d,;.]{0,12}")
+LINK_WITH_CONDITION = lazy_regex(r"[^;.]{0,12}(?:에서|\bto\b)[^;]{0,30}")  # 228에서 1,400 ℃의 316까지
+RESPECTIVELY = lazy_regex(r"\brespectively\b|각각|순으로|차례로", re.IGNORECASE)
+DIVIDES = lazy_regex(
     r"[,;]\s|\b(?:and|(?:against|versus|compared (?:with|to))(?= \d)|while|whereas|but)\b"
     r"|(?<=[가-힣%])(?:과|와) |(?<=[고며]) ",
     re.IGNORECASE,
 )
-ATTRIBUTE = re.compile(r"[가-힣]{0,2}(?:긴|은|른|큰|한)(?=\s)")  # 긴 날개, 높은 나무
-KOREAN_TOPIC = re.compile(r"[가-힣)][은는] ")  # the measured quantity, before its object
+ATTRIBUTE = lazy_regex(r"[가-힣]{0,2}(?:긴|은|른|큰|한)(?=\s)")  # 긴 날개, 높은 나무
+KOREAN_TOPIC = lazy_regex(r"[가-힣)][은는] ")  # the measured quantity, before its object
 MOST_QUANTITIES = 60  # of a text; in a longer table the words beside a number are unknown
 MOST_LABELLED = 12  # numbers of a sentence
 PERIODS = frozenset({"second", "month"})  # durations occur beside anything

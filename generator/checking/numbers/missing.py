@@ -14,6 +14,7 @@ from functools import cache, partial
 from itertools import chain, combinations
 from typing import Protocol
 
+from base.patterns import lazy_regex
 from generator.checking.text.clauses import Text
 from generator.checking.text.matching import TermMatcher, nearest_sentences
 from generator.checking.text.numerals import TIMES, WORD_VALUES
@@ -24,19 +25,19 @@ RATIO_MARGIN, MARGIN = Decimal("0.08"), Decimal("0.05")  # relative, of ratios a
 ABOUT_MARGIN = Decimal("0.12")  # "about a fifth" is 18 %
 NEAR_A_MULTIPLE = 0.5  # share of the matches of the best sentence
 MORE_BY_HALF = Decimal("1.5")  # upper bound of "more than half" or "over three times"
-MORE = re.compile(r"\b(?:more than|over|above|exceed\w*)\s$", re.IGNORECASE)
-LESS = re.compile(r"\b(?:less than|under|below|not even)\s$", re.IGNORECASE)
-MORE_AFTER = re.compile(r"^(?:를|을|가|이)?\s?(?:넘|이상|웃도|남짓|초과)")
-LESS_AFTER = re.compile(r"^(?:에|도)?\s?(?:못 미|미치지 못|미만|이하|되지 않)")
+MORE = lazy_regex(r"\b(?:more than|over|above|exceed\w*)\s$", re.IGNORECASE)
+LESS = lazy_regex(r"\b(?:less than|under|below|not even)\s$", re.IGNORECASE)
+MORE_AFTER = lazy_regex(r"^(?:를|을|가|이)?\s?(?:넘|이상|웃도|남짓|초과)")
+LESS_AFTER = lazy_regex(r"^(?:에|도)?\s?(?:못 미|미치지 못|미만|이하|되지 않)")
 SHORTLY_BEFORE, SHORTLY_AFTER = 12, 10  # characters
 MOST_IN_A_SENTENCE = 12  # numbers that are combined
 HUNDRED = Decimal(100)
-CHANGES = re.compile(r"doubl|halv|tripl|quadrupl|[가-힣\d ]{1,4}으?로 (?:늘|줄|증가|감소|커|작|높|낮|올|떨)")
+CHANGES = lazy_regex(r"doubl|halv|tripl|quadrupl|[가-힣\d ]{1,4}으?로 (?:늘|줄|증가|감소|커|작|높|낮|올|떨)")
 _SMALL = "two|three|four|five|six|seven|eight|nine|ten"
-PART_OF_WHOLE = re.compile(
+PART_OF_WHOLE = lazy_regex(
     rf"(?<![\d.,])\b(\d{{1,6}}|{_SMALL}) (?:out )?of (?:the )?(\d{{1,6}}|{_SMALL})\b(?![\d.,]*\d|\s?%)"
 )
-DIFFERS = re.compile(
+DIFFERS = lazy_regex(
     r"\bthan\b|\b\w+er (?:with|in|for)\b|\bdiffer|보다|차이|\b(?:by|gap of)\b"
     r"|(?:낮아졌|높아졌|줄었|줄어들었|늘었|늘어났|감소하|증가하|상승하|하락하|올랐|떨어졌|짧아졌|길어졌)",
     re.IGNORECASE,

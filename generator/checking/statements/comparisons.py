@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from generator.checking.statements.directions import COMPARED, Direction
 from generator.checking.text.clauses import Clause, Text, start_of_token, starting_in, terms_of
 from generator.checking.text.lexicon import (
@@ -23,18 +24,18 @@ from generator.checking.text.quantities import Quantity
 from indexer.analysis.tokens import Token
 
 _AT = r"(?:for|in|with|of|at|among|on)\b"
-AS_FOR = re.compile(rf"\bas \w+ {_AT}[^,;.]{{1,60}}?\bas {_AT}", re.IGNORECASE)
+AS_FOR = lazy_regex(rf"\bas \w+ {_AT}[^,;.]{{1,60}}?\bas {_AT}", re.IGNORECASE)
 # Verbs that compare their subject with their object; more is better.
-OUTDOES = re.compile(
+OUTDOES = lazy_regex(
     r"\b(?:outperform|outdo|outdid|surpass|outrank|outpac|outstrip|beat|excel)\w*\s", re.IGNORECASE
 )
-KOREAN_OUTDOES = re.compile(
+KOREAN_OUTDOES = lazy_regex(
     r"([가-힣\w\s-]{2,30}?)[을를] (?:[가-힣]+ )?(?:능가|앞[서섰질]|웃도|웃돌|뛰어넘|이겼)"
 )
-ENDS_IN_PARTICLE = re.compile(r"[은는이가을를의에로도](?:서|서는|는)?$")
-BETTER = re.compile(r"더 (?:잘|많이|크게|오래|자주|효과적|우수|정확)|우수|뛰어")
-TOPIC = re.compile(r"[가-힣)\w][은는이가] ")
-MEASURED = re.compile(r"[가-힣)][은는이가] ")  # the measured quantity, before its object
+ENDS_IN_PARTICLE = lazy_regex(r"[은는이가을를의에로도](?:서|서는|는)?$")
+BETTER = lazy_regex(r"더 (?:잘|많이|크게|오래|자주|효과적|우수|정확)|우수|뛰어")
+TOPIC = lazy_regex(r"[가-힣)\w][은는이가] ")
+MEASURED = lazy_regex(r"[가-힣)][은는이가] ")  # the measured quantity, before its object
 SHORTLY_BEFORE = 24  # characters
 STANDARD_WORDS = 3  # words before 보다, and content words after "than"
 LABEL = 4  # content words beside the first number of a change

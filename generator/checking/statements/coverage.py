@@ -7,6 +7,7 @@ Claim "scores rose by 0.62 points, and students earned higher salaries" for a pa
 import re
 from collections.abc import Iterator, Sequence
 
+from base.patterns import lazy_regex
 from generator.checking.text.clauses import Clause, Text, terms_of
 from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_WORDS, TOPICAL, table
 from generator.checking.text.matching import TermMatcher, nearest_sentences
@@ -16,14 +17,14 @@ LEAST_OVERLAP = 0.5  # of a claim's words, or of its glossary terms across langu
 LEAST_WORDS, LEAST_PAIRS = 3, 3  # content words, or glossary terms across languages, of a clause
 LEAST_COVERED, LEAST_COVERED_ACROSS = 0.3, 0.1  # least share of them in the passages
 # Both of two, all three: 두 지역 모두, 당진과 해남 모두.
-COUNTED = re.compile(r"(?:(?:둘|두|세|네|양쪽|양|\d)\s?[가-힣]{0,5}|[와과] [가-힣]{1,6})\s?$")
+COUNTED = lazy_regex(r"(?:(?:둘|두|세|네|양쪽|양|\d)\s?[가-힣]{0,5}|[와과] [가-힣]{1,6})\s?$")
 SHORTLY_BEFORE = 12  # characters
-NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NUMBER = lazy_regex(r"\d+(?:\.\d+)?")
 # Share of the matches of the best sentence; across languages the glossary lacks many terms.
 NEAR_A_UNIVERSAL, NEAR_ACROSS = 0.75, 0.5
 # Kind, words of a claim, words of a passage that allow them.
 UNIVERSALS = [
-    (kind, re.compile(own, re.IGNORECASE), re.compile(f"{own}|{more}", re.IGNORECASE))
+    (kind, lazy_regex(own, re.IGNORECASE), lazy_regex(f"{own}|{more}", re.IGNORECASE))
     for kind, own, more in table("universals.tsv")
 ]
 

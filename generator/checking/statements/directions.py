@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from generator.checking.text.clauses import Clause, Text, opens_sentence, terms_of
 from generator.checking.text.lexicon import AXIS_WORDS, FUNCTION_OR_DIRECTION, HEDGE, NEGATION, NO_EFFECT
 from generator.checking.text.matching import TermMatcher
@@ -17,22 +18,22 @@ from indexer.analysis.tokens import TaggedWord, Token
 ONLY_BEFORE = {"북": "쪽부", "남": "쪽부", "동": "쪽부", "서": "쪽부", "길": "어었게고며"}
 # Words of direction in these forms only: 커지다 and 크다, but not the adverb 크게; 덜어내다.
 ONLY_AS = {"lift": ("lifts", "lifted", "lifting"), "크": ("커", "컸", "클"), "덜": ("덜었", "덜어", "더는")}
-BOUND = re.compile(r" than \d")  # "more than 50" and "less than half" are numbers
-BOUND_IN_WORDS = re.compile(
+BOUND = lazy_regex(r" than \d")  # "more than 50" and "less than half" are numbers
+BOUND_IN_WORDS = lazy_regex(
     r" than (?:about |around )?(?:half|halv|twice|doubl|tripl|quadrupl|one|two|three|four|five|six|seven"
     r"|eight|nine|ten|an? (?:third|quarter|fifth|tenth|half))"
 )
 BOUNDING = frozenset("more less fewer".split())
 # Up and down are directions after a verb of motion: pushed up, went down.
-PARTICLE_VERB = re.compile(
+PARTICLE_VERB = lazy_regex(
     r"\b(?:go|goes|going|gone|went|push\w*|dr[io]v\w*|bring|brings|brought|mov\w*|com\w+|came|edg\w*|forc\w*|creep\w*|crept"
     r"|nudg\w*|tick\w*|send|sent)(?: \w+){0,3} $",
     re.IGNORECASE,
 )
 # Before a word of direction: "hardly fell" is "did not fall".
-BARELY = re.compile(r"\b(?:hardly|barely|scarcely)(?: any)? $", re.IGNORECASE)
-KOREAN_BARELY = re.compile(r"거의 (?:[가-힣]+ )?$")
-COMPARED = re.compile(
+BARELY = lazy_regex(r"\b(?:hardly|barely|scarcely)(?: any)? $", re.IGNORECASE)
+KOREAN_BARELY = lazy_regex(r"거의 (?:[가-힣]+ )?$")
+COMPARED = lazy_regex(
     r"\bthan\b(?! (?:\d|half\b|twice\b|a (?:third|quarter)))|\b(?:twice|half|times) as \w+(?: \w+){0,3} as\b"
     r"|\b(?:times|half) (?:that|those) (?:of|in|for|with|at)\b"
     r"|\bcompared (?:with|to)\b|\bagainst\b|\bversus\b"
@@ -43,14 +44,14 @@ COMPARED = re.compile(
 COMPARATIVES = frozenset(
     "more less fewer higher lower greater larger smaller better worse stronger weaker longer shorter".split()
 )
-BE = re.compile(
+BE = lazy_regex(
     r"\b(?:is|are|was|were|be|been|being|became|become|remained|stayed) (?:\w+ly )?$", re.IGNORECASE
 )
-ENDS_A_PHRASE = re.compile(
+ENDS_A_PHRASE = lazy_regex(
     r"\W*$|[,;.)]| (?:than|in|at|for|with|by|on|after|among|and|when|if|of|to)\b", re.IGNORECASE
 )
 DETERMINERS = frozenset("a an any the significant significantly further".split())
-WITHOUT = re.compile(r"\bwithout (?:(?:an?|any|the) )?$")
+WITHOUT = lazy_regex(r"\bwithout (?:(?:an?|any|the) )?$")
 SHORTLY_BEFORE = 30  # characters
 LONGEST_VERB = 5  # tagged parts
 WINDOW = 4  # tokens before a word of direction, and in English after it

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from base.patterns import lazy_regex
 from generator.checking.statements.directions import Direction
 from generator.checking.text.clauses import Clause, Text, terms_of
 from generator.checking.text.lexicon import GENERIC_WORDS, HEDGE, MOST_PAIRS, NEGATION, NO_EFFECT, SLIGHTLY
@@ -17,7 +18,7 @@ from generator.checking.text.quantities import Quantity
 from indexer.analysis.tokens import Token
 
 # An effect that ended or was hardly present.
-NOTHING_LEFT = re.compile(
+NOTHING_LEFT = lazy_regex(
     r"\b(?:effect|differ|gain|benefit|advantage|respon|associat|relat|improve)\w*[^,;.]{0,20}\b(?:disappear|vanish|fad)(?:ed|es)?\b"
     r"|\bno longer (?:found|seen|present|significant|there)\b"
     r"|(?:\b(?:no|not|never|neither|nor)\b|n't\b)[^,;.]{0,30}\b(?:relat|correlat|link|affect|influenc|matter|depend|predict"
@@ -26,14 +27,14 @@ NOTHING_LEFT = re.compile(
     r"|(?:효과|차이|이득|영향|관계|관련)[가-힣]{0,3} (?:[가-힣]+ )?(?:사라(?:졌|지|진)|없어(?:졌|지))",
     re.IGNORECASE,
 )
-EFFECT = re.compile(
+EFFECT = lazy_regex(
     r"\b(?:affect|influenc|improv|associat|relat|correlat|link|caus|benefit|weaken|strengthen|moderat|mediat|respond"
     r"|depend|mov(?:ed|es)\b|due to|because of|matter|important|driv|predict|explain)\w*"
     r"|\b(?:main|chief|key|strongest) |\bdiffer(?:ed|s)?\b|\bsignificant(?:ly)?\b"
     r"|영향|관련(?=[이성])|효과가|효과를|때문|차이를|차이가|원인|연관|작용|좌우|반응|민감|중요|요인|이유|달라졌|유의하",
     re.IGNORECASE,
 )
-EXCEPT = re.compile(
+EXCEPT = lazy_regex(
     r"\b(?:except|unlike|other than|rather than|apart from)\b|제외|달리|말고|외에", re.IGNORECASE
 )
 BODY = "\n\n"  # between a title and its abstract

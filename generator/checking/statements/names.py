@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
+from base.patterns import lazy_regex
 from generator.checking.statements.substances import drugs, substances
 from generator.checking.text.clauses import opens_sentence
 from generator.checking.text.lexicon import table
@@ -16,14 +17,14 @@ from indexer.glossary.patterns.abbreviations import LONGEST_SHORT_FORM
 from indexer.glossary.transliteration import SOUNDS_MUCH_ALIKE, sounds_like
 
 # Capitals after the first letter, or a capital and a digit.
-ABBREVIATION = re.compile(r"(?<![A-Za-z0-9.])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*")
-CAPITALISED = re.compile(r"(?<![A-Za-z])[A-ZÀ-Þ][a-zß-ÿ]{2,}(?![A-Za-z0-9])")
-GLOSS = re.compile(r"[가-힣]\s?\([^()]*$")  # 한반도(Korean Peninsula): the Hangul before it is compared
+ABBREVIATION = lazy_regex(r"(?<![A-Za-z0-9.])[A-Za-z]*[A-Z][A-Za-z]*[A-Z0-9][A-Za-z0-9]*")
+CAPITALISED = lazy_regex(r"(?<![A-Za-z])[A-ZÀ-Þ][a-zß-ÿ]{2,}(?![A-Za-z0-9])")
+GLOSS = lazy_regex(r"[가-힣]\s?\([^()]*$")  # 한반도(Korean Peninsula): the Hangul before it is compared
 Translated = Callable[[str], bool | None]
-LATIN_WORD = re.compile(r"[A-Za-zÀ-ÿ]{3,}")
+LATIN_WORD = lazy_regex(r"[A-Za-zÀ-ÿ]{3,}")
 # Panax ginseng, Leuconostoc citreum: Latin in every language.
-BINOMIAL = re.compile(r"(?<![A-Za-z])([A-Z][a-z]{3,}) ([a-z]{3,}(?:us|um|is|ans|ae|ii|ens|a|i|um))(?![a-z])")
-HANGUL_WORD = re.compile("[가-힣]+")
+BINOMIAL = lazy_regex(r"(?<![A-Za-z])([A-Z][a-z]{3,}) ([a-z]{3,}(?:us|um|is|ans|ae|ii|ens|a|i|um))(?![a-z])")
+HANGUL_WORD = lazy_regex("[가-힣]+")
 # Names that a text may leave out; the months are compared as numbers.
 EVERYWHERE = frozenset(
     "korea korean koreans south north east west east central new january february march april may june "
@@ -32,16 +33,16 @@ EVERYWHERE = frozenset(
 )
 EVERYWHERE_KOREAN = set("한국 대한민국 우리나라 국내 한반도 조선 남한 한글 한국어 국어".split())
 FORMS = [frozenset(row) for row in table("countries.tsv")]
-REST_OF_WORD = re.compile(r"[a-z]*+[\s-]++")
-SMALL_WORD = re.compile(r"(?:of|the|and|for|in|with)\s++")
+REST_OF_WORD = lazy_regex(r"[a-z]*+[\s-]++")
+SMALL_WORD = lazy_regex(r"(?:of|the|and|for|in|with)\s++")
 LEAST_STEM = 4
 LEAST_NAME = 2  # characters
 # A noun before such an ending is a place (영덕군, 낙동강, 태백산맥), except for groups such as 대조군.
-PLACE = re.compile(
+PLACE = lazy_regex(
     "([가-힣]{2,4})(특별시|광역시|고속도로|산맥|평야|반도|군도|해협|대학교|도서관|시|군|읍|강)"
     "(?=(?:과|와|의|에|에서|은|는|이|가|을|를|로|으로|및|까지|부터|에는|에서는|에서만)?(?![가-힣]))"
 )
-GROUPS = re.compile(
+GROUPS = lazy_regex(
     "(?:대조|실험|시험|처리|비교|통제|사용|투여|위약|중재|노출|개입|교육|운동|치료|환자|위험|수술|관찰|비교)군"
     "|(?:다시|역시|제시|표시|일시|실시|즉시|수시|동시|무시|지시|명시|게시|감시|응시|전시|건강|보강|향상)$"
 )
@@ -54,7 +55,7 @@ LEAST_FOREIGN = 0.3
 LEAST_SYLLABLES = 4
 PIECES = 3  # of a word that is not in the dictionary
 INFLECTED = {"EC", "EF", "ETM", "ETN"}
-PARTICLES = re.compile(
+PARTICLES = lazy_regex(
     "(?:에서는|에서도|으로는|으로도|이라는|에서|에게|으로|까지|부터|보다|처럼|이나|에는|에도|과는|와는|은|는|이|가|을|를|의|에|로|과|와|도|만|나)$"
 )
 

@@ -6,9 +6,9 @@ tagger"; 음악 치료 for 원예 치료.
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import pairwise
 
+from base.patterns import lazy_regex
 from generator.checking.text.clauses import Clause, Text, terms_of
 from generator.checking.text.lexicon import FUNCTION_OR_DIRECTION, FUNCTION_WORDS, table
 from generator.checking.text.matching import LEAST_SHARED, NEARLY_AS_SIMILAR, TermMatcher
@@ -25,29 +25,24 @@ def _pattern(forms: str) -> str:
 
 
 TABLE = table("rivals.tsv")
+TERMS = [[lazy_regex(_pattern(forms), re.IGNORECASE) for forms in row] for row in TABLE]
 PLACES = {
     word: (number, place)
     for number, row in enumerate(TABLE)
     for place, forms in enumerate(row)
     for word in forms.split("|")
 }
-ANY = re.compile(_pattern("|".join(sorted(PLACES, key=len, reverse=True))), re.IGNORECASE)
+ANY = lazy_regex(_pattern("|".join(sorted(PLACES, key=len, reverse=True))), re.IGNORECASE)
 MOST_CLAUSES = 400  # of a passage
 PREFIXES = ("un", "under", "non")
 SHORTEST_REST = 4  # letters, so that "units" is not un- with "its"
 NOUNS = frozenset({"NNG", "NNP"})
 CONTENT = frozenset({"NN", "NP", "VV", "VA", "SL", "SN"})
 LEAST_SYLLABLES, LEAST_LETTERS = 2, 4
-ENGLISH_WORD = re.compile(r"[a-z\d]+(?:[-'.][a-z\d]+)*|[,;.%]")
+ENGLISH_WORD = lazy_regex(r"[a-z\d]+(?:[-'.][a-z\d]+)*|[,;.%]")
 QUANTIFIERS = frozenset("some many most several every none much little half they there here".split())
 # Endings of verbs, adjectives and adverbs.
-NO_NOUN = re.compile(r"(?:ed|ing|ly|ive|ous|ful|able|ible|less|ant|ent|ish|ic|al|er|est)$")
-
-
-@cache
-def _term(number: int, place: int) -> re.Pattern[str]:
-    """Return the regular expression of a term; to compile all takes a twentieth of the start of a server."""
-    return re.compile(_pattern(TABLE[number][place]), re.IGNORECASE)
+NO_NOUN = lazy_regex(r"(?:ed|ing|ly|ive|ous|ful|able|ible|less|ant|ent|ish|ic|al|er|est)$")
 
 
 def exclusive_terms(text: str) -> frozenset[tuple[int, int]]:
@@ -70,7 +65,7 @@ def replaced_exclusive_terms(
         if not near:
             continue
         for number, place in sorted(here):
-            term = _term(number, place)
+            term = TERMS[number][place]
             if any(number == other and place != its for other, its in claimed):
                 continue  # the claim has two of them
             others = [exclusive_terms(text) for text in near]
@@ -78,7 +73,7 @@ def replaced_exclusive_terms(
                 continue
             if all(any(number == other for other, _ in found) for found in others):
                 rival = next(its for other, its in sorted(others[0]) if other == number)
-                first, second = term.search(claim.text), _term(number, rival).search(near[0])
+                first, second = term.search(claim.text), TERMS[number][rival].search(near[0])
                 if first and second:
                     yield first[0], second[0]
 

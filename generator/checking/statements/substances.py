@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable
 
+from base.patterns import lazy_regex
+
 _DRUG_STEMS = """
     adol apine arabine arone astine azepam azolam azole azosin barbital bactam bendazole bradine
     buvir cainide caine cavir cillin cimab ciclib conazole coxib cycline cyclovir dipine dralazine
@@ -26,7 +28,7 @@ _KOREAN_STEMS = """
 # -caine, but not 사이토카인 (-kine), 아프리카인 (a person) or 조카인.
 _CAINE = "(?:(?<=[코도로바티부])|(?<=벤조|트라))카인"
 # Biomolecules and everyday words with the endings of drugs.
-_NO_DRUG = re.compile(
+_NO_DRUG = lazy_regex(
     r"(?:sterol|histidine|cytidine|interleukin|(?:somato|folli|myo|cy|onco)statin|mongrel)s?$"
     r"|(?:히스티딘|(?:소마토|폴리|마이오|시)스타틴)$",
     re.IGNORECASE,
@@ -37,12 +39,12 @@ _KOREAN_ENDINGS = (
 _ENGLISH = r"(?<![A-Za-z-])[A-Za-z]{{2,20}}(?:{})s?(?![A-Za-z])"
 _PARTICLE = r"(?=(?:[은는이가을를의에로과와도만]|에서|으로|이나|처럼|보다|군|제|계)?(?![가-힣]))"
 _DRUGS = (
-    re.compile(_ENGLISH.format("|".join(_DRUG_STEMS))),
-    re.compile(rf"(?<![가-힣])[가-힣]{{1,10}}?(?:{'|'.join(_KOREAN_STEMS)}|{_CAINE}){_PARTICLE}"),
+    lazy_regex(_ENGLISH.format("|".join(_DRUG_STEMS))),
+    lazy_regex(rf"(?<![가-힣])[가-힣]{{1,10}}?(?:{'|'.join(_KOREAN_STEMS)}|{_CAINE}){_PARTICLE}"),
 )
 _CHEMICALS = (
-    re.compile(_ENGLISH.format("|".join(_CHEMICAL_ENDINGS))),
-    re.compile(
+    lazy_regex(_ENGLISH.format("|".join(_CHEMICAL_ENDINGS))),
+    lazy_regex(
         rf"(?<![가-힣])(?:[가-힣]{{1,10}}?(?:{'|'.join(_KOREAN_ENDINGS)})"
         rf"|(?:폴리(?!네시아|오|스)|염화|불화|질화|수산화|플루오린화)[가-힣]{{2,8}}?){_PARTICLE}"
     ),

@@ -6,6 +6,7 @@
 import re
 from decimal import Decimal
 
+from base.patterns import lazy_regex
 from generator.checking.text.digits import DIGITS, decimal_of
 from generator.checking.text.units import PARTICLE
 
@@ -27,10 +28,10 @@ _OTHERS = (
 )
 # Counted nouns. One syllable is a number only before _UNITS: not in 이 사람, 일 년, 사 분.
 _COUNTED = f"{_UNITS}|{_MEASURES}|{MONEY}|{_PLAIN}|{_OTHERS}"
-EXACT = re.compile(rf"\s?(?:{_UNITS})")
-UNMISTAKABLE = re.compile(rf"\s?(?:{_UNITS}|{_MEASURES}|{MONEY}|{_PLAIN})")
-OF_MONEY = re.compile(rf"\s?{MONEY}")
-SINO_KOREAN = re.compile(
+EXACT = lazy_regex(rf"\s?(?:{_UNITS})")
+UNMISTAKABLE = lazy_regex(rf"\s?(?:{_UNITS}|{_MEASURES}|{MONEY}|{_PLAIN})")
+OF_MONEY = lazy_regex(rf"\s?{MONEY}")
+SINO_KOREAN = lazy_regex(
     rf"(?<![가-힣\d])(?<!\d\s)(?!{_LONGER_WORDS})"
     rf"(?:(?P<number>(?:{_D}|[십백천만억조]){{2,24}}+)(?:점(?P<decimals>{_D}{{1,6}}+))?(?=\s?(?:{_COUNTED}))"
     rf"|(?P<one>{_D})(?:점(?P<tenths>{_D}{{1,6}}+))?(?=\s?(?:{_UNITS}))"
@@ -45,18 +46,18 @@ _OF_CHINESE = dict(
         strict=True,
     )
 )
-CHINESE = re.compile(
+CHINESE = lazy_regex(
     rf"(?<![㐀-鿿])[{''.join(_OF_CHINESE)}]{{2,24}}+(?=[人名個个件年月日歲岁回頁页%％]|(?![㐀-鿿]))"
 )
-_GROUP = re.compile(rf"({_D})?([십백천])")
+_GROUP = lazy_regex(rf"({_D})?([십백천])")
 # 3천억, 9만 4천, 1만 2,000: a multiplier with the digits after it.
-KOREAN_LARGE = re.compile(
+KOREAN_LARGE = lazy_regex(
     rf"(?:{DIGITS}(?:천|백)?(?:만|억|조(?=\s?(?:원|달러|\d)))\s?)+(?:{DIGITS}(?:천|백)?)?|{DIGITS}(?:천|백)(?![가-힣]*성)"
 )
-KOREAN_PART = re.compile(rf"({DIGITS})(천|백)?(만|억|조)?")
+KOREAN_PART = lazy_regex(rf"({DIGITS})(천|백)?(만|억|조)?")
 KOREAN_MULTIPLIER = {"십": 10, "백": 100, "천": 1_000, "만": 10**4, "억": 10**8, "조": 10**12}
 # 만 원, 천만 달러: multipliers that are multiplied with each other.
-KOREAN_BARE = re.compile(rf"(?<![가-힣\d])(?<!\d\s)[십백천만억조]{{1,40}}+(?=\s?{MONEY})")
+KOREAN_BARE = lazy_regex(rf"(?<![가-힣\d])(?<!\d\s)[십백천만억조]{{1,40}}+(?=\s?{MONEY})")
 NATIVE = {
     **{word: value for value, word in enumerate("하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열".split(), 1)},
     "한": 1,
@@ -72,18 +73,18 @@ COUNTERS = "|".join(
     "학급 학교 나라 집단 군 기".split()
 )
 ABOVE_FOUR = "|".join("다섯 여섯 일곱 여덟 아홉".split())  # need no counter
-KOREAN_WORDS = re.compile(
+KOREAN_WORDS = lazy_regex(
     rf"(?<![가-힣])({'|'.join(NATIVE_TENS)})?({'|'.join(NATIVE)})?(?=\s?(?:{COUNTERS}))"
     rf"|(?<![가-힣])({'|'.join(NATIVE_TENS)})?({ABOVE_FOUR}|(?<=[가-힣])[두한세네])?(?= [가-힣])"
 )
 DAYS = {"하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "열흘": 10, "보름": 15}
-DAY_WORDS = re.compile(rf"(?<![가-힣])(?:{'|'.join(DAYS)})(?:{PARTICLE})")  # not 하루키, 보름달
+DAY_WORDS = lazy_regex(rf"(?<![가-힣])(?:{'|'.join(DAYS)})(?:{PARTICLE})")  # not 하루키, 보름달
 # 3분의 2, 삼분의 일.
 SINO_DIGITS = dict(zip("일이삼사오육칠팔구십", range(1, 11), strict=True))
-KOREAN_FRACTION = re.compile(
+KOREAN_FRACTION = lazy_regex(
     rf"({DIGITS}|(?<![가-힣])[{''.join(SINO_DIGITS)}])\s?분의\s?({DIGITS}|[{''.join(SINO_DIGITS)}](?![가-힣]{{3}}))"
 )
-KOREAN_AND_A_HALF = re.compile(
+KOREAN_AND_A_HALF = lazy_regex(
     rf"(?:(?<![가-힣])([한두세네일이삼사오])|({DIGITS}))\s?(년|달|개월|시간|주|배) ?반(?![가-힣]{{2}})"
 )
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from importlib import resources
 
+from base.patterns import lazy_regex
 from indexer.analysis.english import english_term
 from indexer.analysis.tokens import Token
 
@@ -49,7 +50,7 @@ GENERIC_WORDS = FUNCTION_OR_DIRECTION | {
     전후 때 수 것 적
     """.split()
 }  # fmt: skip
-NEGATION = re.compile(
+NEGATION = lazy_regex(
     r"\b(?:not(?! only\b)|no(?! (?:less|fewer|more) than\b)|never|without|cannot|neither|nor|none|unable)\b"
     r"|\bfail(?:s|ed)? to\b|n't\b"
     r"|(?<!못지)않|(?<!다름)(?<!틀림)(?<!끊임)(?<!관계)(?<!상관)없|못하"
@@ -58,15 +59,15 @@ NEGATION = re.compile(
     re.IGNORECASE,
 )
 # Hedged clauses have no certain polarity: hardly, seldom, little.
-HEDGE = re.compile(
+HEDGE = lazy_regex(
     r"\b(?:hardly|barely|seldom|rarely|scarcely|little|few|only|just)\b|거의|그쳤|불과|만(?=[ ,.])",
     re.IGNORECASE,
 )
-SLIGHTLY = re.compile(
+SLIGHTLY = lazy_regex(
     r"\b(?:hardly|barely|scarcely|little|slight\w*|small|marginal\w*|modest\w*|minor|minimal\w*|somewhat|negligibl\w*)\b|거의|소폭|약간|조금|다소|미미|근소"
 )
 # No change, difference or effect.
-NO_EFFECT = re.compile(
+NO_EFFECT = lazy_regex(
     r"(?:\b(?:no|not|without|neither)|n't)\b[^,;.]{0,40}"
     r"\b(?:change|differ\w*|effect\w*|relation\w*|associat\w*|significan\w*|benefit|improve\w*)"
     r"|\b(?:unchanged|remained (?:the same|constant|stable))\b"
@@ -76,15 +77,15 @@ NO_EFFECT = re.compile(
     r"|유의한 [가-힣]+[가-힣]? (?:없|않)|그대로",
     re.IGNORECASE,
 )
-NOUN_BEFORE = re.compile(
+NOUN_BEFORE = lazy_regex(
     r"\b(?:the|a|an|this|that|of|no|its|their|by|in|with|for|and|higher|lower)\s$", re.IGNORECASE
 )
-INTRANSITIVE = re.compile(
+INTRANSITIVE = lazy_regex(
     r"\s?(?:$|[,;.:]|\d|(?:in|by|with|after|when|from|at|among|for|during|to|than|only|more|less|most|on|over"
     r"|under|as|of|and|or|was|were|is|are)\b)",
     re.IGNORECASE,
 )
-PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s(?:\w+ly\s)?$", re.IGNORECASE)
+PASSIVE = lazy_regex(r"\b(?:is|are|was|were|be|been|being)\s(?:\w+ly\s)?$", re.IGNORECASE)
 MOST_PAIRS = 10_000  # parts of a claim times parts of its passages; more are not compared
 
 

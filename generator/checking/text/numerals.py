@@ -10,6 +10,7 @@ from decimal import Decimal
 from math import prod
 from typing import NamedTuple
 
+from base.patterns import lazy_regex
 from generator.checking.text.digits import DIGITS, decimal_of
 from generator.checking.text.korean_numerals import (
     CHINESE,
@@ -33,10 +34,10 @@ from generator.checking.text.korean_numerals import (
 from generator.checking.text.units import Unit, unit_of
 
 # Not the digits of cm3, H2S, KS27; 2e5 has two numbers.
-NUMBER = re.compile(rf"(?:(?<![A-Za-z])|(?<=\d[Ee]))(?<!\d[.,]){DIGITS}")
+NUMBER = lazy_regex(rf"(?:(?<![A-Za-z])|(?<=\d[Ee]))(?<!\d[.,]){DIGITS}")
 # A version or a date: 1.2.3 differs from 1.2 and from 1.23.
-DOTTED = re.compile(r"(?<![A-Za-z\d.])\d++(?:\.\d++){2,}+")
-ENGLISH_LARGE = re.compile(rf"({DIGITS})[\s-]?(hundred|thousand|million|billion|trillion)\b")
+DOTTED = lazy_regex(r"(?<![A-Za-z\d.])\d++(?:\.\d++){2,}+")
+ENGLISH_LARGE = lazy_regex(rf"({DIGITS})[\s-]?(hundred|thousand|million|billion|trillion)\b")
 ENGLISH_MULTIPLIER = {
     "hundred": 100,
     "thousand": 1_000,
@@ -45,7 +46,7 @@ ENGLISH_MULTIPLIER = {
     "trillion": 10**12,
 }
 # 3.4k, 5M rows; not a temperature (300K) or a concentration (5M NaCl).
-SUFFIXED = re.compile(rf"(?<![A-Za-z])(?<!\d[.,])({DIGITS})(k|bn|[KMB](?=[ -][a-z]+s\b))(?![A-Za-z0-9])")
+SUFFIXED = lazy_regex(rf"(?<![A-Za-z])(?<!\d[.,])({DIGITS})(k|bn|[KMB](?=[ -][a-z]+s\b))(?![A-Za-z0-9])")
 SUFFIXES = {"k": 1_000, "K": 1_000, "M": 10**6, "B": 10**9, "bn": 10**9}
 ONES = (
     "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
@@ -61,25 +62,25 @@ _BELOW_1000 = rf"{_BELOW_100}(?:[\s-]hundred\b(?:{_THEN}{_BELOW_100}(?![\s-]hund
 _LARGER = r"(?![\s-](?:thousand|million|billion))"
 _BELOW_MILLION = rf"{_BELOW_1000}(?:[\s-]thousand\b(?:{_THEN}{_BELOW_1000}{_LARGER})?)?"
 _POINT = rf"(?:\spoint((?:[\s-](?:zero|oh|{'|'.join(ONES[:9])})\b)+))?"
-ENGLISH_WORDS = re.compile(
+ENGLISH_WORDS = lazy_regex(
     rf"\b(?:{_BELOW_1000}[\s-](?:million|billion)\b(?:{_THEN}{_BELOW_MILLION}{_LARGER})?|{_BELOW_MILLION}"
     rf"|zero(?=\spoint)){_POINT}"
 )
-DOZEN = re.compile(rf"\b(?:(half a)|(an?|{'|'.join(ONES)}|{DIGITS})) dozen\b")
-A_PERIOD = re.compile(r"\ban?(?= (?:year|month|week|day|hour|minute)\b)")
+DOZEN = lazy_regex(rf"\b(?:(half a)|(an?|{'|'.join(ONES)}|{DIGITS})) dozen\b")
+A_PERIOD = lazy_regex(r"\ban?(?= (?:year|month|week|day|hour|minute)\b)")
 ORDINALS = {
     word: value
     for value, word in enumerate(
         "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
     )
 } | {word: value for value, word in enumerate("첫째 둘째 셋째 넷째 다섯째 여섯째 일곱째 여덟째".split(), 1)}
-ORDINAL = re.compile(rf"\b(?:{'|'.join(ORDINALS)})(?!s\b)")
+ORDINAL = lazy_regex(rf"\b(?:{'|'.join(ORDINALS)})(?!s\b)")
 MONTHS = "January February March April May June July August September October November December".split()
-MONTH = re.compile(
+MONTH = lazy_regex(
     rf"\b(?:{'|'.join(month for month in MONTHS if month not in {'May', 'March'})})\b"
     r"|(?<=[a-z] )\b(?:May|March)\b(?= \d|[,.;)]| and | to )"
 )
-DECADE = re.compile(r"\b(?:decade|century)\b")
+DECADE = lazy_regex(r"\b(?:decade|century)\b")
 # Shares: six in ten, one out of every four, six hens in ten were; 열 중 여섯, 10명 중 6명.
 MOST_OF_A_SHARE = 100
 SMALL_WORDS = WORD_VALUES | NATIVE | NATIVE_TENS | {"a hundred": 100, "one hundred": 100, "백": 100}
@@ -89,44 +90,44 @@ _SMALL = (
 _SMALL_DIGITS = r"(?<![\d.,])\d{1,3}(?![\d.,]*\d)"
 _PERIOD_OR_UNIT = r"(?!\s?[%℃°]| (?:year|month|week|day|hour|minute|second|per\s?cent)|-)"
 _FINITE = r"(?= (?:was|were|is|are|has|have|had|did|do|does|could|can|got|went|remained|\w+ed)\b|\s?[,.;)]|$)"
-N_IN_M = re.compile(
+N_IN_M = lazy_regex(
     rf"(?P<part>{_SMALL}) (?P<noun>[a-z-]{{1,20}} ){{0,2}}(?P<of>in|out of)(?: every)? (?P<whole>{_SMALL})"
     rf"{_PERIOD_OR_UNIT}(?(noun){_FINITE})"
 )
 _NATIVE = rf"(?:{'|'.join(sorted(NATIVE_TENS, key=len, reverse=True))}|{'|'.join(NATIVE)}|백)"
 _SMALL_KOREAN = rf"{_SMALL_DIGITS}|(?<![가-힣]){_NATIVE}"
-M_OF_WHICH_N = re.compile(
+M_OF_WHICH_N = lazy_regex(
     rf"(?P<whole>{_SMALL_KOREAN})\s?(?:{COUNTERS})?\s?(?P<of>중|가운데)(?:에서?)?\s?"
     rf"(?P<part>{_SMALL_KOREAN})(?=\s?(?:{COUNTERS})|[이가은는에]|\s|$)"
 )
 PARTS = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 _PARTS = "|".join(part for part in PARTS if part != "half")
-ENGLISH_FRACTION = re.compile(
+ENGLISH_FRACTION = lazy_regex(
     rf"\b({'|'.join(ONES[:9])})[\s-]({_PARTS})s?\b"
     rf"|\b(?:(?<=by )|(?<=to )|(?<=than )|(?<=about )|(?<=nearly )|(?<=almost ))an? ({_PARTS})\b"
     rf"|\ban? ({_PARTS}) (?=of|less|more|fewer|lower|higher|smaller|larger)"
 )
-VULGAR_FRACTION = re.compile(rf"({DIGITS})?\s?([¼½¾⅐-⅞])")
-ENCLOSED = re.compile(
+VULGAR_FRACTION = lazy_regex(rf"({DIGITS})?\s?([¼½¾⅐-⅞])")
+ENCLOSED = lazy_regex(
     r"[\u2469-\u2473\u247d-\u2487\u3251-\u325f\u32b1-\u32bf](?=\s?(?:[%％]|per\s?cent|퍼센트))"
 )
 # Not the first half of a year and not a half-life.
-HALF = re.compile(
+HALF = lazy_regex(
     r"(?<!first )(?<!second )(?<!other )(?<!latter )(?<!latter-)\bhalf\b(?!-li| an? )|\bhalv(?:e|es|ed|ing)\b"
     r"|절반|반으로|반감(?=[되하시])"
 )
-DOUBLE = re.compile(
+DOUBLE = lazy_regex(
     r"\btwice\b(?! (?:daily|weekly|monthly|a|an|per|each|every|in)\b)|\bdoubl(?:e|es|ed|ing)\b(?!-)"
     r"|\btwofold\b|갑절|곱절|배증"
 )
-TRIPLE = re.compile(
+TRIPLE = lazy_regex(
     r"\b(?:thrice|tripl(?:e|es|ed|ing)|treble[sd]?|threefold)\b(?! (?:therapy|regimen|test)\b)"
 )
-QUADRUPLE = re.compile(r"\b(?:quadrupl(?:es|ed|ing)|fourfold)\b")
+QUADRUPLE = lazy_regex(r"\b(?:quadrupl(?:es|ed|ing)|fourfold)\b")
 _PERIODS = "years?|months?|weeks?|days?|hours?|minutes?|점"
 # A year and a half, two and a half years; 한 달 반, 1년 반.
-AND_A_HALF = re.compile(rf"\b({'|'.join(ONES)}|an?|{DIGITS})(?: ({_PERIODS}))? and a half\b")
-HALF_A_PERIOD = re.compile(r"\bhalf an? (hour|year|day|month|week|minute)\b")
+AND_A_HALF = lazy_regex(rf"\b({'|'.join(ONES)}|an?|{DIGITS})(?: ({_PERIODS}))? and a half\b")
+HALF_A_PERIOD = lazy_regex(r"\bhalf an? (hour|year|day|month|week|minute)\b")
 A_HALF = Decimal("0.5")
 # Smaller numbers in words are rhetorical as often as they are counts.
 LEAST_IN_WORDS = 4

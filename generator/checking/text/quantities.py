@@ -10,29 +10,30 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 
+from base.patterns import lazy_regex
 from generator.checking.text.digits import with_ascii_digits
 from generator.checking.text.numerals import TIMES, numerals
 from generator.checking.text.units import UNIT, Unit, unit_of
 
 # After such a word a number is approximate.
-ABOUT = re.compile(
+ABOUT = lazy_regex(
     r"(?:\b(?:about|around|roughly|nearly|almost|approximately|some)|약|거의|대략)\s*$", re.IGNORECASE
 )
-ABOUT_AFTER = re.compile(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\s)")
+ABOUT_AFTER = lazy_regex(r"^\s*[가-힣%]{0,4}\s?(?:가량|남짓|안팎|정도|내외|가까이|쯤|여\s)")
 # A minus sign, not the hyphen of a range.
-NEGATIVE = re.compile(
+NEGATIVE = lazy_regex(
     r"(?:(?:^|[^\w\s)%℃°]|(?<!\d)\s)[-−–]|(?:\bminus|\bnegative|영하|마이너스)\s?)$", re.IGNORECASE
 )
 # Three times as high, not three times a week.
-TIMES_AS = re.compile(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
-OF_THE_NAMED = re.compile(
+TIMES_AS = lazy_regex(r" (?:as|more|less|that|those|the|what|its|their|\w+er)\b")
+OF_THE_NAMED = lazy_regex(
     r"\bthe (?:following|next|remaining|other|last|latter|former) $"
 )  # the other two months
-FACTOR = re.compile(r"\bfactor of\s$", re.IGNORECASE)
-CALENDAR = re.compile(r"\b(?:in|since|by|until|before|after|of) [12]\d{3}$|\d년$")
+FACTOR = lazy_regex(r"\bfactor of\s$", re.IGNORECASE)
+CALENDAR = lazy_regex(r"\b(?:in|since|by|until|before|after|of) [12]\d{3}$|\d년$")
 # Between the numbers of a list, a range or a change: "-60, -50 and -30 ℃", "14 to 33 minutes", "14에서 33분".
-LISTED = re.compile(r"\s*(?:,|~|–|-|−|to|and|or|와|과|에서|,?\s?및)\s*[-−+]?\s*", re.IGNORECASE)
-COUNTER_SYLLABLE = re.compile(r"\s?[가-힣]")  # of the counted thing: 80마리
+LISTED = lazy_regex(r"\s*(?:,|~|–|-|−|to|and|or|와|과|에서|,?\s?및)\s*[-−+]?\s*", re.IGNORECASE)
+COUNTER_SYLLABLE = lazy_regex(r"\s?[가-힣]")  # of the counted thing: 80마리
 SHORTLY_BEFORE = 20  # characters
 ABOUT_MARGIN = Decimal("0.05")
 WEEK, DAYS_OF_A_MONTH, MONTH_MARGIN = 604_800, Decimal("30.4"), Decimal("0.09")  # 12 weeks are about 3 months

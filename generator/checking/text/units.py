@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from base.patterns import lazy_regex
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -91,7 +93,7 @@ _COPULA = "(?:이었|였|입니|이[다며고지라므던]|인데)[가-힣]{0,5}
 PARTICLE = (
     rf"(?![가-힣])|(?=(?:(?:{'|'.join(_BOUND.split())})?(?:{'|'.join(_JOSA.split())})?|{_COPULA})(?![가-힣]))"
 )
-UNIT = re.compile(
+UNIT = lazy_regex(
     rf"[\s-]?((?:{'|'.join(map(re.escape, _OTHERS))})[²³23]?(?![A-Za-z0-9])(?<!\ds)"  # the 1990s
     rf"|(?!원인)(?:{'|'.join(_HANGUL)})(?!의\s?\d)(?:{PARTICLE}))"
 )

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from indexer.corpora.cleaning import APPENDIX_WORDS, is_reference_heading, kind_by_words
 from indexer.corpora.full_text.heading_sequence import (
     DEEPER,
@@ -39,22 +40,22 @@ MOST_LINES = 3  # lines of one heading
 SAME_SIZE = 0.08
 HANGING = 4.0  # indentation, in heights, of the second line of a numbered heading
 CAPITALS = 0.7  # share of letters in an all-capitals line
-APPENDIX = re.compile(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
-CAPTION = re.compile(
+APPENDIX = lazy_regex(rf"(?:{APPENDIX_WORDS})(?:\s*[.:–-].*|\s+\S.*)?", re.IGNORECASE)
+CAPTION = lazy_regex(
     r"[(<\[]?\s*(?:fig(?:ure)?\.?|table|algorithm|listing|theorem|lemma|definition|proof|example|corollary|proposition|remark|claim"
     r"|assumption|equation|그림|표|사진|식|정의|정리)\s*[\d<(\[.:A-Z]",
     re.IGNORECASE,
 )
-OTHERS = re.compile(
+OTHERS = lazy_regex(
     r"notes?|약\s*력|사\s*사|author information|additional information|biograph(?:y|ies)|curriculum vitae",
     re.IGNORECASE,
 )
-MATHEMATICS = re.compile(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:")
-WORD = re.compile(r"[^\W\d_]{3,}|[가-힣]{2,}")
-LATIN_WORD = re.compile(r"[^\W\d_]+")
-PAGE_NUMBER_BEHIND = re.compile(r"(?:[\s.·…]{2,}|[.·…]\s*|\s)(?:\d{1,3}|[ivxl]{1,5})$")
-NUMBERED = re.compile(rf"\s*(?:\d{{1,2}}|{NUMERAL}|제\s*\d+)\s*[.)장절-]|\s*[A-Z]\.\s")
-LEADERS = re.compile(r"(?:[.·…]\s?){4,}")
+MATHEMATICS = lazy_regex(r"[=∑∏∫≤≥∈→←↔⇒∀∃∂√±∞≈≠⊂∪∩∧∨⟨⟩{}\\^_|~@]|https?:")
+WORD = lazy_regex(r"[^\W\d_]{3,}|[가-힣]{2,}")
+LATIN_WORD = lazy_regex(r"[^\W\d_]+")
+PAGE_NUMBER_BEHIND = lazy_regex(r"(?:[\s.·…]{2,}|[.·…]\s*|\s)(?:\d{1,3}|[ivxl]{1,5})$")
+NUMBERED = lazy_regex(rf"\s*(?:\d{{1,2}}|{NUMERAL}|제\s*\d+)\s*[.)장절-]|\s*[A-Z]\.\s")
+LEADERS = lazy_regex(r"(?:[.·…]\s?){4,}")
 NOT_LAST = ".,;:-–"
 # Thresholds and weights of sequence members.
 A_LITTLE_APART = 1.15

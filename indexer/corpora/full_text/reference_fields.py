@@ -8,21 +8,22 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
+from base.patterns import lazy_regex
 from indexer.corpora.full_text.lines.joining import HANGUL
 from indexer.corpora.full_text.reference_list import LABEL
 
 REFERENCE_CHARACTERS = 2_000
 MOST_REFERENCES = 10_000
 MOST_AUTHORS = 50
-DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>|\\^`{}「」『』]+", re.IGNORECASE)
-ARXIV = re.compile(
+DOI = lazy_regex(r"10\.\d{4,9}/[^\s\"<>|\\^`{}「」『』]+", re.IGNORECASE)
+ARXIV = lazy_regex(
     r"arxiv(?:\.org/(?:abs|pdf)/|\s*:\s*|\s+)(\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})", re.IGNORECASE
 )
 ARXIV_DOI = "10.48550/arXiv."  # prefix of the DOIs registered with DataCite
-ADDRESS = re.compile(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:)\S+", re.IGNORECASE)
+ADDRESS = lazy_regex(r"(?:https?://|www\.|doi\s*:?\s*10\.|10\.\d{4,9}/|arxiv\s*:)\S+", re.IGNORECASE)
 YEAR = r"(?:1[89]|20)\d\d"
-YEAR_IN_BRACKETS = re.compile(rf"[(\[]\s*({YEAR})(?:[a-z]|\s*[,.]\s*[^()\[\]]{{0,20}})?\s*[)\]][.,:]?\s*")
-YEAR_ALONE = re.compile(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)")
+YEAR_IN_BRACKETS = lazy_regex(rf"[(\[]\s*({YEAR})(?:[a-z]|\s*[,.]\s*[^()\[\]]{{0,20}})?\s*[)\]][.,:]?\s*")
+YEAR_ALONE = lazy_regex(rf"(?<![\d–—./-])({YEAR})[a-z]?(?![\d–—/-]|\.\d)")
 # A title in quotes, without a continuation after them.
 QUOTES = (
     ("“", "”"),
@@ -35,25 +36,25 @@ QUOTES = (
     ("<", ">"),
 )
 QUOTED = tuple(
-    re.compile(
+    lazy_regex(
         rf"{begin}(?P<title>[^{begin}{end}]{{4,}}?),?{end}\s*(?:[,.;:(『《]|$|(?<=[,.?!]{end})|(?<=[,.?!]{end}\s))"
     )
     for begin, end in QUOTES
 )
-INITIALS = re.compile(r"(?:^|[\s.,-])[A-Z]$")
+INITIALS = lazy_regex(r"(?:^|[\s.,-])[A-Z]$")
 # Kim J, Lee SH. Title
-INITIALS_BEHIND = re.compile(r"\s*(?:[A-Z][\w'’-]+(?:\s[A-Z][\w'’-]+)?\s[A-Z]{1,3}(?:,\s*|$))+")
-NEXT_NAME = re.compile(r"\s*(?:[A-Z]\.|[A-Z][\w'’-]+(?:[,.]|\s+(?:and|&)\s))")
-KOREAN_NAME = re.compile(r"[가-힣]{2,4}(?:\s*외(?:\s*\d+\s*[인명])?)?")
+INITIALS_BEHIND = lazy_regex(r"\s*(?:[A-Z][\w'’-]+(?:\s[A-Z][\w'’-]+)?\s[A-Z]{1,3}(?:,\s*|$))+")
+NEXT_NAME = lazy_regex(r"\s*(?:[A-Z]\.|[A-Z][\w'’-]+(?:[,.]|\s+(?:and|&)\s))")
+KOREAN_NAME = lazy_regex(r"[가-힣]{2,4}(?:\s*외(?:\s*\d+\s*[인명])?)?")
 # Words are matched possessively, as backtracking in one long word of capitals would not end.
 NAME = r"(?:[A-Z][\w'’-]++|(?:van|von|de|der|den|la|le|di|al|el))"
 INITIALS_OF_NAME = r"(?:[A-Z]\.?[\s-]?){1,4}"
-AUTHOR = re.compile(
+AUTHOR = lazy_regex(
     rf"(?:{NAME}\s)*{NAME},\s*{INITIALS_OF_NAME}(?![\w])|{INITIALS_OF_NAME}\s?(?:{NAME}\s?)+|(?:{NAME}\s)+[A-Z]{{1,3}}\b"
     rf"|{NAME}(?:\s(?:[A-Z]\.|{NAME})){{1,4}}|[가-힣]{{2,4}}"
 )
-SENTENCE = re.compile(r"[.?!](?=\s|$)")
-VENUE = re.compile(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
+SENTENCE = lazy_regex(r"[.?!](?=\s|$)")
+VENUE = lazy_regex(r"\d\s*[(:;,]|^In\b|Proceedings|Journal")
 BRACKETS = (("(", ")"), ("[", "]"))
 NO_TITLE = 3  # letters; shorter texts are not titles
 LONGEST_KOREAN_NAME = 4

@@ -5,38 +5,39 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from base.patterns import lazy_regex
 from indexer.corpora.full_text.lines.layout import Line
 from indexer.corpora.full_text.lines.placed import SHORT_OF_EDGE, WIDE_PITCH, PlacedLine, same_size
 
-LABEL = re.compile(
+LABEL = lazy_regex(
     r"\s*(?:[-*•]\s+)?(?:\[(?P<square>\d{1,4})\]|\((?P<round>\d{1,3})\)|(?P<plain>\d{1,4})[.)](?=\s))\s*"
 )
-NAMED_LABEL = re.compile(r"\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]")  # [Kim20], [Kim and Lee, 2020]
+NAMED_LABEL = lazy_regex(r"\[[^\W\d_][^\[\]]{1,80}\d\d[a-z]?\]")  # [Kim20], [Kim and Lee, 2020]
 MOST_ENTRY_LINES = 10
-BULLET = re.compile(r"\s*[-*•]\s+")
+BULLET = lazy_regex(r"\s*[-*•]\s+")
 HANGING = 0.5  # indentation in line heights
 END_CHARACTERS = 200
 FAR = 2.5  # in usual line distances
 SAME_SIZE = 0.08
 ENTRIES_BEFORE = 3  # minimal lines of a list
-AFTER_LIST = re.compile(
+AFTER_LIST = lazy_regex(
     r"e-?mail(?: address)?(?:es)?\s*:|(?:author )?(?:affiliations?|biograph(?:y|ies)|information)\s*:?$"
     r"|manuscript received|저자\s*소개",
     re.IGNORECASE,
 )
 # Entries and their second lines may also start with these: Department of Health (2010).
-POSSIBLY_AFTER_LIST = re.compile(
+POSSIBLY_AFTER_LIST = lazy_regex(
     r"corresponding author|for instructions on|received\b.*\d{4}|department of\b(?!.*(?:19|20)\d\d)",
     re.IGNORECASE,
 )
 MOST_LEFT_OUT = 5  # consecutive missing numbers of a list
 # Kim, J.; J. Kim; Kim J; van der Berg, K.; 홍길동, / 홍길동·김철수 / 홍길동(2020) / 한국정보학회 (2020)
-AUTHOR = re.compile(
+AUTHOR = lazy_regex(
     r"(?:(?:van|von|de|der|den|la|le|di)\s+)*[A-Z][\w'’-]+,?\s+(?:[A-Z]\.?[\s,&(]|[A-Z]\.-?[A-Z]|[A-Z][\w'’-]+[.,&(\s])"
     r"|(?:[A-Z]\.[\s-]?){1,3}\s?[A-Z][\w'’-]+"
     r"|[가-힣]{2,4}\s?(?:[,·ㆍ(.]|외\b|and\b)|[가-힣]{3,15}\s?\(\s?(?:19|20)\d\d"
 )
-ENTRY_END = re.compile(r"[.)\]”\"」』]$|10\.\d{4,9}/\S+$|https?://\S+$|\d$")
+ENTRY_END = lazy_regex(r"[.)\]”\"」』]$|10\.\d{4,9}/\S+$|https?://\S+$|\d$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from base.patterns import lazy_regex
 from indexer.analysis.tokens import Analyzer
 from indexer.glossary.pairs import BRACKET, HANGUL
 from indexer.glossary.patterns.english_forms import QUOTES
@@ -26,11 +27,11 @@ FEWEST_WORDS = 2
 # Share of the expected length if a preposition before may have shortened the term: struggle for existence.
 COMPLETE = 0.7
 JOINING = frozenset("of for from in to".split())
-KOREAN_TERM = re.compile(r"[가-힣A-Za-z0-9][가-힣A-Za-z0-9 -]*[가-힣]|[가-힣]")
-NO_TERM_ENDING = re.compile(
+KOREAN_TERM = lazy_regex(r"[가-힣A-Za-z0-9][가-힣A-Za-z0-9 -]*[가-힣]|[가-힣]")
+NO_TERM_ENDING = lazy_regex(
     ".*(?:다|요|음|함|는|를|을|에서|으로|에게|까지|부터|하여|하고|같은|등|및|약|의|년|월|일|명|개|원)"
 )
-RUN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9'’&. –-]*$")
+RUN = lazy_regex(r"[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9'’&. –-]*$")
 NAME_LINKS = frozenset("of the and for in de la von van der".split())
 BORDER_WORDS = frozenset(
     "a an the of for and or in on to with by at from as into over under among between through during than "
@@ -39,7 +40,7 @@ BORDER_WORDS = frozenset(
     "both other such like via per not we they it he she also only one using used about against after "
     "before".split()
 )
-VERB_LIKE = re.compile(r".{2,}(?:ed|ly)", re.IGNORECASE)
+VERB_LIKE = lazy_regex(r".{2,}(?:ed|ly)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,26 +3,27 @@
 import re
 from collections.abc import Sequence
 
+from base.patterns import lazy_regex
 from indexer.glossary.pairs import LATIN
 
 MOST_WORDS = 8
 LONGEST_CODE = 2  # letters of a lower-case language code or unit
 SHORTEST_ABBREVIATION, LONGEST_ABBREVIATION = 2, 10
-SHAPE = re.compile(r"(?!.* ['’])[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9₀-₉ .'’&–-]*(?<![-–&])")
+SHAPE = lazy_regex(r"(?!.* ['’])[A-Za-zÀ-ÖØ-öø-ſ0-9][A-Za-zÀ-ÖØ-öø-ſ0-9₀-₉ .'’&–-]*(?<![-–&])")
 # Letters and digits in one word: CO2, LiFePO4, H1N1; covid-19, PM2.5, GPT-4; 5G, 5-HT. One letter and a
 # number (T1, F20) is a label.
-FORMULA = re.compile(
+FORMULA = lazy_regex(
     r"(?=.*[\d₀-₉])(?:[A-Z][a-z]?[\d₀-₉]{0,2}){2,}"
     r"|[A-Za-z]{2,}-?\d{1,4}(?:\.\d+)?[A-Za-z]?"
     r"|\d{1,2}(?:[A-Z]{1,2}|-[A-Z]{2,})"
 )
-INITIAL = re.compile(r"[A-Za-z]\.?")
-NUMBER = re.compile(r"(?<![A-Za-z0-9.-])\d+(?:[.,]\d+)*")
+INITIAL = lazy_regex(r"[A-Za-z]\.?")
+NUMBER = lazy_regex(r"(?<![A-Za-z0-9.-])\d+(?:[.,]\d+)*")
 ROMAN = {
     numeral: str(value) for value, numeral in enumerate("I II III IV V VI VII VIII IX X XI XII".split(), 1)
 }
-INNER_PERIOD = re.compile(r".*\w\w\.\w|.*\w\.\w\w")  # M.Div
-MISREAD = re.compile(r".*\d[a-z]{3}")  # 1umber
+INNER_PERIOD = lazy_regex(r".*\w\w\.\w|.*\w\.\w\w")  # M.Div
+MISREAD = lazy_regex(r".*\d[a-z]{3}")  # 1umber
 FUNCTION_WORDS = frozenset("a an the of for and or in on to with by at from as".split())
 # No term starts or ends with one of these words.
 GRAMMATICAL_WORDS = FUNCTION_WORDS | frozenset(
@@ -31,10 +32,10 @@ GRAMMATICAL_WORDS = FUNCTION_WORDS | frozenset(
     "which what if than then so not but also about into off up out down".split()
 )
 NAME_PARTICLES = frozenset("de la le du van von der den al el bin ibn".split())
-LATIN_PHRASE = re.compile(r"in (?:vitro|vivo|situ|silico|utero)\b.*", re.IGNORECASE)
+LATIN_PHRASE = lazy_regex(r"in (?:vitro|vivo|situ|silico|utero)\b.*", re.IGNORECASE)
 FOREIGN_WORDS = frozenset("der die das des dem den und im zum zur du les della del dello degli et".split())
 MONTHS = r"january|february|march|april|may|june|july|august|september|october|november|december"
-NOT_A_TERM = re.compile(
+NOT_A_TERM = lazy_regex(
     rf"(?:{MONTHS})\.?\s*\d.*|[ivx]+|(?:19|20)\d\ds?|.*\b(?:or|sr|jr)\b.*|etc|help|see|figures?|male|female"
     r"|left|right|top|bottom|yes|no",
     re.IGNORECASE,
@@ -44,11 +45,11 @@ UNITS = (
     r"|hrs|vol|wt|am|pm|k?cal|kb|mb|gb|tb|ha|bp"
 )
 # In capitals, an abbreviation if the full form is next to it: tuberculosis, TB.
-UNIT_OR_TITLE = re.compile(
+UNIT_OR_TITLE = lazy_regex(
     rf"{UNITS}|avg|max|std|sd|se|ci|bc|ad|bce|utc|kst|gmt|fr|de|ja|zh|frs|obe|cbe|mbe|kbe|phd|md|mp|qc",
     re.IGNORECASE,
 )
-MEASURE = re.compile(rf"\d[\d.,]*\s*(?i:{UNITS}|m|g|l|s|v|w)(?![a-z]).*")  # 32 km
+MEASURE = lazy_regex(rf"\d[\d.,]*\s*(?i:{UNITS}|m|g|l|s|v|w)(?![a-z]).*")  # 32 km
 
 
 def is_english_term(form: str) -> bool:

@@ -112,6 +112,7 @@ def steps(folder, seeds):
         yield (name, folder, *given, *options), keys_of(folder) if number == CONFIRM else ""
 
 
+@pytest.mark.nightly
 @pytest.mark.slow
 @pytest.mark.needs_libraries
 @pytest.mark.timeout(600)

@@ -36,6 +36,7 @@ def call(sample_home, monkeypatch, tmp_path):
     return called
 
 
+@pytest.mark.nightly
 def test_each_encoder_orders_the_union_of_a_topic(call, models, tmp_path):
     gte, bert = map(str, models)
     assert call("--encoder", f"{gte},{bert}", "-k", 3).exit_code == 0

@@ -110,7 +110,9 @@ def manifest_of(folder):
 @pytest.mark.parametrize(
     "name",
     mostly_nightly(
-        ON_SAMPLE, by_day=ON_SAMPLE.keys() - {"finding-agents", "finding-layers", "finding-queries"}
+        ON_SAMPLE,
+        by_day=ON_SAMPLE.keys()
+        - {"answers", "finding-agents", "finding-layers", "finding-papers", "finding-queries", "lexical-gap"},
     ),
 )
 def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_sample, tmp_path, name):
@@ -148,6 +150,7 @@ def test_all_questions_of_the_sample_succeed(call, tmp_path):
     )
 
 
+@pytest.mark.nightly
 def test_or_alone_finds_most_of_the_sample(call, tmp_path):
     call("and-ablation", TOPICS, QRELS, "--out", tmp_path)
     topics = [json.loads(line) for line in (tmp_path / "topics.jsonl").read_text().splitlines()]

@@ -158,6 +158,7 @@ def at_hub(home, url, *arguments, **variables):
     )
 
 
+@pytest.mark.nightly
 def test_files_of_the_hub_are_downloaded_once_and_read_without_internet(tmp_path):
     files = {
         f"miracl/{'miracl-corpus' if name.startswith(CORPUS) else 'miracl'}/{name}": content

@@ -110,6 +110,7 @@ def test_a_plain_call_is_answered_with_a_problem_when_the_server_stops(sample_ho
     assert [(answer.status_code, answer.json()["code"]) for answer in answers] == [(503, "stopping")] * 6
 
 
+@pytest.mark.nightly
 def test_a_worker_that_hangs_does_not_hold_up_the_end(sample_home, tmp_path):
     with serving(sample_home, tmp_path / "log", "--workers", "2") as server:
         os.kill(workers_of(server)[-1], signal.SIGSTOP)

@@ -83,6 +83,7 @@ def test_a_killed_process_is_replaced_and_what_others_do_goes_on(sample_home, tm
             assert any('"code": "stopping"' in line for line in lines)
 
 
+@pytest.mark.nightly
 def test_a_process_that_replaces_another_knows_that_keys_were_made(sample_home, tmp_path):
     home = tmp_path / "home"
     home.mkdir()

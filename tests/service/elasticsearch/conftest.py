@@ -42,9 +42,15 @@ START = pytest.mark.timeout(START_SECONDS + 300)
 
 # Tests that take long with a cluster and ask little of it: by day only the embedded engine's.
 NIGHTLY = {
+    "test_citations.py": {"test_updates_removals_and_rollbacks_keep_the_graph_of_their_records"},
+    "test_contract.py": {"test_more_hits_come_in_order_than_an_answer_of_a_cluster_holds"},
+    "test_dictionary.py": {"test_an_index_is_built_updated_and_opened_with_the_dictionary"},
+    "test_explanation.py": {"test_a_stacked_compound_is_found_written_apart_too"},
     "test_following.py": {
         "test_a_question_is_answered_by_one_version_though_others_are_published_meanwhile",
         "test_a_version_of_another_analyzer_is_followed",
+        "test_an_index_that_stays_answers_from_its_version_until_it_is_closed",
+        "test_threads_and_tasks_follow_at_once",
         "test_a_version_that_was_rolled_back_from_is_left_by_who_follows",
         "test_what_is_rolled_back_from_while_it_is_read_is_never_gone_back_to",
     },

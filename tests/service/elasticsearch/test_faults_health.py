@@ -14,7 +14,6 @@ from indexer.settings import IndexerSettings
 from indexer.versions.cluster import loading
 from indexer.versions.manifest import Manifest
 from retriever.index import open_index
-from tests.needs import mostly_nightly
 from tests.service.elasticsearch.faults import (
     NAME,
     Command,
@@ -110,7 +109,8 @@ def test_without_a_node_for_its_copies_a_version_is_published_and_answers(settin
     assert all(answers(settings)[:3])
 
 
-@pytest.mark.parametrize("block", mostly_nightly(["read_only_allow_delete", "write"], by_day={"write"}))
+@pytest.mark.nightly
+@pytest.mark.parametrize("block", ["read_only_allow_delete", "write"])
 def test_a_build_that_becomes_read_only_goes_on_when_it_is_not(
     block: str, settings, client, command: Command
 ):

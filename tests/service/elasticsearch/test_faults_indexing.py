@@ -58,7 +58,7 @@ def papers(tmp_path):
 @pytest.mark.parametrize(
     ("stage", "after"),
     [
-        ("indexing", 70),
+        pytest.param("indexing", 70, marks=pytest.mark.nightly),
         pytest.param("merging", 0, marks=pytest.mark.nightly),
         pytest.param("glossary", 0, marks=pytest.mark.nightly),
     ],

@@ -95,6 +95,7 @@ def kill_while_indexing(settings: IndexerSettings, path) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
+@pytest.mark.nightly
 def test_after_a_kill_the_same_home_goes_on_at_once_and_another_waits(two, tmp_path, command: Command):
     one, other = two
     kill_while_indexing(one, tmp_path / "papers.jsonl")

@@ -116,6 +116,7 @@ def test_ask_quotes_the_right_papers_and_the_index_stays_as_it_was(library, stat
     assert state() == before
 
 
+@pytest.mark.nightly
 def test_most_questions_find_a_paper_that_answers_among_the_first_five(library, state, judged):
     before = state()
     found = {

@@ -18,6 +18,7 @@ from indexer.versions.store.engines import index_names, open_store
 from retriever.index import open_index
 from tests.indexer.made_corpora import ROOT, answers, paper, write_jsonl
 from tests.indexer.made_corpora import environment_of as hidden_environment
+from tests.needs import mostly_nightly
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 
 NAME = "papers"
@@ -300,7 +301,9 @@ def test_a_longer_prefix_is_another_s(make, corpus):
     assert index_names(settings) == []
 
 
-@pytest.mark.parametrize("name", ["학술논문", "논문.2024-1_A", "가" * 64, "a" * 64])
+@pytest.mark.parametrize(
+    "name", mostly_nightly(["학술논문", "논문.2024-1_A", "가" * 64, "a" * 64], by_day={"가" * 64})
+)
 def test_names_may_be_hangul_and_long(make, corpus, name):
     settings = make()
     build(settings, corpus(some(1, 3)), name)
@@ -423,6 +426,7 @@ def test_a_killed_build_ends_as_an_undisturbed_one(make, disturbed_corpus, undis
     ]
 
 
+@pytest.mark.nightly
 @hurried
 def test_a_killed_update_starts_over_and_the_version_answers_meanwhile(make, corpus):
     settings = make()

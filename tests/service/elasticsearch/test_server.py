@@ -37,6 +37,7 @@ def asked(server: Served, call) -> httpx.Response:
     return httpx.post(f"{server.url}/api/v1/search", json=call, timeout=120)
 
 
+@pytest.mark.nightly
 def test_both_engines_give_the_same_hits(elasticsearch: Access, sample_home, tmp_path):
     with own_prefix(elasticsearch) as make:
         settings = make(tmp_path / "home")

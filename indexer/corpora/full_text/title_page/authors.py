@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from base.patterns import lazy_regex
 from indexer.corpora.full_text.lines.joining import letters_of, readable
 from indexer.corpora.full_text.lines.layout import Line, rows_of
 from indexer.corpora.full_text.lines.placed import same_size, together
@@ -13,15 +14,15 @@ RAISED = 0.85  # maximal size of an affiliation mark relative to its row
 WIDE = 1.5  # gap between cells in row heights
 SAME_SIZE = 0.06
 MARK = "\x00"
-SEPARATOR = re.compile(
+SEPARATOR = lazy_regex(
     r"\s*(?:[,;·ㆍ•|&，、*†‡∗§¶\x00]|(?<![\w-])and(?![\w-])|(?<=\s)및(?=\s))\s*", re.IGNORECASE
 )
-LABELS = re.compile(
+LABELS = lazy_regex(
     r"^\s*(?:by|authors?(?:\(s\))?|저\s*자|글쓴이|성\s*명|이름|written by|presented by|발표자?)\s*[:：]?\s+",
     re.IGNORECASE,
 )
-BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
-DEGREES = re.compile(
+BRACKETED = lazy_regex(r"\([^()]*\)|\[[^\[\]]*\]")
+DEGREES = lazy_regex(
     r"(?:ph\.?\s?d|m\.?\s?d|m\.?\s?sc|b\.?\s?sc|jr|sr|ii|iii|(?:senior |student )?member|fellow|ieee|acm)\.?",
     re.IGNORECASE,
 )
@@ -30,7 +31,7 @@ NUMBERS = "0123456789"
 PARTICLES = frozenset("van von de der den la le di da del dos du al el bin ibn ter ten zu y e".split())
 MOST_WORDS = 5
 # Words of other capitalised rows: institutions, places, titles.
-NO_NAMES = re.compile(
+NO_NAMES = lazy_regex(
     r"universit|institut|departm|dept|school|college|laborator|\blabs?\b|cent(?:er|re)|facult|division|academy|hospital|research"
     r"|scien|te[ck]h?n[io]|engineer|mathemat|physic|statistic|econom|system|\binc\b|\bltd|corp|compan|group|street|avenue|road"
     r"|\bbox\b|journal|proceed|conference|report|press|abstract|introduc|keyword|editor|member|student|thesis|profess|supervis"
@@ -41,21 +42,21 @@ NO_NAMES = re.compile(
     r"|(?-i:\b(?:the|The|of|for|in|on|with|an|a|to)\b)",
     re.IGNORECASE,
 )
-TRANSCRIBED = re.compile(r"(?P<name>[가-힣]{2,6})\s*\((?P<latin>[^()]+)\)")
+TRANSCRIBED = lazy_regex(r"(?P<name>[가-힣]{2,6})\s*\((?P<latin>[^()]+)\)")
 SURNAMES = frozenset(
     "김이박최정강조윤장임한오서신권황안송류유전홍고문양손배백허남심노하곽성차주우구민나진지엄채원천방공현함변염여추도소석선설마길연위표명기반라"
     "왕금옥육인맹제모탁국어은편용예경봉사부가복태목형피두감음빈동온호범좌팽승간상시갈단견당화창"
 )
 LONG_SURNAMES = ("남궁", "황보", "제갈", "사공", "선우", "서문", "독고")
-KOREAN_NAME = re.compile(r"[가-힣]{2,4}")
-NO_KOREAN_NAMES = re.compile(
+KOREAN_NAME = lazy_regex(r"[가-힣]{2,4}")
+NO_KOREAN_NAMES = lazy_regex(
     r".*(?:학교|대학|학과|학부|학원|전공|연구|교수|논문|센터|공학|학회|회사|기술|서론|요약|초록|목차|석사|박사|학사|학위|과정|저자|제출|심사"
     r"|위원|결론|방법|결과|본론|소개|주제|시스템|국문|영문|한글|참고|이용|개발|설계)"
     r"|한국|서울|정보|전산|전자|전기|기계|경제|경영|과학|성균|연세|고려|이화|경희|경기|인천|광주|제주|강원|경북|경남|전북|전남"
 )
-SURNAME_APART = re.compile(r"[가-힣]\s[가-힣]{2}")
+SURNAME_APART = lazy_regex(r"[가-힣]\s[가-힣]{2}")
 SHORT_NAME = 2
-MARK_BEHIND = re.compile(r"[*†‡∗\d\x00]")
+MARK_BEHIND = lazy_regex(r"[*†‡∗\d\x00]")
 
 
 def authors_of(fragments: Sequence[Line], language: str, metadata: str, page_text: str) -> list[str]:

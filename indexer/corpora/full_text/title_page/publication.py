@@ -5,21 +5,22 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from base.patterns import lazy_regex
 from indexer.corpora.full_text.reference_fields import doi_in
 
 LINE_CHARACTERS = 200
-YEAR = re.compile(r"(?<![\d.,/-])(?:1[89]|20)\d\d(?![\d/-]|[.,]\d)")
-YEAR_IN_BRACKETS = re.compile(r"\(((?:1[89]|20)\d\d)\)")
+YEAR = lazy_regex(r"(?<![\d.,/-])(?:1[89]|20)\d\d(?![\d/-]|[.,]\d)")
+YEAR_IN_BRACKETS = lazy_regex(r"\(((?:1[89]|20)\d\d)\)")
 # pp. 1899-1910; 12:1899; 12(3): 1899–1910
-PAGES = re.compile(r"(?:\bpp?\.\s*|(?<=[\d)])\s*:\s*)\d+(?:\s*[-–—]\s*\d+)?", re.IGNORECASE)
-ARXIV = re.compile(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
-ARXIV_DATE = re.compile(r"\[[\w.-]+\]\s*\d{1,2}\s+[A-Z][a-z]{2}\s+((?:19|20)\d\d)")
+PAGES = lazy_regex(r"(?:\bpp?\.\s*|(?<=[\d)])\s*:\s*)\d+(?:\s*[-–—]\s*\d+)?", re.IGNORECASE)
+ARXIV = lazy_regex(r"arXiv:\s*(?P<id>\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?", re.IGNORECASE)
+ARXIV_DATE = lazy_regex(r"\[[\w.-]+\]\s*\d{1,2}\s+[A-Z][a-z]{2}\s+((?:19|20)\d\d)")
 MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?"
     r"|dec(?:ember)?|spring|summer|autumn|fall|winter)\.?"
 )
-THESIS = re.compile(r"졸업\s*논문|학위\s*논문|에\s*제출", re.IGNORECASE)
-DATE = re.compile(
+THESIS = lazy_regex(r"졸업\s*논문|학위\s*논문|에\s*제출", re.IGNORECASE)
+DATE = lazy_regex(
     r"(?:.{0,40}[,:]\s*)?(?:"
     rf"(?:\d{{1,2}}\s+)?{MONTH}\s*(?:\d{{1,2}}(?:st|nd|rd|th)?(?:\s*[-–]\s*\d{{1,2}})?)?"
     r"\s*,?\s*(?:19|20)\d\d\.?(?:\s*[•,;].{0,60})?"
@@ -27,20 +28,20 @@ DATE = re.compile(
     r"|(?:19|20)\d\d(?:\s*[.\-]\s*\d{1,2}){0,2}\.?)",
     re.IGNORECASE,
 )
-ISSUE = re.compile(
+ISSUE = lazy_regex(
     r"\bvol(?:ume|\.)?\s*\d|\bno\.\s*\d|\bissue\b|\bpp?\.\s*\d|proceedings|conference|symposium|workshop|\bjournal\b"
     r"|transactions|copyright|©|\(c\)|published|\(\d{4}\)\s*\d+\s*:|학술\s*(?:대회|발표)|논문집|논문지|제\s*\d+\s*권|\d+\s*권\s*\d*\s*호?"
     rf"|to appear|preprint submitted|dated:|communications of|{MONTH}\s+(?:19|20)\d\d,?\s+vol",
     re.IGNORECASE,
 )
-VENUE = re.compile(r"(?<![A-Za-z])[A-Z]{3,10}\s*(?:(?P<year>(?:19|20)\d\d)|[’'‘](?P<short>\d\d))(?!\d)")
-HISTORY = re.compile(
+VENUE = lazy_regex(r"(?<![A-Za-z])[A-Z]{3,10}\s*(?:(?P<year>(?:19|20)\d\d)|[’'‘](?P<short>\d\d))(?!\d)")
+HISTORY = lazy_regex(
     r"received|accepted|revised|(?<!preprint )submitted|접수|심사|수정|게재\s*확정|투고|downloaded|accessed",
     re.IGNORECASE,
 )
-PUBLISHED = re.compile(r"(?:published|online|게재).{0,40}?((?:19|20)\d\d)", re.IGNORECASE)
+PUBLISHED = lazy_regex(r"(?:published|online|게재).{0,40}?((?:19|20)\d\d)", re.IGNORECASE)
 CENTURY = 50  # '08 is 2008, '75 is 1975
-SOURCE = re.compile(r"source\s*:", re.IGNORECASE)
+SOURCE = lazy_regex(r"source\s*:", re.IGNORECASE)
 
 
 def year_of(places: Sequence[Iterable[str]], stamps: str) -> int | None:

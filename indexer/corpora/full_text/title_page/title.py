@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import takewhile
 
+from base.patterns import lazy_regex
 from indexer.corpora.cleaning import heading_kind
 from indexer.corpora.full_text.headings import LARGER, is_known
 from indexer.corpora.full_text.lines.joining import Usage, join_lines, letters_of, readable
@@ -22,7 +23,7 @@ SAME_SIZE = 0.06
 RIGHT = 0.6  # share of the page's width; text starting to the right of it is not a name below a title
 NEXT_LINE = 2.6  # maximal distance of a title's lines in heights
 # Cover pages of libraries or publishers: two of these phrases identify one.
-COVER = re.compile(
+COVER = lazy_regex(
     r"저작자표시|이용허락규약|저작권법에 따른|creativecommons\.org/licenses/\S+/\d"
     r"|not-for-profit service that helps scholars|terms & conditions of use|stable url:"
     r"|see discussions, stats, and author profiles|author profiles for this publication"
@@ -32,7 +33,7 @@ COVER = re.compile(
     r"|citation for published version",
     re.IGNORECASE,
 )
-NO_TITLE = re.compile(
+NO_TITLE = lazy_regex(
     r"(?:[가-힣·]+\s*)?(?:학\s*사|석\s*사|박\s*사)\s*학\s*위\s*(?:청\s*구\s*)?논\s*문|졸\s*업\s*논\s*문"
     r"|(?:master|doctor|bachelor)['’]?s?\s.*thesis|.*\bthesis for\b.*|technical report.*"
     r"|(?:original |review |research )?(?:article|paper)s?(?:\s+open(?: access)?)?|open access"
