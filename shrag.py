@@ -92,6 +92,7 @@ COMMANDS = {
     "rerun": ("retriever.rerun_command:rerun", "Run recorded searches again: differences, new papers."),
     "search": ("retriever.commands:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
+    "sessions": ("server.session_commands:sessions", "List and end the sessions of persons who signed in."),
     "settings": ("stack.commands:settings", "List the settings, their values and sources."),
     "sources": ("retriever.source_commands:sources", "List and check external sources of papers."),
     "statistics": ("server.statistics_commands:statistics", "Show the searches of the server by day."),

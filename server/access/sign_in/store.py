@@ -130,6 +130,21 @@ class SignInStore:
         with self._changing() as database:
             database.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
 
+    def sessions(self, now: float) -> list[Session]:
+        """Return the sessions that have not expired, by person, the last used first."""
+        if not os.path.lexists(self.path):
+            return []
+        with self._opened() as database:
+            rows = database.execute(
+                "SELECT * FROM sessions WHERE expires > ? ORDER BY person, seen DESC, digest", (now,)
+            ).fetchall()
+        return [Session(*row) for row in rows]
+
+    def end_sessions(self, person: str) -> int:
+        """Remove the sessions of a person; return their number."""
+        with self._changing() as database:
+            return database.execute("DELETE FROM sessions WHERE person = ?", (person,)).rowcount
+
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
         with self._opened() as database, changing(database):

@@ -2,6 +2,7 @@
 
 import base64
 import hmac
+import json
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -15,7 +16,7 @@ from joserfc import jwk
 from server.access.sign_in.local_path import local_path
 from server.access.sign_in.store import FILE
 from server.settings import SignInSettings
-from tests.generator.sample_index import ENGLISH, NAME
+from tests.generator.sample_index import ENGLISH, NAME, shrag
 from tests.server.access.sign_in.openid_provider import (
     ABOUT,
     CLIENT,
@@ -144,6 +145,47 @@ def test_a_session_ends_when_it_was_idle_and_when_its_time_is_over(browser, prov
             database.execute(f"UPDATE sessions SET {column} = {column} - 1000000")
         assert not has_access(browser)
         browser.cookies.clear()
+
+
+def test_the_command_ends_all_sessions_of_a_person_and_no_others(browser, provider, home, tmp_path):
+    audit = tmp_path / "audit.jsonl"
+    cookies = []
+    for name in ("ada", "ada", "grace"):
+        signed_in(browser, provider, sub=f"{name}-7", name=name)
+        cookies.append(browser.cookies["shrag"])
+        browser.cookies.clear()
+
+    listed = json.loads(shrag("sessions", "list", "--json", home=home).stdout)["sessions"]
+    persons = {each["name"]: each["person"] for each in listed}
+    ended = shrag("sessions", "end", persons["ada"], "--json", home=home, server__audit_file=audit)
+
+    assert json.loads(ended.stdout) == {"ended": {persons["ada"]: 2}}
+    found = []
+    for cookie in cookies:
+        browser.cookies.set("shrag", cookie)
+        found.append(has_access(browser))
+        browser.cookies.clear()
+    assert found == [False, False, True]
+    line = json.loads(audit.read_text("utf-8"))
+    assert (line["event"], line["person"], line["sessions"]) == ("sessions ended", persons["ada"], 2)
+    assert not any(cookie in ended.stdout for cookie in cookies)
+
+
+def test_the_command_ends_the_sessions_of_everybody(browser, provider, home):
+    signed_in(browser, provider)
+
+    assert shrag("sessions", "end", "--all", home=home).returncode == 0
+
+    assert not has_access(browser)
+    assert json.loads(shrag("sessions", "list", "--json", home=home).stdout) == {"sessions": []}
+
+
+@pytest.mark.parametrize("arguments", [(), ("nobody",), ("nobody", "--all")])
+def test_sessions_of_nobody_are_not_ended(home, arguments):
+    ended = shrag("sessions", "end", *arguments, home=home)
+
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "shrag sessions list" in ended.stderr
 
 
 def test_an_ended_session_is_no_wrong_key_and_its_cookie_is_deleted(browser):
