@@ -52,11 +52,11 @@ def end(persons: tuple[str, ...], everybody: bool, as_json: bool) -> None:
     unless the provider refuses.
     """
     if bool(persons) == everybody:
-        raise InvalidCall("sessions end takes persons, or --all", remedy="shrag sessions list")
+        raise InvalidCall("sessions end takes persons, or --all", remedy="list the sessions: shrag sessions list")
     store = _store()
     known = {session.person for session in store.sessions(time.time())}
     if unknown := [person for person in persons if person not in known]:
-        raise InvalidCall(f"{unknown[0]!r} has no session", remedy="shrag sessions list")
+        raise InvalidCall(f"{unknown[0]!r} has no session", remedy="list the sessions: shrag sessions list")
     ended = {person: store.end_sessions(person) for person in sorted(known if everybody else {*persons})}
     for person, count in ended.items():
         note_change("sessions ended", person=person, sessions=count)
