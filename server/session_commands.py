@@ -52,7 +52,9 @@ def end(persons: tuple[str, ...], everybody: bool, as_json: bool) -> None:
     unless the provider refuses.
     """
     if bool(persons) == everybody:
-        raise InvalidCall("sessions end takes persons, or --all", remedy="list the sessions: shrag sessions list")
+        raise InvalidCall(
+            "sessions end takes persons, or --all", remedy="list the sessions: shrag sessions list"
+        )
     store = _store()
     known = {session.person for session in store.sessions(time.time())}
     if unknown := [person for person in persons if person not in known]:

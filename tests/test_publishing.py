@@ -15,7 +15,7 @@ from retriever.settings import RetrieverSettings
 from tests.conftest import BY_NIGHT
 from tests.indexer.made_corpora import ROOT, build, environment_of, write_jsonl
 
-SEARCHES = 1_000 if BY_NIGHT else 300
+SEARCHES = 1_000 if BY_NIGHT else 100
 THREADS = 4
 
 # Publishes versions, in each of which every paper holds the version's own word, until it is ended.

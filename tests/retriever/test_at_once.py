@@ -18,7 +18,7 @@ from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from tests.indexer.made_corpora import ROOT, build
 
-SECONDS = float(os.environ.get("SHRAG_TEST_AT_ONCE_S", "10"))
+SECONDS = float(os.environ.get("SHRAG_TEST_AT_ONCE_S", "5"))
 THREADS, TASKS = 8, 8
 PATIENCE_S = 240  # of the last round on a slow machine
 METHODS = ("or", "paper", "shrag")

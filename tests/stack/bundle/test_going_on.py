@@ -20,6 +20,7 @@ from tests.http_server import Handler, serving
 from tests.stack.bundle.small_bundles import GIT, write_model
 
 
+@pytest.mark.nightly
 def test_a_killed_bundle_goes_on_with_its_lock_s_wheels_and_fetches_none_again(checkout, registry, tmp_path):
     model = write_model(tmp_path / "model")
     (model / "model.safetensors").write_bytes(os.urandom(1 << 20))
