@@ -25,7 +25,7 @@ def sessions() -> None:
 @sessions.command("list")
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the sessions that have not expired, by person."""
+    """List the sessions that have not expired, by person; idle ones too."""
     found = [_record(session) for session in _store().sessions(time.time())]
     if as_json:
         echo_json({"sessions": found})
@@ -55,13 +55,14 @@ def end(persons: tuple[str, ...], everybody: bool, as_json: bool) -> None:
         raise InvalidCall(
             "sessions end takes persons, or --all", remedy="list the sessions: shrag sessions list"
         )
-    store = _store()
-    known = {session.person for session in store.sessions(time.time())}
+    store, now = _store(), time.time()
+    known = {session.person for session in store.sessions(now)}
     if unknown := [person for person in persons if person not in known]:
         raise InvalidCall(f"{unknown[0]!r} has no session", remedy="list the sessions: shrag sessions list")
-    ended = {person: store.end_sessions(person) for person in sorted(known if everybody else {*persons})}
-    for person, count in ended.items():
-        note_change("sessions ended", person=person, sessions=count)
+    ended: dict[str, int] = {}
+    for person in sorted(known if everybody else {*persons}):
+        ended[person] = store.end_sessions(person, now)
+        note_change("sessions ended", person=person, sessions=ended[person])
     if as_json:
         echo_json({"ended": ended})
     else:

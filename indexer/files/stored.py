@@ -151,9 +151,12 @@ HEAD_STARTS = b"["  # no compressed record starts with it
 STRING_SEPARATOR = "\x1e"
 WORTHWHILE = 0.6  # ratio of sizes; above it, the engine's compression of several passages is better
 RAW = -MAX_WBITS  # without zlib's header and checksum
-# zlib clears its memory for each record, which takes most of the time for a short one. A window of 4 KB and
-# small tables compress it to the same size four times faster.
-SHORT_RECORD, SHORT_BITS, SHORT_MEMORY, LONG_MEMORY = 3_500, 12, 6, 8
+# zlib resets its tables for each record, which takes most of the time for a short one. Smaller tables
+# compress it to the same size four times faster: a window of 4 KiB, less the 262 bytes that zlib looks ahead,
+# contains the whole record, and so does one block.
+SHORT_RECORD = 3_500  # bytes
+SHORT_BITS, SHORT_MEMORY = 12, 6  # window and tables; zlib's defaults for longer records
+LONG_MEMORY = 8
 CHECK_BYTES = 4  # before the record: the CRC of record and layout, which the engine does not store
 
 

@@ -32,7 +32,6 @@ def packed(base, judged, *, papers=(), titles=(), fixed=None, **parts):
     )
 
 
-@pytest.mark.nightly
 def test_the_constants_in_use_give_what_the_method_ranks(tmp_path):
     bench = Bench(tmp_path, tmp_path, no_progress)
     topics, qrels = questions(tmp_path, SAMPLE_COLLECTION, "dev")

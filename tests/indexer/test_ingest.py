@@ -37,6 +37,22 @@ def ids(home, name="papers"):
     return [json.loads(record)["passage_id"] for record in stored_records(home, name)]
 
 
+def test_records_of_every_length_are_stored_as_they_are(home, tmp_path):
+    notes = "rice methane 논벼 메탄 Σ of the flooded field " * 2_000
+    lengths = [0, 1, 100, *range(2_000, 4_400, 20), 50_000]
+    records = [
+        {"id": f"P{length}", "title": "Rice", "abstract": "Methane.", "notes": notes[:length]}
+        for length in lengths
+    ]
+
+    build(home, write_jsonl(tmp_path / "corpus.jsonl", records))
+
+    stored = map(json.loads, stored_records(home))
+    assert {line["doc_id"]: line["paper"]["notes"] for line in stored} == {
+        record["id"]: record["notes"] for record in records
+    }
+
+
 def test_a_build_counts_what_it_read(home, tmp_path):
     records = [
         {"id": "A", "title": "One", "abstract": "text"},

@@ -140,10 +140,11 @@ class SignInStore:
             ).fetchall()
         return [Session(*row) for row in rows]
 
-    def end_sessions(self, person: str) -> int:
-        """Remove the sessions of a person; return their number."""
+    def end_sessions(self, person: str, now: float) -> int:
+        """Remove the sessions of a person; return the number of those that had not expired."""
         with self._changing() as database:
-            return database.execute("DELETE FROM sessions WHERE person = ?", (person,)).rowcount
+            ended = database.execute("DELETE FROM sessions WHERE person = ? RETURNING expires", (person,))
+            return sum(expires > now for (expires,) in ended)
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:

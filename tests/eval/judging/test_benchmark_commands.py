@@ -300,6 +300,23 @@ def test_a_report_needs_a_graded_paper_and_a_folder_of_its_own(call, pooled, tmp
         call("report", pooled, "--out", tmp_path / "new", "--assessor", "lee")
 
 
+@pytest.mark.needs_libraries
+def test_a_small_benchmark_is_reported(call, pooled, tmp_path):
+    assert call("judge", pooled, "coarse").exit_code == 0
+    assert call("judge", pooled, "fine", "--by", "rules").exit_code == 0
+    call("confirm", pooled, "--assessor", "kim", keys="2101")
+    out = tmp_path / "out"
+
+    reported = call("report", pooled, "--out", out)
+
+    assert reported.exit_code == 0
+    assert len(read_topics(out / "topics.jsonl")) == 2
+    grades = [grade for graded in read_qrels(out / "qrels.txt").values() for grade in graded.values()]
+    assert sorted(grades)[-3:] == [1, 1, 2]
+    assert len((out / "provenance.jsonl").read_text("utf-8").splitlines()) == 4
+    assert json.loads((out / "manifest.json").read_text("utf-8"))
+
+
 @pytest.mark.parametrize(
     ("options", "error"),
     [

@@ -112,7 +112,7 @@ def manifest_of(folder):
     mostly_nightly(
         ON_SAMPLE,
         by_day=ON_SAMPLE.keys()
-        - {"answers", "finding-agents", "finding-layers", "finding-papers", "finding-queries", "lexical-gap"},
+        - {"finding-agents", "finding-layers", "finding-papers", "finding-queries", "lexical-gap"},
     ),
 )
 def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_sample, tmp_path, name):

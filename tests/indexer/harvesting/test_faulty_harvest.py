@@ -22,7 +22,7 @@ RECORDS = (
     int(os.environ.get("SHRAG_TEST_HARVEST") or 0) or 1_000
 )  # read before the user's settings are hidden
 PAGES = 1_000 if RECORDS >= 100_000 else 100
-# CHANGES of the faults are changes and deletions while a page is requested.
+# Of FAULTS, CHANGES are records changed or deleted while a page is requested.
 FAULTS, CHANGES = (50, 10) if RECORDS > 1_000 else (20, 5)
 ROUNDS = 20
 

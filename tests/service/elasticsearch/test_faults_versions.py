@@ -17,11 +17,12 @@ from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from tests.conftest import BY_NIGHT
 from tests.indexer.made_corpora import write_jsonl
+from tests.needs import mostly_nightly
 from tests.retriever.made_papers import found
 from tests.service.elasticsearch.faults import NAME, build, clean, settings_for
 from tests.service.elasticsearch.server import Access
 
-SEARCHES = 1_000 if BY_NIGHT else 300
+SEARCHES = 1_000 if BY_NIGHT else 50
 SEARCHERS = 4
 
 
@@ -41,8 +42,7 @@ def settings(elasticsearch: Access, tmp_path):
     clean(settings)
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("homes", ["one home", "two homes"])
+@pytest.mark.parametrize("homes", mostly_nightly(["one home", "two homes"], by_day={"two homes"}))
 def test_no_search_fails_while_versions_are_published(settings: IndexerSettings, tmp_path, homes: str):
     """Each index that is opened sees one version whole, and the version it opened."""
     searching = settings
@@ -91,7 +91,6 @@ def test_an_opened_index_that_is_deleted_is_told(settings: IndexerSettings):
             found(index, "quokka", "or")
 
 
-@pytest.mark.nightly
 def test_what_a_kill_between_publishing_and_pointing_leaves_is_replaced(settings: IndexerSettings):
     """The version has its manifest already, and the alias stands on the one before."""
     build(settings, edition(settings.home, 2), rebuild=True)

@@ -1,0 +1,167 @@
+"""The examples for Apache, run by a real one: mod_auth_openidc in front of a server, Shibboleth only read."""
+
+import os
+import re
+import subprocess
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.generator.sample_index import ENGLISH, shrag
+from tests.indexer.made_corpora import ROOT
+from tests.server.access.sign_in.openid_provider import CLIENT, SECRET, providing
+from tests.server.running import START_S as PATIENCE_S
+from tests.server.running import serving
+from tests.service.processes import free_ports
+
+APACHE, MODULES = Path("/usr/sbin/apache2"), Path("/usr/lib/apache2/modules")
+LOADED = ("mpm_event", "authn_core", "authz_core", "authz_user", "headers", "proxy", "proxy_http")
+FORGED = {"X-Remote-User": "root", "X-Remote-Groups": "library"}
+
+pytestmark = pytest.mark.skipif(
+    not all(path.exists() for path in (APACHE, MODULES / "mod_auth_openidc.so", MODULES / "mod_shib.so")),
+    reason="apache2-bin, libapache2-mod-auth-openidc or libapache2-mod-shib is not installed",
+)
+
+
+def settings_with(example, module, folder, port, changes):
+    """Write settings for Apache with an example whose values are changed; return the file."""
+    text = (ROOT / "docker" / "proxy" / example).read_text("utf-8")
+    for pattern, value in changes.items():
+        text, count = re.subn(pattern, value, text)
+        assert count, f"nothing of the example is like {pattern}"
+    lines = [
+        f"ServerRoot {folder}",
+        "ServerName 127.0.0.1",
+        f"Listen 127.0.0.1:{port}",
+        f"PidFile {folder}/pid",
+        f"ErrorLog {folder}/errors",
+        f"DefaultRuntimeDir {folder}",
+        *(["User www-data", "Group www-data"] if os.geteuid() == 0 else []),
+        *(f"LoadModule {name}_module {MODULES}/mod_{name}.so" for name in LOADED),
+        f"LoadModule {module}",
+    ]
+    path = folder / "apache.conf"
+    path.write_text("\n".join([*lines, text]), "utf-8")
+    return path
+
+
+@contextmanager
+def apache(settings, port):
+    """Run Apache; yield its address."""
+    process = subprocess.Popen([APACHE, "-f", settings, "-D", "FOREGROUND"], stderr=subprocess.PIPE)
+    assert process.stderr
+    url = f"http://127.0.0.1:{port}"
+    try:
+        ends = time.monotonic() + PATIENCE_S
+        while time.monotonic() < ends:
+            assert process.poll() is None, process.stderr.read()
+            try:
+                httpx.get(url, timeout=PATIENCE_S)
+            except httpx.TransportError:
+                time.sleep(0.05)
+            else:
+                break
+        yield url
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+        process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with providing() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def url(sample_home, provider, tmp_path_factory):
+    """Serve the sample behind Apache, which asks the provider who comes."""
+    folder = tmp_path_factory.mktemp("apache")
+    (port,) = free_ports(1)
+    url = f"http://127.0.0.1:{port}"
+    (folder / "secret.conf").write_text(f'OIDCClientSecret "{SECRET}"\n', "utf-8")
+    (folder / "passphrase").write_text("0123456789abcdef0123456789abcdef\n", "utf-8")
+    sign_in = {
+        "user_header": "X-Remote-User",
+        "groups_header": "X-Remote-Groups",
+        "header_from": "127.0.0.1",
+        "groups": '{"students": "reader", "library": "librarian"}',
+    }
+    named = {f"server__sign_in__{name}": value for name, value in sign_in.items()}
+    behind = {"server__public_url": url, "server__proxies": "127.0.0.1"}
+    with serving(sample_home, folder / "log", **behind, **named) as server:
+        changes = {
+            r"https://id\.example\.org/realms/library": provider.issuer,
+            r"https://search\.example\.org": url,
+            r"OIDCClientID shrag": f"OIDCClientID {CLIENT}",
+            r"/etc/apache2/shrag-client-secret\.conf": str(folder / "secret.conf"),
+            r"/etc/apache2/shrag-passphrase": str(folder / "passphrase"),
+            r"http://127\.0\.0\.1:8080/": f"{server.url}/",
+        }
+        module = f"auth_openidc_module {MODULES}/mod_auth_openidc.so"
+        with apache(settings_with("apache-openidc.conf", module, folder, port, changes), port) as url:
+            yield url
+
+
+@pytest.fixture
+def browser(url):
+    with httpx.Client(base_url=url, timeout=PATIENCE_S) as browser:
+        yield browser
+
+
+def signed_in(browser, provider, *groups):
+    begun = browser.get("/find")
+    assert begun.headers["location"].startswith(f"{provider.issuer}/auth?"), begun.text
+    brought = provider.authorize(begun.headers["location"], groups=list(groups))
+    returned = browser.get("/redirect", params=brought)
+    assert (returned.status_code, urlsplit(returned.headers["location"]).path) == (302, "/find")
+
+
+@pytest.mark.parametrize(
+    ("groups", "role"), [(["students"], "reader"), (["students", "library"], "librarian"), (["other"], None)]
+)
+def test_a_person_has_the_rights_of_its_groups_and_no_others(browser, provider, groups, role):
+    signed_in(browser, provider, *groups)
+
+    for headers in ({}, FORGED):
+        session = browser.get("/api/v1/session", headers=headers).json()
+        assert (session["role"], session["label"]) == (role, "p-1")
+    found = browser.post(
+        "/api/v1/search", json={"question": ENGLISH}, headers={"Origin": str(browser.base_url).rstrip("/")}
+    )
+    assert found.status_code == (200 if role else 403)
+
+
+def test_without_sign_in_only_a_key_has_access(browser, sample_home):
+    key = shrag("keys", "create", home=sample_home).stdout.strip()
+
+    for headers in ({}, FORGED):
+        assert browser.get("/api/v1/indexes", headers=headers).status_code == 401
+        assert browser.get("/v1/models", headers=headers).status_code == 401
+        assert browser.get("/api/v1/indexes", headers=headers | {"X-API-Key": key}).status_code == 200
+        assert browser.get("/operator", headers=headers).status_code == 302
+
+
+def test_a_failed_sign_in_is_one_answer(browser, provider):
+    begun = browser.get("/find")
+    brought = provider.authorize(begun.headers["location"]) | {"code": "unknown"}
+
+    failed = browser.get("/redirect", params=brought)
+
+    assert failed.text.count("<html>") <= 1
+    assert "key-needed" not in failed.text
+    assert browser.get("/find").status_code == 302
+
+
+def test_the_example_for_shibboleth_is_read(tmp_path):
+    settings = settings_with("apache-shibboleth.conf", f"mod_shib {MODULES}/mod_shib.so", tmp_path, 1, {})
+
+    checked = subprocess.run([APACHE, "-t", "-f", settings], capture_output=True, text=True, check=False)
+
+    assert (checked.returncode, checked.stderr.strip()) == (0, "Syntax OK")
