@@ -55,6 +55,8 @@ def main() -> None:
     """Run a job, and write its result."""
     folder, lock, *arguments = sys.argv[1:]
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    # A server that a script started in the background ignores SIGINT, and so would the command.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     result = run(Path(folder), int(lock), arguments)
     write_durably(Path(folder) / RESULT, json.dumps(asdict(result)))
 
