@@ -39,6 +39,7 @@ def test_every_question_of_the_sample_is_still_answered_from_its_papers(attack):
     assert row["cited"] <= 3
 
 
+@pytest.mark.nightly
 def test_copies_without_a_sentence_are_repeated_only_of_versions_that_are_folded_themselves():
     done = CliRunner().invoke(hostile_records.main, ["--attack", "copies without a sentence", "--json"])
 

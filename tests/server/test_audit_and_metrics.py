@@ -80,6 +80,7 @@ def test_a_rotated_audit_log_is_opened_anew(tmp_path):
     assert path.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.nightly
 def test_processes_add_whole_lines_to_one_audit_log(tmp_path):
     script = (
         "import sys; from pathlib import Path; from server.monitoring.audit import AuditLog\n"

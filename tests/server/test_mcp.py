@@ -116,6 +116,7 @@ def test_ask_says_that_the_papers_do_not_answer(sample_home, tmp_path):
     assert "The passages found do not answer" in asked.structured_content["answer"]
 
 
+@pytest.mark.nightly
 def test_ask_names_unknown_words_and_the_nearest_papers(sample_home):
     asked = run(called_over_stdio(sample_home, "ask", {"question": "How high is Everest?"}))
     values = asked.structured_content
@@ -133,6 +134,7 @@ def test_search_names_unknown_words(sample_home):
     assert 0 <= found["likelihood"] <= 1
 
 
+@pytest.mark.nightly
 def test_only_messages_are_written_to_standard_output(sample_home):
     lines = [
         initialize("2025-06-18"),
@@ -427,7 +429,12 @@ def test_any_of_several_workers_answers_any_call(sample_home, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tool", "meta"), [("ask", {}), ("find_papers", {}), ("find_papers", {"progressToken": 1})]
+    ("tool", "meta"),
+    [
+        ("ask", {}),
+        pytest.param("find_papers", {}, marks=pytest.mark.nightly),
+        ("find_papers", {"progressToken": 1}),
+    ],
 )
 def test_a_client_that_leaves_ends_the_models_work(sample_home, tmp_path, tool, meta):
     slowly = streams_out(*events({"title": "x" * 30_000}), pause_s=0.05)

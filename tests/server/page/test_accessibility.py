@@ -265,6 +265,7 @@ def test_6_1_1_and_6_1_2_all_is_reached_by_the_keyboard_and_the_focus_is_seen(an
     assert [each["name"] for each in seen if not each["seen"]] == []
 
 
+@pytest.mark.nightly
 def test_a_call_of_the_documentation_has_an_address(reader):
     reader.expect_error("deep link")  # of Swagger UI itself, for the underscore in a call's name
     page = reader.open("/docs")

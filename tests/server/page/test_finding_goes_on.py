@@ -107,6 +107,7 @@ def test_a_connection_that_falls_silent_is_given_up(started, in_the_middle, mode
         page.context.close()
 
 
+@pytest.mark.nightly
 def test_a_complete_search_is_looked_into_further(started, browser, model):
     model.go_on()
     with started() as server:

@@ -98,6 +98,7 @@ def long_server(tmp_path_factory):
         yield server
 
 
+@pytest.mark.nightly
 def test_a_thousand_results_can_be_read(browser, long_server):
     reader = Reader(browser, long_server.url)
     page = opened(reader, address("tide", k=1000))

@@ -115,6 +115,7 @@ def test_a_server_that_hangs_is_told_with_the_setting_and_later_answers(
     assert answers(indexed) == before
 
 
+@pytest.mark.nightly
 def test_a_search_ends_with_one_error_when_the_server_dies_and_the_opened_index_outlives_it(
     own_server: Server, indexed: IndexerSettings
 ):

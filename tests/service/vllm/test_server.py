@@ -67,6 +67,7 @@ def test_the_model_stops_when_the_reader_of_a_stream_leaves(server: Served, vllm
         vllm.wait_for_metric(RUNNING, 1)
 
 
+@pytest.mark.nightly
 def test_the_model_stops_when_the_reader_of_a_plain_answer_leaves(server: Served, vllm: Running):
     body = json.dumps({"question": ENGLISH}).encode()
     head = f"POST /api/v1/ask HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {len(body)}\r\n"
