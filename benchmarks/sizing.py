@@ -90,9 +90,11 @@ def measure_build(corpus: Path, home: Path, count: int, most_bytes: float) -> li
     ]
 
 
-async def measure_searches(settings: IndexerSettings, questions: list[str]) -> list[Figure]:
+async def measure_searches(
+    settings: IndexerSettings, retriever: RetrieverSettings, questions: list[str]
+) -> list[Figure]:
     """Ask the questions in this process; return latencies, processor time and peak memory."""
-    figures, retriever = [], RetrieverSettings()
+    figures = []
     with open_index(settings, NAME) as index:
         for method in METHODS:
             seconds, spent = [], time.process_time()
@@ -108,7 +110,11 @@ async def measure_searches(settings: IndexerSettings, questions: list[str]) -> l
 
 @click.command()
 @click.option("--records", "count", type=click.IntRange(1_000), default=100_000, show_default=True)
-@click.option("--without-abstracts", is_flag=True, help="Records of a catalogue: titles, years, names.")
+@click.option(
+    "--without-abstracts",
+    is_flag=True,
+    help="Records of a catalogue: titles, years, names; searches keep papers without an abstract.",
+)
 @click.option("--questions", type=click.IntRange(1), default=100, show_default=True)
 @click.option("--home", type=click.Path(path_type=Path), help="Default: a temporary folder.")
 @click.option("--most-gb", type=float, default=8.0, show_default=True, help="Memory at which a build ends.")
@@ -132,7 +138,8 @@ def main(
         if only_search:
             # Titles spread over the corpus, of records that a small corpus has too.
             asked = [record["title"] for record in islice(records(1_000), 0, None, 1_000 // questions or 1)]
-            figures = asyncio.run(measure_searches(settings, asked[:questions]))
+            retriever = RetrieverSettings(drop_incomplete=not without_abstracts)
+            figures = asyncio.run(measure_searches(settings, retriever, asked[:questions]))
         else:
             corpus = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="shrag-corpus-")))
             write_records(corpus / "records.jsonl", count, abstracts=not without_abstracts)
@@ -140,6 +147,7 @@ def main(
             # In a separate process, so that the memory of the measurement is not counted.
             command = [sys.executable, "-m", __spec__.name, "--only-search", "--home", str(settings.home)]
             words = [*command, "--questions", str(questions), "--json"]
+            words += ["--without-abstracts"] if without_abstracts else []
             done = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603 - own module
             rows = json.loads(done.stdout)["figures"]
             figures += [Figure(row["part"], row["name"], row["value"], row["unit"]) for row in rows]

@@ -41,6 +41,12 @@ def show_report(report: IngestReport) -> None:
     counts = {key: count for key, count in manifest.counts.items() if key != "records"}
     for line in [*describe_counts(counts), describe_glossary(manifest)]:
         echo(f"  {line}")
+    if 2 * counts.get("incomplete", 0) > manifest.counts["records"]:
+        echo(
+            "  note: most records have no abstract, and searches leave these papers out; "
+            "SHRAG_DROP_INCOMPLETE=false keeps them",
+            err=True,
+        )
     if changes := report.files.described():
         echo(f"  files: {changes}")
     if sum(report.formats.values()) > 1:

@@ -37,6 +37,19 @@ def test_index_says_what_it_read(call, corpus):
     assert result.output.startswith("index 'x', version 1: 4 passages of 4 papers, 4 records read in ")
 
 
+@pytest.mark.parametrize(("with_abstract", "is_noted"), [(1, True), (2, False), (4, False)])
+def test_a_catalogue_without_abstracts_is_noted_with_the_setting_that_keeps_its_papers(
+    call, tmp_path, with_abstract, is_noted
+):
+    records = [paper(number) for number in range(4)]
+    for record in records[with_abstract:]:
+        del record["abstract"]
+
+    result = call(index, write_jsonl(tmp_path / "corpus.jsonl", records), "--name", "x")
+
+    assert ("SHRAG_DROP_INCOMPLETE=false" in result.stderr) is is_noted
+
+
 def test_index_as_json(call, corpus):
     record = json.loads(call(index, corpus, "--name", "x", "--json").stdout)
 
