@@ -43,8 +43,8 @@ def show_report(report: IngestReport) -> None:
         echo(f"  {line}")
     if 2 * counts.get("incomplete", 0) > manifest.counts["records"]:
         echo(
-            "  note: most records have no abstract, and searches leave these papers out; "
-            "SHRAG_DROP_INCOMPLETE=false keeps them",
+            "  note: most records have no abstract; searches leave such papers out, "
+            "unless SHRAG_DROP_INCOMPLETE=false",
             err=True,
         )
     if changes := report.files.described():
