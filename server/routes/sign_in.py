@@ -2,15 +2,17 @@
 
 from datetime import UTC, datetime
 from typing import Annotated
+from urllib.parse import parse_qs
 
+import httpx
 from fastapi import APIRouter, Query, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import JSONResponse, RedirectResponse, Response
 
 from base.logs import get_logger
 from base.untrusted import one_line
 from server.access.authentication import HOST_COOKIE, cookie_in, cookie_name, credentials_of
 from server.access.callers import Caller, visit_of
-from server.access.sign_in.signing_in import CALLBACK, SESSION_MARK, SignIn
+from server.access.sign_in.signing_in import BACK_CHANNEL, CALLBACK, SESSION_MARK, SignIn
 from server.access.sign_in.store import STARTED_S
 from server.errors import ServerError, SignInFailed, TooOften
 from server.limits.rates import Rate
@@ -20,8 +22,10 @@ from server.services import Services, Shared
 router = APIRouter(include_in_schema=False)
 
 BEGUN = Rate(per_minute=60, burst=30)  # per caller
+LOGGED_OUT = Rate(per_minute=1_200, burst=600)  # per caller, which is the provider
 STARTED_SUFFIX = "-sign-in"  # of the cookie that binds a sign-in to the browser that started it
 SEE_OTHER = 303
+NOT_STORED = {"Cache-Control": "no-store"}
 
 log = get_logger("server")
 
@@ -75,14 +79,35 @@ async def finish(request: Request, services: Shared) -> Response:
     return _without_started(response, request, services)
 
 
+@router.post(BACK_CHANNEL)
+async def log_out(request: Request, services: Shared) -> Response:
+    """End the sessions of a person who has signed out at the provider (Back-Channel Logout 1.0)."""
+    visit = visit_of(request)
+    visit.event = "back-channel sign-out"
+    try:
+        sign_in = _sign_in(services)
+        _count(request, services, "logout", LOGGED_OUT)
+        given = parse_qs((await request.body()).decode("ascii", "replace"), max_num_fields=10)
+        person = await sign_in.end_sessions_at("".join(given.get("logout_token", ())))
+    except (SignInFailed, ValueError) as error:
+        visit.reason = getattr(error, "reason", "body")
+        found = {"error": "invalid_request", "error_description": str(error)}
+        return JSONResponse(found, httpx.codes.BAD_REQUEST, NOT_STORED)
+    except ServerError as error:
+        visit.reason = type(error).__name__
+        return refusal(error, request.scope)
+    visit.caller = Caller.of_person(person, visit.caller.address)
+    return Response(headers=NOT_STORED)
+
+
 def _sign_in(services: Services) -> SignIn:
     if services.sign_in is None or not services.sign_in.has_provider:
         raise SignInFailed("this server has no sign-in; use a key", reason="provider")
     return services.sign_in
 
 
-def _count(request: Request, services: Services) -> None:
-    taken = services.buckets.take(f"sign-in {visit_of(request).caller.counted_as}", BEGUN)
+def _count(request: Request, services: Services, what: str = "sign-in", rate: Rate = BEGUN) -> None:
+    taken = services.buckets.take(f"{what} {visit_of(request).caller.counted_as}", rate)
     if not taken.allowed:
         raise TooOften("too many sign-ins from this address", retry_after_s=taken.wait_s)
 

@@ -46,7 +46,7 @@ from server.transport.holding import hold, is_to_be_held
 OPEN_PATHS = frozenset(
     (
         "/ /find /operator /docs /openapi.json /opensearch.xml /favicon.ico /robots.txt /healthz /readyz "
-        "/api/v1/session /sign-in /sign-in/callback"
+        "/api/v1/session /sign-in /sign-in/callback /sign-in/back-channel-logout"
     ).split()
 )
 FEEDS = "/feeds/"  # the address of a feed contains the feed's own key
@@ -210,7 +210,7 @@ def _is_open(path: str) -> bool:
 
 
 SESSION = "/api/v1/session"
-AUDITED = frozenset({SESSION, "/sign-in/callback"})
+AUDITED = frozenset({SESSION, "/sign-in/callback", "/sign-in/back-channel-logout"})
 
 
 class _Answer:

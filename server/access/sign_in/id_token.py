@@ -1,5 +1,9 @@
-"""Validation of an ID token (OpenID Connect Core 1.0, 3.1.3.7)."""
+"""Validation of ID tokens and logout tokens.
 
+OpenID Connect Core 1.0, 3.1.3.7, and OpenID Connect Back-Channel Logout 1.0, 2.6.
+"""
+
+import time
 from collections.abc import Collection, Iterable
 from typing import Any
 
@@ -25,6 +29,8 @@ ALGORITHMS = (
 )
 CLOCK_SKEW_S = 60
 PUBLIC_KINDS = frozenset({"RSA", "EC", "OKP"})
+LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
+LOGOUT_S = 300  # age at which a logout token is refused, so that an old one ends no later session
 
 
 class UnknownSigningKey(SignInFailed):
@@ -43,7 +49,7 @@ def key_id_of(token: str) -> tuple[str, str | None]:
         header = extract_compact(token.encode()).headers()
         return str(header["alg"]), header.get("kid")
     except (JoseError, ValueError, KeyError, TypeError) as error:
-        raise SignInFailed("the ID token is malformed", reason="token") from error
+        raise SignInFailed("the token is malformed", reason="token") from error
 
 
 def signing_key(keys: Iterable[Any], algorithm: str, key_id: str | None) -> Any:
@@ -110,3 +116,40 @@ def valid_claims(
     if not isinstance(claims.get("nonce"), str):
         raise SignInFailed("the ID token has no nonce", reason="nonce")
     return dict(claims)
+
+
+def logged_out_subject(
+    token: str, key: Any, *, issuer: str, client_id: str, algorithm: str, now: float | None = None
+) -> str:
+    """Return the subject of a logout token after all checks: signature, issuer, audience, times, event.
+
+    Raises:
+        SignInFailed: a check fails, or the token names a session in place of a subject.
+    """
+    try:
+        claims = jwt.decode(token, key, algorithms=[algorithm]).claims
+    except (JoseError, ValueError, TypeError, KeyError) as error:
+        raise SignInFailed("the logout token is not signed by the provider", reason="token") from error
+    now = time.time() if now is None else now
+    audience, events = claims.get("aud"), claims.get("events")
+    issued: Any = claims.get("iat")
+    expires: Any = claims.get("exp", now)
+    subject = claims.get("sub")
+    checks = {
+        "iss": claims.get("iss") == issuer,
+        "aud": client_id in audience if isinstance(audience, list) else client_id == audience,
+        "iat": _is_number(issued) and now - LOGOUT_S <= issued <= now + CLOCK_SKEW_S,
+        "exp": _is_number(expires) and expires > now - CLOCK_SKEW_S,
+        "jti": isinstance(claims.get("jti"), str),
+        "events": isinstance(events, dict) and isinstance(events.get(LOGOUT_EVENT), dict),
+        "nonce": "nonce" not in claims,  # it would be an ID token
+        "sub": isinstance(subject, str) and bool(subject),
+    }
+    for claim, holds in checks.items():
+        if not holds:
+            raise SignInFailed(f"the logout token is invalid ({claim})", reason=claim)
+    return str(subject)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -20,7 +20,14 @@ from base.logs import get_logger
 from base.net.http_client import exchange, open_client
 from base.net.networks import is_loopback
 from base.untrusted import one_line, read_json
-from server.access.sign_in.id_token import ALGORITHMS, UnknownSigningKey, key_id_of, signing_key, valid_claims
+from server.access.sign_in.id_token import (
+    ALGORITHMS,
+    UnknownSigningKey,
+    key_id_of,
+    logged_out_subject,
+    signing_key,
+    valid_claims,
+)
 from server.access.sign_in.people import claim_of
 from server.errors import ProviderFailed, SignInFailed
 from server.settings import SignInSettings
@@ -136,6 +143,23 @@ class Provider:
             claims = await self._with_user_info(metadata, access, claims)
         return claims
 
+    async def logged_out_subject(self, token: str) -> str:
+        """Return the person, as the provider names it, whose sessions a logout token ends.
+
+        Raises:
+            SignInFailed: the token is invalid.
+            ProviderFailed: the provider is not available or violates its protocol.
+        """
+        metadata = await self.metadata()
+        algorithm, key = await self._key_of(metadata, token)
+        return logged_out_subject(
+            token,
+            key,
+            issuer=metadata["issuer"],
+            client_id=self._settings.client_id,
+            algorithm=algorithm,
+        )
+
     async def sign_out_address(self, returns_to: str) -> str | None:
         """Return the address at which a person ends the provider's session; None if it has none.
 
@@ -161,11 +185,7 @@ class Provider:
     async def _valid(
         self, metadata: Mapping[str, Any], token: str, access: str | None, nonce: str
     ) -> dict[str, Any]:
-        algorithm, key_id = key_id_of(token)
-        announced = _listed(metadata, "id_token_signing_alg_values_supported", ALGORITHMS)
-        if algorithm not in ALGORITHMS or algorithm not in announced:
-            raise SignInFailed("the ID token is not signed by an accepted algorithm", reason="alg")
-        key = await self._key(metadata["jwks_uri"], algorithm, key_id)
+        algorithm, key = await self._key_of(metadata, token)
         return valid_claims(
             token,
             key,
@@ -175,6 +195,14 @@ class Provider:
             access_token=access,
             algorithms=[algorithm],
         )
+
+    async def _key_of(self, metadata: Mapping[str, Any], token: str) -> tuple[str, Any]:
+        """Return the algorithm and the key by which a token is signed, if it is."""
+        algorithm, key_id = key_id_of(token)
+        announced = _listed(metadata, "id_token_signing_alg_values_supported", ALGORITHMS)
+        if algorithm not in ALGORITHMS or algorithm not in announced:
+            raise SignInFailed("the token is not signed by an accepted algorithm", reason="alg")
+        return algorithm, await self._key(metadata["jwks_uri"], algorithm, key_id)
 
     async def _key(self, address: str, algorithm: str, key_id: str | None) -> Any:
         """Return the key of a token; the key set is read again if it is old or does not contain the key."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from server.access.sign_in.provider import Provider
 
 CALLBACK = "/sign-in/callback"
+BACK_CHANNEL = "/sign-in/back-channel-logout"
 SESSION_MARK = "p."  # begins the cookie of a person's session; keys' sessions have no dot
 SECOND = 1.0
 
@@ -159,6 +160,18 @@ class SignIn:
     async def end_session(self, token: str) -> None:
         """End a session."""
         await asyncio.to_thread(self._store.end_session, digest_of(token))
+
+    async def end_sessions_at(self, logout_token: str) -> Person:
+        """End all sessions of the person whom a logout token of the provider names; return the person.
+
+        Raises:
+            SignInFailed: the token is invalid.
+            ProviderFailed, SessionsUnreadable: as `begin`.
+        """
+        subject = await self._with_provider().logged_out_subject(logout_token)
+        person = pseudonym_of(self._secret, self._settings.issuer, subject)
+        await asyncio.to_thread(self._store.end_sessions, person, time.time())
+        return Person(person, "", None)
 
     async def sign_out_address(self, *, by_proxy: bool) -> str | None:
         """Return the address at which the session of the provider or proxy ends; None if there is none."""
