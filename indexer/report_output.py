@@ -43,7 +43,7 @@ def show_report(report: IngestReport) -> None:
         echo(f"  {line}")
     if 2 * counts.get("incomplete", 0) > manifest.counts["records"]:
         echo(
-            "  note: most records have no abstract; searches leave such papers out, "
+            "  note: most of these records have no abstract; searches leave such papers out, "
             "unless SHRAG_DROP_INCOMPLETE=false",
             err=True,
         )

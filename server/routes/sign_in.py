@@ -22,7 +22,6 @@ from server.services import Services, Shared
 router = APIRouter(include_in_schema=False)
 
 BEGUN = Rate(per_minute=60, burst=30)  # per caller
-LOGGED_OUT = Rate(per_minute=1_200, burst=600)  # per caller, which is the provider
 STARTED_SUFFIX = "-sign-in"  # of the cookie that binds a sign-in to the browser that started it
 SEE_OTHER = 303
 NOT_STORED = {"Cache-Control": "no-store"}
@@ -85,12 +84,14 @@ async def log_out(request: Request, services: Shared) -> Response:
     visit = visit_of(request)
     visit.event = "back-channel sign-out"
     try:
-        sign_in = _sign_in(services)
-        _count(request, services, "logout", LOGGED_OUT)
-        given = parse_qs((await request.body()).decode("ascii", "replace"), max_num_fields=10)
-        person = await sign_in.end_sessions_at("".join(given.get("logout_token", ())))
+        token = _logout_token_in(await request.body())
+        person, visit.counts["sessions"] = await _sign_in(services).end_sessions_at(token)
     except (SignInFailed, ValueError) as error:
         visit.reason = getattr(error, "reason", "body")
+        try:
+            _count(request, services, "refused logout")  # valid tokens are not limited
+        except TooOften as often:
+            return refusal(often, request.scope)
         found = {"error": "invalid_request", "error_description": str(error)}
         return JSONResponse(found, httpx.codes.BAD_REQUEST, NOT_STORED)
     except ServerError as error:
@@ -100,16 +101,23 @@ async def log_out(request: Request, services: Shared) -> Response:
     return Response(headers=NOT_STORED)
 
 
+def _logout_token_in(body: bytes) -> str:
+    tokens = parse_qs(body.decode("ascii", "replace"), max_num_fields=10).get("logout_token", [])
+    if len(tokens) != 1:
+        raise SignInFailed("the body needs one logout_token", reason="body")
+    return tokens[0]
+
+
 def _sign_in(services: Services) -> SignIn:
     if services.sign_in is None or not services.sign_in.has_provider:
         raise SignInFailed("this server has no sign-in; use a key", reason="provider")
     return services.sign_in
 
 
-def _count(request: Request, services: Services, what: str = "sign-in", rate: Rate = BEGUN) -> None:
-    taken = services.buckets.take(f"{what} {visit_of(request).caller.counted_as}", rate)
+def _count(request: Request, services: Services, what: str = "sign-in") -> None:
+    taken = services.buckets.take(f"{what} {visit_of(request).caller.counted_as}", BEGUN)
     if not taken.allowed:
-        raise TooOften("too many sign-ins from this address", retry_after_s=taken.wait_s)
+        raise TooOften("too many calls from this address", retry_after_s=taken.wait_s)
 
 
 def _set(

@@ -30,7 +30,9 @@ ALGORITHMS = (
 CLOCK_SKEW_S = 60
 PUBLIC_KINDS = frozenset({"RSA", "EC", "OKP"})
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
-LOGOUT_S = 300  # age at which a logout token is refused, so that an old one ends no later session
+LOGOUT_S = (
+    300  # age at which a logout token is refused; within it one can be used again, as no `jti` is stored
+)
 
 
 class UnknownSigningKey(SignInFailed):
@@ -128,12 +130,12 @@ def logged_out_subject(
     """
     try:
         claims = jwt.decode(token, key, algorithms=[algorithm]).claims
-    except (JoseError, ValueError, TypeError, KeyError) as error:
+    except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise SignInFailed("the logout token is not signed by the provider", reason="token") from error
     now = time.time() if now is None else now
     audience, events = claims.get("aud"), claims.get("events")
     issued: Any = claims.get("iat")
-    expires: Any = claims.get("exp", now)
+    expires: Any = claims.get("exp", now)  # left out by older providers
     subject = claims.get("sub")
     checks = {
         "iss": claims.get("iss") == issuer,

@@ -6,8 +6,9 @@ for httpx2, has no such bounds, and follows the environment's proxies.
 """
 
 import asyncio
+import math
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -35,6 +36,7 @@ from server.settings import SignInSettings
 METADATA = "/.well-known/openid-configuration"
 USED_FOR_S = 3_600.0  # metadata and keys
 KEYS_AGAIN_S = 10.0  # least interval between two requests for keys
+FAILED_AGAIN_S = 2.0  # least interval between a failed request for metadata or keys and the next
 PATIENCE_S = 10.0  # for one response
 MOST_BYTES = 500_000
 LONGEST_CODE = 4_000
@@ -62,7 +64,8 @@ class Provider:
         self._client = open_client(settings.issuer, None, headers={}, transport=transport)
         self._metadata: Mapping[str, Any] = {}
         self._keys: list[Any] = []
-        self._metadata_at = self._keys_at = float("-inf")
+        self._metadata_at = self._keys_at = -math.inf
+        self._failures: dict[str, tuple[float, str]] = {}  # last failure by address: time, message
         self._reading = asyncio.Lock()
 
     async def aclose(self) -> None:
@@ -77,7 +80,7 @@ class Provider:
         """
         async with self._reading:
             if time.monotonic() > self._metadata_at + USED_FOR_S:
-                self._metadata = self._checked(await self._json("GET", self._settings.issuer + METADATA))
+                self._metadata = await self._read(self._settings.issuer + METADATA, self._checked)
                 self._metadata_at = time.monotonic()
             return self._metadata
 
@@ -150,6 +153,7 @@ class Provider:
             SignInFailed: the token is invalid.
             ProviderFailed: the provider is not available or violates its protocol.
         """
+        key_id_of(token)  # before anything is read from the provider
         metadata = await self.metadata()
         algorithm, key = await self._key_of(metadata, token)
         return logged_out_subject(
@@ -197,7 +201,7 @@ class Provider:
         )
 
     async def _key_of(self, metadata: Mapping[str, Any], token: str) -> tuple[str, Any]:
-        """Return the algorithm and the key by which a token is signed, if it is."""
+        """Return the algorithm and the key for a token's signature, which is not verified yet."""
         algorithm, key_id = key_id_of(token)
         announced = _listed(metadata, "id_token_signing_alg_values_supported", ALGORITHMS)
         if algorithm not in ALGORITHMS or algorithm not in announced:
@@ -214,7 +218,7 @@ class Provider:
                 except UnknownSigningKey:
                     if now <= self._keys_at + KEYS_AGAIN_S:
                         raise
-            keys = (await self._json("GET", address)).get("keys")
+            keys = (await self._read(address)).get("keys")
             self._keys, self._keys_at = keys if isinstance(keys, list) else [], now
             return signing_key(self._keys, algorithm, key_id)
 
@@ -229,6 +233,19 @@ class Provider:
         if found.get("sub") != claims["sub"]:
             raise SignInFailed("the claims are of another person", reason="sub")
         return {**found, **claims}
+
+    async def _read(
+        self, address: str, check: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda found: found
+    ) -> Mapping[str, Any]:
+        """Return the checked JSON object at an address; a failure is remembered for FAILED_AGAIN_S."""
+        failed_at, reason = self._failures.get(address, (-math.inf, ""))
+        if time.monotonic() <= failed_at + FAILED_AGAIN_S:
+            raise ProviderFailed(reason)
+        try:
+            return check(await self._json("GET", address))
+        except ProviderFailed as error:
+            self._failures[address] = time.monotonic(), str(error)
+            raise
 
     async def _json(
         self,

@@ -161,8 +161,8 @@ class SignIn:
         """End a session."""
         await asyncio.to_thread(self._store.end_session, digest_of(token))
 
-    async def end_sessions_at(self, logout_token: str) -> Person:
-        """End all sessions of the person whom a logout token of the provider names; return the person.
+    async def end_sessions_at(self, logout_token: str) -> tuple[Person, int]:
+        """End all sessions of the person whom a logout token names; return the person and their number.
 
         Raises:
             SignInFailed: the token is invalid.
@@ -170,8 +170,8 @@ class SignIn:
         """
         subject = await self._with_provider().logged_out_subject(logout_token)
         person = pseudonym_of(self._secret, self._settings.issuer, subject)
-        await asyncio.to_thread(self._store.end_sessions, person, time.time())
-        return Person(person, "", None)
+        ended = await asyncio.to_thread(self._store.end_sessions, person, time.time())
+        return Person(person, "", None), ended
 
     async def sign_out_address(self, *, by_proxy: bool) -> str | None:
         """Return the address at which the session of the provider or proxy ends; None if there is none."""

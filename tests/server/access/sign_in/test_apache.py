@@ -153,6 +153,8 @@ def test_without_sign_in_only_a_key_has_access(browser, home):
         assert browser.get("/v1/models", headers=headers).status_code == 401
         assert browser.get("/api/v1/indexes", headers=headers | {"X-API-Key": key}).status_code == 200
         assert browser.get("/operator", headers=headers).status_code == 302
+        assert browser.get("/feeds/unknown.atom", headers=headers).status_code == 404
+        assert browser.get("/healthz", headers=headers).status_code == 200
 
 
 def test_a_failed_sign_in_is_one_answer(browser, provider):
