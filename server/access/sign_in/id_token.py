@@ -30,9 +30,8 @@ ALGORITHMS = (
 CLOCK_SKEW_S = 60
 PUBLIC_KINDS = frozenset({"RSA", "EC", "OKP"})
 LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout"
-LOGOUT_S = (
-    300  # age at which a logout token is refused; within it one can be used again, as no `jti` is stored
-)
+# Age at which a logout token is refused. A younger one can be used again, as no `jti` is stored.
+LOGOUT_S = 300
 
 
 class UnknownSigningKey(SignInFailed):
