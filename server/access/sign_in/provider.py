@@ -153,13 +153,11 @@ class Provider:
             SignInFailed: the token is invalid.
             ProviderFailed: the provider is not available or violates its protocol.
         """
-        key_id_of(token)  # before anything is read from the provider
-        metadata = await self.metadata()
-        algorithm, key = await self._key_of(metadata, token)
+        algorithm, key = await self._key_of(token)
         return logged_out_subject(
             token,
             key,
-            issuer=metadata["issuer"],
+            issuer=(await self.metadata())["issuer"],
             client_id=self._settings.client_id,
             algorithm=algorithm,
         )
@@ -189,7 +187,7 @@ class Provider:
     async def _valid(
         self, metadata: Mapping[str, Any], token: str, access: str | None, nonce: str
     ) -> dict[str, Any]:
-        algorithm, key = await self._key_of(metadata, token)
+        algorithm, key = await self._key_of(token)
         return valid_claims(
             token,
             key,
@@ -200,9 +198,10 @@ class Provider:
             algorithms=[algorithm],
         )
 
-    async def _key_of(self, metadata: Mapping[str, Any], token: str) -> tuple[str, Any]:
+    async def _key_of(self, token: str) -> tuple[str, Any]:
         """Return the algorithm and the key for a token's signature, which is not verified yet."""
-        algorithm, key_id = key_id_of(token)
+        algorithm, key_id = key_id_of(token)  # before anything is read from the provider
+        metadata = await self.metadata()
         announced = _listed(metadata, "id_token_signing_alg_values_supported", ALGORITHMS)
         if algorithm not in ALGORITHMS or algorithm not in announced:
             raise SignInFailed("the token is not signed by an accepted algorithm", reason="alg")

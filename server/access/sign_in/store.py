@@ -141,7 +141,7 @@ class SignInStore:
         return [Session(*row) for row in rows]
 
     def end_sessions(self, person: str, now: float) -> int:
-        """Remove the sessions of a person; return the number of those that had not expired."""
+        """Remove the sessions of a person; return the number of unexpired sessions."""
         with self._changing() as database:
             ended = database.execute("DELETE FROM sessions WHERE person = ? RETURNING expires", (person,))
             return sum(expires > now for (expires,) in ended)

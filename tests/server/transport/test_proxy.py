@@ -1,10 +1,7 @@
 """The example of a reverse proxy, run by a real nginx: streams pass at once, over TLS."""
 
-import re
 import shutil
 import ssl
-import subprocess
-import time
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -17,10 +14,10 @@ from cryptography.x509.oid import NameOID
 
 from tests.generator.language_model import served as model_served
 from tests.generator.sample_index import ENGLISH
-from tests.indexer.made_corpora import ROOT
 from tests.server.processes.test_stopping import ENDLESS, STREAMED, with_model
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import serving
+from tests.server.transport.proxies import example, listening
 from tests.service.processes import free_ports
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -62,11 +59,10 @@ def nginx(folder, server_port):
     """Run nginx with the example, on free ports; yield that of TLS and the certificate."""
     plain, tls = free_ports(2)
     chain, private = certificate(folder)
-    text = (ROOT / "docker" / "proxy" / "nginx.conf").read_text("utf-8")
     temporary = "".join(
         f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    for pattern, value in {
+    changes = {
         r"listen 80;": f"listen 127.0.0.1:{plain};",
         r"listen 443 (.*);": rf"listen 127.0.0.1:{tls} \1;",
         r"listen \[::\].*;": "",
@@ -74,30 +70,13 @@ def nginx(folder, server_port):
         r"/etc/ssl/\S+/fullchain.pem": str(chain),
         r"/etc/ssl/\S+/privkey.pem": str(private),
         r"\nhttp \{": f"\nhttp {{ {temporary}",
-    }.items():
-        text, count = re.subn(pattern, value, text)
-        assert count, f"nothing of the example is like {pattern}"
+    }
     settings = folder / "nginx.conf"
-    settings.write_text(text, "utf-8")
+    settings.write_text(example("nginx.conf", changes), "utf-8")
     extra = f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/errors info;"
     assert NGINX
-    process = subprocess.Popen([NGINX, "-c", str(settings), "-g", extra], stderr=subprocess.PIPE)
-    assert process.stderr
-    try:
-        ends = time.monotonic() + PATIENCE_S
-        while time.monotonic() < ends:
-            assert process.poll() is None, process.stderr.read()
-            try:
-                httpx.get(f"http://127.0.0.1:{plain}/", timeout=10)
-            except httpx.TransportError:
-                time.sleep(0.05)
-            else:
-                break
+    with listening([NGINX, "-c", settings, "-g", extra], f"http://127.0.0.1:{plain}/"):
         yield plain, tls, chain
-    finally:
-        process.terminate()
-        process.wait(PATIENCE_S)
-        process.stderr.close()
 
 
 @contextmanager

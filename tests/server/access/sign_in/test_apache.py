@@ -1,21 +1,18 @@
 """The examples for Apache, run by a real one: mod_auth_openidc in front of a server, Shibboleth only read."""
 
 import os
-import re
 import subprocess
-import time
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
-from tests.generator.sample_index import ENGLISH, NAME, shrag
-from tests.indexer.made_corpora import ROOT
-from tests.server.access.sign_in.openid_provider import CLIENT, SECRET, providing
+from tests.generator.sample_index import ENGLISH, shrag
+from tests.server.access.sign_in.openid_provider import CLIENT, SECRET
 from tests.server.running import START_S as PATIENCE_S
 from tests.server.running import serving
+from tests.server.transport.proxies import example, listening
 from tests.service.processes import free_ports
 
 APACHE, MODULES = Path("/usr/sbin/apache2"), Path("/usr/lib/apache2/modules")
@@ -28,12 +25,8 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def settings_with(example, module, folder, port, changes):
+def settings_with(name, module, folder, port, changes):
     """Write settings for Apache with an example whose values are changed; return the file."""
-    text = (ROOT / "docker" / "proxy" / example).read_text("utf-8")
-    for pattern, value in changes.items():
-        text, count = re.subn(pattern, value, text)
-        assert count, f"nothing of the example is like {pattern}"
     lines = [
         f"ServerRoot {folder}",
         "ServerName 127.0.0.1",
@@ -46,44 +39,8 @@ def settings_with(example, module, folder, port, changes):
         f"LoadModule {module}",
     ]
     path = folder / "apache.conf"
-    path.write_text("\n".join([*lines, text]), "utf-8")
+    path.write_text("\n".join([*lines, example(name, changes)]), "utf-8")
     return path
-
-
-@contextmanager
-def apache(settings, port):
-    """Run Apache; yield its address."""
-    process = subprocess.Popen([APACHE, "-f", settings, "-D", "FOREGROUND"], stderr=subprocess.PIPE)
-    assert process.stderr
-    url = f"http://127.0.0.1:{port}"
-    try:
-        ends = time.monotonic() + PATIENCE_S
-        while time.monotonic() < ends:
-            assert process.poll() is None, process.stderr.read()
-            try:
-                httpx.get(url, timeout=PATIENCE_S)
-            except httpx.TransportError:
-                time.sleep(0.05)
-            else:
-                break
-        yield url
-    finally:
-        process.terminate()
-        process.wait(PATIENCE_S)
-        process.stderr.close()
-
-
-@pytest.fixture(scope="module")
-def provider():
-    with providing() as provider:
-        yield provider
-
-
-@pytest.fixture(scope="module")
-def home(sample_home, tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    (home / NAME).symlink_to(sample_home / NAME)
-    return home
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +69,8 @@ def url(home, provider, tmp_path_factory):
             r"http://127\.0\.0\.1:8080/": f"{server.url}/",
         }
         module = f"auth_openidc_module {MODULES}/mod_auth_openidc.so"
-        with apache(settings_with("apache-openidc.conf", module, folder, port, changes), port) as url:
+        settings = settings_with("apache-openidc.conf", module, folder, port, changes)
+        with listening([APACHE, "-f", settings, "-D", "FOREGROUND"], url):
             yield url
 
 

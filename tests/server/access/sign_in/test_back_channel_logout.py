@@ -7,25 +7,11 @@ import pytest
 from joserfc import jwk, jwt
 
 from server.access.sign_in.id_token import LOGOUT_EVENT
-from tests.generator.sample_index import NAME
-from tests.server.access.sign_in.openid_provider import CLIENT, FOREIGN, KEY, providing, signed
+from tests.server.access.sign_in.openid_provider import CLIENT, FOREIGN, KEY, signed
 from tests.server.access.sign_in.test_sign_in import has_access, settings_for, signed_in
 from tests.server.running import application
 
 ADDRESS = "/sign-in/back-channel-logout"
-
-
-@pytest.fixture(scope="module")
-def home(sample_home, tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    (home / NAME).symlink_to(sample_home / NAME)
-    return home
-
-
-@pytest.fixture(scope="module")
-def provider():
-    with providing() as provider:
-        yield provider
 
 
 @pytest.fixture

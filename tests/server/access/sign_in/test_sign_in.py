@@ -42,12 +42,6 @@ def home(sample_home, tmp_path_factory):
     return home
 
 
-@pytest.fixture(scope="module")
-def provider():
-    with providing() as provider:
-        yield provider
-
-
 def settings_for(provider, home, **settings):
     secret = home / "client-secret"
     secret.write_text(f"{SECRET}\n")
