@@ -462,9 +462,9 @@ def test_without_keys_this_machine_reads_and_the_first_key_closes_it(sample_home
     home = tmp_path / "home"
     home.mkdir()
     (home / NAME).symlink_to(sample_home / NAME)
-    with serving(home, tmp_path / "log") as server:
+    with serving(home, tmp_path / "log", server__local_operator="false") as server:
         assert search(server).status_code == 200
-        assert server.get("/metrics").status_code == 200
+        assert server.get("/metrics").status_code == 401
         assert search(server, bearer("a placeholder")).status_code == 200
 
         key = make(home)
