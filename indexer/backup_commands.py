@@ -50,14 +50,9 @@ def backup(snapshot: str, location: str, keep: int | None, as_json: bool) -> Non
     exit code is then 1.
     """
     settings = IndexerSettings()
-    if CAPABILITIES[settings.engine].snapshots:
-        record, line = _back_up_cluster(settings, snapshot, location, keep or 0)
-    else:
-        record, line = _back_up_folders(settings, snapshot, location, keep or 0)
-    if as_json:
-        echo_json(record)
-    else:
-        echo(line)
+    back_up = _back_up_cluster if CAPABILITIES[settings.engine].snapshots else _back_up_folders
+    record, line = back_up(settings, snapshot, location, keep or 0)
+    echo_json(record) if as_json else echo(line)
     for name, reason in record["failed"].items():
         echo(f"not backed up: {name}: {reason}", err=True)
     if record["failed"]:

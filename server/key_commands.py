@@ -104,10 +104,7 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
     )
     _store().add(key)
     try:
-        if as_json:
-            echo_json({"key": text} | key.as_record(now))
-        else:
-            echo(text)
+        echo_json({"key": text} | key.as_record(now)) if as_json else echo(text)
         sys.stdout.flush()
     except OSError:  # nobody has seen the key
         _store().revoke(key.id, now)

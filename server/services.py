@@ -110,7 +110,8 @@ async def open_services(
             opened.enter_context(open_daily_use(settings.indexer.home, calls_today_file())),
             opened.enter_context(OpenCalls(open_calls_file())),
         )
-        audit = opened.enter_context(AuditLog.of(server, AUDIT_LOST.inc))
+        audit = opened.enter_context(AuditLog.of(server))
+        audit.count_lost = AUDIT_LOST.inc
         yield Services(
             settings,
             server,

@@ -22,6 +22,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from base.errors import InvalidCall, Remedy, ResourceError
 from base.files.durable import SHORTAGES, cause_of, disk_of, sync, write_durably
 from base.files.locks import lock_file
@@ -107,11 +109,9 @@ def back_up(
             sizes, failed = _copy_all(home, names, partial, previous, progress)
             if len(failed) == len(names):
                 raise IndexNotWritten(f"nothing was backed up: {'; '.join(failed.values())}")
-            copied = tuple(each for each in indexes if each in sizes)
-            size, new = (sum(sizes[each][place] for each in copied) for place in (0, 1))
-            backup = FolderBackup(
-                name, taken.isoformat(timespec="seconds"), copied, size, new, str(home), failed
-            )
+            when = taken.isoformat(timespec="seconds")
+            size, new = (sum(each[place] for each in sizes.values()) for place in (0, 1))
+            backup = FolderBackup(name, when, tuple(sizes), size, new, str(home), failed)
             write_durably(partial / BACKUP, json.dumps(asdict(backup), ensure_ascii=False) + "\n")
             for path in (partial, *filter(Path.is_dir, partial.rglob("*"))):
                 sync(path)
@@ -142,11 +142,7 @@ def list_backups(folder: Path) -> list[FolderBackup]:
             if record["name"] != path.parent.name or not _is_own_folder(path.parent):
                 continue
             datetime.fromisoformat(record["taken"])
-            sizes = int(record["bytes"]), int(record["copied"])
-            names = tuple(map(str, record["indexes"]))
-            home = str(record.get("home", ""))
-            failed = dict(record.get("failed", {}))
-            found.append(FolderBackup(path.parent.name, str(record["taken"]), names, *sizes, home, failed))
+            found.append(TypeAdapter(FolderBackup).validate_python(record))
     return sorted(found, key=lambda backup: (backup.taken, backup.name))
 
 
@@ -172,7 +168,10 @@ def _copy_all(
         progress("backing up", place, len(names))
         try:
             if NAME.fullmatch(name):
-                sizes[name] = _copy_index(home, name, target, previous)
+                store = FolderStore(home, name)
+                with ExitStack() as held:
+                    manifest = _hold_current(store, held)
+                    sizes[name] = _copy_version(store, manifest, FolderStore(target, name), previous)
             else:
                 copy_server_file(home / name, target / name)
         except (OSError, ResourceError) as error:
@@ -182,13 +181,6 @@ def _copy_all(
             shutil.rmtree(target / name, ignore_errors=True)
             (target / name).unlink(missing_ok=True)
     return sizes, failed
-
-
-def _copy_index(home: Path, name: str, target: Path, previous: Path | None) -> tuple[int, int]:
-    store = FolderStore(home, name)
-    with ExitStack() as held:
-        manifest = _hold_current(store, held)
-        return _copy_version(store, manifest, FolderStore(target, name), previous)
 
 
 def _hold_current(store: FolderStore, held: ExitStack) -> Manifest:

@@ -32,28 +32,22 @@ log = get_logger("server")
 class AuditLog:
     """An append-only file, reopened after it was renamed, by this or another program.
 
-    A failed write is counted and logged, and the server continues. For one event loop. It needs no library of
-    the extra `server`: commands that change keys write to it, too.
+    A failed write is counted and logged, and the server continues. For one event loop. Commands write to it
+    without the libraries of the server, so `count_lost` is set by the server.
     """
 
-    def __init__(
-        self,
-        path: Path | None,
-        *,
-        most_bytes: int = 0,
-        days: float = 0,
-        count_lost: Callable[[], None] = lambda: None,
-    ) -> None:
+    count_lost: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(self, path: Path | None, *, most_bytes: int = 0, days: float = 0) -> None:
         """Open the file, created with access for its owner only; without a path nothing is written.
 
         `most_bytes`: size above which it is renamed; `days` for which renamed files are kept. 0: no limit.
-        `count_lost` is called for each line that could not be written.
 
         Raises:
             OSError: it cannot be written.
         """
         self._path = path
-        self._most_bytes, self._days, self._count_lost = most_bytes, days, count_lost
+        self._most_bytes, self._days = most_bytes, days
         self._file = -1
         self._failing = False
         if path is not None:
@@ -61,12 +55,10 @@ class AuditLog:
             self.delete_old()
 
     @classmethod
-    def of(cls, settings: ServerSettings, count_lost: Callable[[], None] = lambda: None) -> Self:
+    def of(cls, settings: ServerSettings) -> Self:
         """Open the file of the settings. Raises as above."""
-        most_bytes = settings.audit_file_mb * 1_000_000
-        return cls(
-            settings.audit_file, most_bytes=most_bytes, days=settings.audit_days, count_lost=count_lost
-        )
+        megabytes, days = settings.audit_file_mb, settings.audit_days
+        return cls(settings.audit_file, most_bytes=megabytes * 1_000_000, days=days)
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -88,7 +80,7 @@ class AuditLog:
             if os.write(self._file, line) < len(line):
                 raise OSError(0, "the line was cut off")  # noqa: TRY301 - handled below
         except OSError as error:
-            self._count_lost()
+            self.count_lost()
             if not self._failing:
                 log.error("audit log cannot be written", error=cause_of(error))  # noqa: TRY400
             self._failing = True
