@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from base.amounts import counted
-from base.errors import InvalidCall
+from base.errors import InvalidCall, ResourceError
 from base.files.base_directories import in_home
+from base.remedies import describe_error
 from base.terminal.output import echo, echo_json, echo_lines, visible
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
@@ -36,7 +37,7 @@ location_option = click.option(
     "--keep",
     type=click.IntRange(1, 10_000),
     metavar="N",
-    help="Remove all but the newest N backups afterwards; not in a cluster.",
+    help="Remove all but the newest N folders after a complete backup; snapshots of a cluster stay.",
 )
 @json_option
 def backup(snapshot: str, location: str, keep: int | None, as_json: bool) -> None:
@@ -44,40 +45,51 @@ def backup(snapshot: str, location: str, keep: int | None, as_json: bool) -> Non
 
     Builds and the server may run in parallel. Embedded indexes, and the server's keys, sign-ins,
     statistics, judgements, feeds and kept searches are copied to a folder that can be used as SHRAG_HOME;
-    files of indexes that the previous backup also has are links to it.
+    files of indexes that the previous backup also has are links to it. In a cluster the indexes go to the
+    snapshot, and the server's files to the folder SHRAG_BACKUPS. What could not be backed up is named; the
+    exit code is then 1.
     """
-    from base.terminal.progress_bar import progress_bar
-
     settings = IndexerSettings()
-    if not CAPABILITIES[settings.engine].snapshots:
-        _back_up_folders(settings, snapshot, location, keep or 0, as_json=as_json)
-        return
-    if keep:
-        raise InvalidCall("--keep is for embedded indexes: delete old snapshots in the cluster")
-    from indexer.versions.cluster.snapshots import backup as take
+    back_up = _back_up_cluster if CAPABILITIES[settings.engine].snapshots else _back_up_folders
+    record, line = back_up(settings, snapshot, location, keep or 0)
+    echo_json(record) if as_json else echo(line)
+    for name, reason in record["failed"].items():
+        echo(f"not backed up: {name}: {reason}", err=True)
+    if record["failed"]:
+        raise SystemExit(1)
 
+
+def _back_up_cluster(
+    settings: IndexerSettings, name: str, location: str, keep: int
+) -> tuple[dict[str, Any], str]:
+    """Back up the server's files and take a snapshot, each even if the other one fails."""
+    from base.terminal.progress_bar import progress_bar
+    from indexer.versions.cluster.snapshots import backup as take
+    from indexer.versions.server_files import server_files
+
+    failed: dict[str, str] = {}
+    if files := server_files(settings.home):
+        try:
+            failed = _back_up_folders(settings, name, "", keep)[0]["failed"]
+        except ResourceError as error:
+            failed = dict.fromkeys(files, describe_error(error))
     with _cluster() as cluster, progress_bar() as progress:
-        taken = take(cluster, cluster.settings.prefix, snapshot, location=location, progress=progress)
-    if as_json:
-        echo_json(asdict(taken))
-        return
+        taken = take(cluster, cluster.settings.prefix, name, location=location, progress=progress)
     size = f"{_indices(taken.indices)} in {counted(taken.shards, 'shard')}"
-    echo(f"snapshot {taken.name!r}: {size}, {taken.seconds:.1f} s")
+    return asdict(taken) | {"failed": failed}, f"snapshot {taken.name!r}: {size}, {taken.seconds:.1f} s"
 
 
 def _back_up_folders(
-    settings: IndexerSettings, name: str, location: str, keep: int, *, as_json: bool
-) -> None:
+    settings: IndexerSettings, name: str, location: str, keep: int
+) -> tuple[dict[str, Any], str]:
     from base.terminal.progress_bar import progress_bar
     from indexer.versions.folder_backups import back_up
 
     folder = _folder_of_backups(settings, location)
     with progress_bar() as progress:
         made = back_up(settings, folder, name, keep=keep, progress=progress)
-    if as_json:
-        echo_json(asdict(made))
-        return
-    echo(f"backup {str(folder / made.name)!r}: {_described(made)}, {made.copied / 1e6:,.1f} MB of them new")
+    new = f"{made.copied / 1e6:,.1f} MB of them new"
+    return asdict(made), f"backup {str(folder / made.name)!r}: {_described(made)}, {new}"
 
 
 def _folder_of_backups(settings: IndexerSettings, location: str) -> Path:
@@ -88,7 +100,8 @@ def _folder_of_backups(settings: IndexerSettings, location: str) -> Path:
 
 
 def _described(backup: "FolderBackup") -> str:
-    return f"{_indices(backup.indexes)}, {backup.bytes / 1e6:,.1f} MB"
+    missing = f", without {', '.join(backup.failed)}" if backup.failed else ""
+    return f"{_indices(backup.indexes)}, {backup.bytes / 1e6:,.1f} MB{missing}"
 
 
 @click.command()

@@ -1,5 +1,6 @@
 """The commands for keys: `keys create`, `list`, `revoke`."""
 
+import sys
 from datetime import UTC, datetime
 
 import click
@@ -102,12 +103,15 @@ def create(  # noqa: PLR0913, PLR0917 - one for each option
         limits=KeyLimits(per_minute, per_day, connections),
     )
     _store().add(key)
+    try:
+        echo_json({"key": text} | key.as_record(now)) if as_json else echo(text)
+        sys.stdout.flush()
+    except OSError:  # nobody has seen the key
+        _store().revoke(key.id, now)
+        raise
+    if not as_json:
+        echo(f"key {key.id}: {_described(key)}. It will not be shown again.", err=True)
     note_change("key created", key=key.id, role=key.role, indexes=key.indexes, sources=key.sources)
-    if as_json:
-        echo_json({"key": text} | key.as_record(now))
-        return
-    echo(text)
-    echo(f"key {key.id}: {_described(key)}. It will not be shown again.", err=True)
 
 
 @keys.command("list")

@@ -25,7 +25,7 @@ from server.limits.open_calls import OpenCalls
 from server.limits.rates import Buckets
 from server.monitoring.audit import AuditLog
 from server.monitoring.call_log import CallLog
-from server.monitoring.metrics import forget_ended_processes
+from server.monitoring.metrics import AUDIT_LOST, forget_ended_processes
 from server.monitoring.search_statistics import SearchStatistics
 from server.processes.shared_files import buckets_file, calls_today_file, keys_needed_mark, open_calls_file
 from server.settings import ServerSettings, SignInSettings
@@ -111,6 +111,7 @@ async def open_services(
             opened.enter_context(OpenCalls(open_calls_file())),
         )
         audit = opened.enter_context(AuditLog.of(server))
+        audit.count_lost = AUDIT_LOST.inc
         yield Services(
             settings,
             server,

@@ -68,6 +68,10 @@ class ServerSettings(LayeredSettings):
     open: Annotated[bool, NAMED_FILE_ONLY] = Field(
         default=False, description="answer everybody at any address, without keys"
     )
+    local_operator: Annotated[bool, NAMED_FILE_ONLY] = Field(
+        default=False,
+        description="callers from this machine are the operator until a key is made; not behind a proxy",
+    )
     public_url: Annotated[str, AfterValidator(_address_or_none)] = Field(
         default="",
         description="address at which readers reach the server, like https://search.example.org; "

@@ -60,6 +60,7 @@ def serving(home: Path, name: str, **settings: object) -> Iterator[Served]:
         "SHRAG_CONFIG": "",
         "PYTHONPATH": str(ROOT),
         "SHRAG_SERVER__WORKERS": "1",
+        "SHRAG_SERVER__LOCAL_OPERATOR": "true",  # without limits
         **variables,
     }
     command = [sys.executable, str(ROOT / "shrag.py"), "serve", "--port", "0"]

@@ -8,27 +8,33 @@
 | .NAME.partial | a backup that is being made, or was interrupted |
 
 Files of a version that the previous backup also has are hard links to it. Every file is compared with its
-checksum before a backup counts.
+checksum before a backup counts. What cannot be copied, such as a damaged index or one of an older format, is
+left out and named in backup.json.
 """
 
+import errno
 import json
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from base.errors import InvalidCall, Remedy
-from base.files.durable import cause_of, disk_of, sync, write_durably
+from pydantic import TypeAdapter
+
+from base.errors import InvalidCall, Remedy, ResourceError
+from base.files.durable import SHORTAGES, cause_of, disk_of, sync, write_durably
 from base.files.locks import lock_file
 from base.files.regular_files import read_regular
 from base.progress import Progress, no_progress
+from base.remedies import describe_error
 from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
 from indexer.versions.manifest import MANIFEST, Manifest
-from indexer.versions.server_files import copy_server_files
+from indexer.versions.server_files import copy_server_file, server_files
+from indexer.versions.store import CAPABILITIES
 from indexer.versions.store.build_folder import NAME
 from indexer.versions.store.folder import FolderStore, index_names
 
@@ -37,13 +43,15 @@ PARTIAL = ".partial"
 LOCK = ".lock"
 OWN_FOLDER = 0o700  # the keys are in it
 MOST_BYTES = 1_000_000  # of backup.json
+ENDS_BACKUP = SHORTAGES | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}  # unrelated to one index
 
 
 @dataclass(frozen=True, slots=True)
 class FolderBackup:
-    """A complete backup; `bytes` counts files of indexes, `copied` files that were not linked.
+    """A backup; `bytes` counts files of indexes, `copied` files that were not linked.
 
-    `home` is the SHRAG_HOME that was backed up; `keep` counts and removes only its backups.
+    `home` is the SHRAG_HOME that was backed up; `keep` counts and removes only its backups. `failed` has the
+    reason for each index and each file of the server that is not in the backup.
     """
 
     name: str
@@ -52,6 +60,7 @@ class FolderBackup:
     bytes: int
     copied: int
     home: str = ""
+    failed: dict[str, str] = field(default_factory=dict)
 
 
 def back_up(
@@ -62,16 +71,16 @@ def back_up(
     keep: int = 0,
     progress: Progress = no_progress,
 ) -> FolderBackup:
-    """Copy the current version of all indexes, and the files of the server, to a new folder in `folder`.
+    """Copy the current version of all embedded indexes, and the server's files, to a new folder in `folder`.
 
-    Builds may run in parallel. With `keep`, older backups beyond this number are removed afterwards.
+    Builds may run in parallel. What cannot be copied is left out and named. With `keep`, older backups beyond
+    this number are removed after a complete one.
 
     Raises:
         InvalidCall: an invalid or used name, or one of `folder` and SHRAG_HOME is inside the other.
-        UnknownIndex: there is no index.
+        UnknownIndex: there is neither an index nor a file of the server.
         IndexBusy: another backup to this folder is running.
-        IndexDamaged: a file differs from its checksum; nothing is kept.
-        IndexNotWritten: disk full, no permission.
+        IndexNotWritten: disk full, no permission, or nothing could be copied.
     """
     taken = datetime.now(UTC)
     name = name or f"{taken:%Y%m%d-%H%M%S}"
@@ -82,7 +91,8 @@ def back_up(
         raise InvalidCall(
             f"one of {folder} and {settings.home} is inside the other", remedy="name another folder"
         )
-    names = index_names(settings)
+    indexes = [] if CAPABILITIES[settings.engine].snapshots else index_names(settings)
+    names = [*indexes, *server_files(home)]
     if not names:
         raise UnknownIndex(f"no index in {settings.home}: there is nothing to back up")
     try:
@@ -96,15 +106,19 @@ def back_up(
             previous = folder / before[-1].name if before else None
             partial = folder / f".{name}{PARTIAL}"
             partial.mkdir(mode=OWN_FOLDER)
-            made = _copy_all(settings, names, partial, previous, progress)
-            backup = FolderBackup(name, taken.isoformat(timespec="seconds"), *made, str(home))
-            _write_record(partial, backup)
+            sizes, failed = _copy_all(home, names, partial, previous, progress)
+            if len(failed) == len(names):
+                raise IndexNotWritten(f"nothing was backed up: {'; '.join(failed.values())}")
+            when = taken.isoformat(timespec="seconds")
+            size, new = (sum(each[place] for each in sizes.values()) for place in (0, 1))
+            backup = FolderBackup(name, when, tuple(sizes), size, new, str(home), failed)
+            write_durably(partial / BACKUP, json.dumps(asdict(backup), ensure_ascii=False) + "\n")
             for path in (partial, *filter(Path.is_dir, partial.rglob("*"))):
                 sync(path)
             partial.rename(folder / name)
             sync(folder)
             own = [each for each in before if each.home == str(home)]
-            for older in own[: max(0, len(own) + 1 - keep)] if keep else ():
+            for older in own[: max(0, len(own) + 1 - keep)] if keep and not failed else ():
                 # A kill leaves no incomplete backup under its name.
                 shutil.rmtree((folder / older.name).rename(folder / f".{older.name}{PARTIAL}"))
     except OSError as error:
@@ -117,7 +131,7 @@ def back_up(
 
 
 def list_backups(folder: Path) -> list[FolderBackup]:
-    """Return the complete backups in a folder, oldest first.
+    """Return the backups in a folder, oldest first.
 
     Other folders, links, and backups that were renamed or copied to another name are ignored.
     """
@@ -128,10 +142,7 @@ def list_backups(folder: Path) -> list[FolderBackup]:
             if record["name"] != path.parent.name or not _is_own_folder(path.parent):
                 continue
             datetime.fromisoformat(record["taken"])
-            sizes = int(record["bytes"]), int(record["copied"])
-            names = tuple(map(str, record["indexes"]))
-            home = str(record.get("home", ""))
-            found.append(FolderBackup(path.parent.name, str(record["taken"]), names, *sizes, home))
+            found.append(TypeAdapter(FolderBackup).validate_python(record))
     return sorted(found, key=lambda backup: (backup.taken, backup.name))
 
 
@@ -148,19 +159,28 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _copy_all(
-    settings: IndexerSettings, names: list[str], target: Path, previous: Path | None, progress: Progress
-) -> tuple[tuple[str, ...], int, int]:
-    """Copy indexes and server files; return the names of the indexes, their bytes and the copied bytes."""
-    size, copied = 0, 0
+    home: Path, names: list[str], target: Path, previous: Path | None, progress: Progress
+) -> tuple[dict[str, tuple[int, int]], dict[str, str]]:
+    """Copy indexes and files of the server; return bytes and copied bytes, and the reasons of failures."""
+    sizes: dict[str, tuple[int, int]] = {}
+    failed: dict[str, str] = {}
     for place, name in enumerate(names):
-        progress("backing up indexes", place, len(names))
-        store = FolderStore(settings.home, name)
-        with ExitStack() as held:
-            manifest = _hold_current(store, held)
-            own, new = _copy_version(store, manifest, FolderStore(target, name), previous)
-        size, copied = size + own, copied + new
-    copy_server_files(settings.home, target)
-    return tuple(names), size, copied
+        progress("backing up", place, len(names))
+        try:
+            if NAME.fullmatch(name):
+                store = FolderStore(home, name)
+                with ExitStack() as held:
+                    manifest = _hold_current(store, held)
+                    sizes[name] = _copy_version(store, manifest, FolderStore(target, name), previous)
+            else:
+                copy_server_file(home / name, target / name)
+        except (OSError, ResourceError) as error:
+            if isinstance(error, OSError) and error.errno in ENDS_BACKUP:
+                raise
+            failed[name] = describe_error(error)
+            shutil.rmtree(target / name, ignore_errors=True)
+            (target / name).unlink(missing_ok=True)
+    return sizes, failed
 
 
 def _hold_current(store: FolderStore, held: ExitStack) -> Manifest:
@@ -216,15 +236,3 @@ def _link(path: Path, target: Path) -> bool:
     except OSError:  # a file system without links, or an incomplete backup
         return False
     return True
-
-
-def _write_record(target: Path, backup: FolderBackup) -> None:
-    record = {
-        "name": backup.name,
-        "taken": backup.taken,
-        "indexes": backup.indexes,
-        "bytes": backup.bytes,
-        "copied": backup.copied,
-        "home": backup.home,
-    }
-    write_durably(target / BACKUP, json.dumps(record, ensure_ascii=False) + "\n")

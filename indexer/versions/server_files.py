@@ -36,17 +36,18 @@ DATABASES = (KEYS, SIGN_IN, STATISTICS)
 FOLDERS = (JUDGEMENTS, FEEDS, KEPT_SEARCHES)
 
 
-def copy_server_files(home: Path, target: Path) -> None:
-    """Copy the server's files while it writes to them; files deleted in the meantime are left out.
+def server_files(home: Path) -> list[str]:
+    """Return the names of the server's databases and folders that a backup contains."""
+    return [name for name in (*DATABASES, *FOLDERS) if os.path.lexists(home / name)]
+
+
+def copy_server_file(path: Path, target: Path) -> None:
+    """Copy one of them while the server writes to it; files deleted in the meantime are left out.
 
     Raises OSError, with the name of a damaged database.
     """
-    for name in DATABASES:
-        if os.path.lexists(home / name):
-            _copy_database(home / name, target / name)
-    for name in FOLDERS:
-        if os.path.lexists(home / name):
-            _copy_folder(home / name, target / name)
+    copy = _copy_database if path.name in DATABASES else _copy_folder
+    copy(path, target)
 
 
 def _copy_database(path: Path, target: Path) -> None:
@@ -55,7 +56,8 @@ def _copy_database(path: Path, target: Path) -> None:
         with closing(source), closing(sqlite3.connect(target)) as copy:
             source.backup(copy)
     except sqlite3.Error as error:
-        raise OSError(errno.EIO, f"{path}: {error}") from error
+        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        raise OSError(errno.ENOSPC if full else errno.EIO, str(error), str(path)) from error
     target.chmod(0o600)
     sync(target)
 

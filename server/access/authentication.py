@@ -5,9 +5,9 @@
 | no key was ever made, or `--open` | reads | the role of the key or person |
 | a key store exists, or a sign-in | only the page's files and liveness | the role of the key or person |
 
-If no key was ever made, a caller from this machine is the operator and may also administer. This does not
-apply if a proxy or another name is set, as other callers then arrive through this machine, nor to HTTP/1.0
-requests, which proxies send.
+The address alone gives no rights: a proxy on this machine may forward requests without a trace. With the
+setting `local_operator`, and while no key was ever made, callers from this machine are the operator. Requests
+with the marks of a proxy (a header, HTTP/1.0) remain readers.
 """
 
 import re
@@ -116,7 +116,8 @@ async def caller_of(
         if not settings.open:
             is_persons = credentials.session.startswith(SESSION_MARK)
             raise (PersonsSessionEnded if is_persons else Unauthorized)(SESSION_ENDED)
-    is_local = settings.only_local and is_loopback(address) and not _is_passed_on(scope)
+    may_be_local = settings.local_operator and settings.only_local
+    is_local = may_be_local and is_loopback(address) and not _is_passed_on(scope)
     if settings.open:
         return Caller(address, "reader", is_local=is_local)
     if needed:

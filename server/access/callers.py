@@ -35,7 +35,7 @@ class Caller:
     limits: KeyLimits = NO_OWN_LIMITS
     person: str = ""  # pseudonym of a person who signed in, see `access.sign_in.people`
     by_proxy: bool = False  # the proxy's header names the person
-    is_local: bool = False  # a process of this machine, not a proxy
+    is_local: bool = False  # at this machine, with the setting `local_operator`
 
     @classmethod
     def of(cls, key: Key, address: str, *, by_cookie: bool = False) -> "Caller":

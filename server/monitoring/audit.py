@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +21,6 @@ from typing import Any, Self
 from base.files.durable import cause_of
 from base.logs import get_logger
 from base.terminal.output import json_text
-from server.monitoring import metrics
 from server.settings import ServerSettings
 
 DAY_S = 86_400
@@ -32,8 +32,11 @@ log = get_logger("server")
 class AuditLog:
     """An append-only file, reopened after it was renamed, by this or another program.
 
-    A failed write is counted and logged, and the server continues. For one event loop.
+    A failed write is counted and logged, and the server continues. For one event loop. Commands write to it
+    without the libraries of the server, so `count_lost` is set by the server.
     """
+
+    count_lost: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, path: Path | None, *, most_bytes: int = 0, days: float = 0) -> None:
         """Open the file, created with access for its owner only; without a path nothing is written.
@@ -77,7 +80,7 @@ class AuditLog:
             if os.write(self._file, line) < len(line):
                 raise OSError(0, "the line was cut off")  # noqa: TRY301 - handled below
         except OSError as error:
-            metrics.AUDIT_LOST.inc()
+            self.count_lost()
             if not self._failing:
                 log.error("audit log cannot be written", error=cause_of(error))  # noqa: TRY400
             self._failing = True

@@ -51,7 +51,7 @@ export async function openAccess() {
   byId("open-access").hidden = !keys;
   if (session?.sign_in || session?.person) byId("open-access").textContent = t(session.person ? "sign_out" : "sign_in");
   byId("open-access").onclick = () => askForKey(() => location.reload());
-  byId("operator-link").hidden = keys && !["librarian", "operator"].includes(session?.role);
+  byId("operator-link").hidden = !["librarian", "operator"].includes(session?.role);
   return session;
 }
 

@@ -58,9 +58,9 @@ def serving(home: Path, log: Path, *options: str, **environment: object) -> Iter
     """Run `shrag serve` on a free port with what lies in `home`; the variables are named without SHRAG_.
 
     Two underscores stand in the names as they do in variables: server__workers=2. One process answers unless
-    more are asked for, whatever the number of cores.
+    more are asked for, whatever the number of cores. Tests are its operator until a key is made.
     """
-    environment = {"server__workers": 1, **environment}
+    environment = {"server__workers": 1, "server__local_operator": "true", **environment}
     command = [sys.executable, str(ROOT / "shrag.py"), "serve", "--port", "0", *options]
     with log.open("wb") as errors:
         process = subprocess.Popen(
@@ -87,8 +87,11 @@ def application(
     sign_in: SignInSettings | None = None,
     **settings: Any,
 ) -> Iterator[TestClient]:
-    """Run the application in this process, called from this address without a network."""
-    app = create_app(settings_of(home), ServerSettings(**settings), sign_in)
+    """Run the application in this process, called from this address without a network.
+
+    127.0.0.1 is its operator until a key is made.
+    """
+    app = create_app(settings_of(home), ServerSettings(**{"local_operator": True, **settings}), sign_in)
     with TestClient(app, base_url="http://localhost", client=(address, 50_000), headers=headers) as client:
         yield client
 

@@ -80,6 +80,17 @@ def test_a_rotated_audit_log_is_opened_anew(tmp_path):
     assert path.stat().st_mode & 0o077 == 0
 
 
+def test_lines_that_cannot_be_written_are_counted(tmp_path, monkeypatch):
+    lost = []
+    with AuditLog(tmp_path / "audit") as log:
+        log.count_lost = lambda: lost.append(1)
+        monkeypatch.setattr("server.monitoring.audit.os.write", lambda *_: 0)  # as on a full disk
+        log.write({"n": 1})
+        monkeypatch.undo()
+
+    assert lost == [1]
+
+
 @pytest.mark.nightly
 def test_processes_add_whole_lines_to_one_audit_log(tmp_path):
     script = (

@@ -244,6 +244,14 @@ def test_another_encoder_service_gets_its_own_key_alone_and_not_over_http(monkey
         settings_in(monkeypatch, **given, **keys, SERVER_ENCODER_KEY="own-key")
 
 
+@pytest.mark.parametrize("url", ["http://llm.example.org/v1", "http://llm:8000/v1"])
+def test_the_key_of_the_language_model_is_sent_over_http_only_if_env_allows_it(monkeypatch, url):
+    given = {"SERVER_LLM_URL": url, "SHRAG_LLM__API_KEY": "model-key"}
+    with pytest.raises(ValueError, match="unencrypted"):
+        settings_in(monkeypatch, **given)
+    assert settings_in(monkeypatch, **given, SERVER_LLM_PLAIN_HTTP="true")[0].generator.llm.base_url == url
+
+
 def test_the_image_of_the_server_holds_what_the_stack_needs():
     build = SERVICES["server"]["build"]
     (extras,) = [match["rest"] for match in VARIABLE.finditer(build["args"]["EXTRAS"])]

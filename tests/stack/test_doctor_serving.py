@@ -3,10 +3,12 @@
 import json
 import os
 import time
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from indexer.versions.folder_backups import FolderBackup
 from server.access.key_store import KeyStore
 from server.access.keys import make_key
 from tests.generator import sample_index
@@ -158,6 +160,15 @@ def test_a_backup_from_the_future_has_no_age(tmp_path):
     finding = backup_of(tmp_path, ("new", "x", -30))["backup", "last backup"]
 
     assert (finding["status"], "future" in finding["found"]) == ("warning", True)
+
+
+def test_an_incomplete_backup_is_named(tmp_path):
+    (folder := tmp_path / "backups" / "1").mkdir(parents=True)
+    made = FolderBackup("1", "2026-11-28T00:00:00+00:00", (), 0, 0, failed={"papers": "damaged"})
+    (folder / "backup.json").write_text(json.dumps(asdict(made)))
+
+    finding = doctor(tmp_path / "home", backups=folder.parent)[1]["backup", "incomplete backup"]
+    assert (finding["status"], finding["found"]) == ("warning", "it is without papers")
 
 
 def test_a_dangling_link_beside_a_backup_is_passed_over(tmp_path):

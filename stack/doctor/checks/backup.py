@@ -10,6 +10,7 @@ from pathlib import Path
 from base.errors import ResourceError
 from indexer.errors import EngineRefused
 from indexer.settings import ElasticsearchSettings
+from indexer.versions.folder_backups import list_backups
 from stack.doctor.findings import Examined, Finding, failed, without_engine
 
 SUBJECT = "last backup"
@@ -43,8 +44,11 @@ def _of_files(place: Path) -> Iterator[Finding]:
         mend = "make a backup there, or set SHRAG_BACKUPS to the folder of the backups"
         yield failed(SUBJECT, error, str(place), mend)
         return
-    made = max((status.st_mtime for status in found.values()), default=None)
-    yield _judged(None if made is None else datetime.fromtimestamp(made, UTC), str(place))
+    newest = max((status.st_mtime for status in found.values()), default=None)
+    yield _judged(None if newest is None else datetime.fromtimestamp(newest, UTC), str(place))
+    if (made := list_backups(place)) and made[-1].failed:
+        text = f"it is without {', '.join(made[-1].failed)}"
+        yield Finding("incomplete backup", "warning", text, str(place), "run shrag indexes backup")
     empty = [
         entry.name for entry, status in found.items() if stat.S_ISREG(status.st_mode) and not status.st_size
     ]

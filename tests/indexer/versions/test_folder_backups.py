@@ -1,14 +1,18 @@
 """Backups of embedded indexes: complete, verified, and usable as SHRAG_HOME."""
 
+import errno
+import json
 import os
+import re
 import shutil
 import sqlite3
 
 import pytest
 
 from base.errors import InvalidCall
-from indexer.errors import IndexBusy, IndexDamaged, IndexNotWritten, UnknownIndex
+from indexer.errors import IndexBusy, IndexNotWritten, UnknownIndex
 from indexer.settings import IndexerSettings
+from indexer.versions.cluster.snapshots import Snapshot
 from indexer.versions.folder_backups import back_up, list_backups
 from indexer.versions.store.folder import FolderStore
 from retriever.index import open_index
@@ -72,10 +76,79 @@ def test_a_backup_has_the_files_of_the_server_without_locks_and_jobs(home, tmp_p
         assert secrets.execute("SELECT * FROM secret").fetchall() == []
 
 
-def test_a_damaged_file_of_the_server_is_named_and_no_backup_is_made(home, tmp_path):
+def test_a_damaged_file_of_the_server_is_named_and_the_others_are_backed_up(home, tmp_path):
     (home / ".sign-in.sqlite").write_bytes(b"damage" * 100)
-    with pytest.raises(IndexNotWritten, match=r"\.sign-in\.sqlite"):
-        back_up(IndexerSettings(home=home), tmp_path / "backups", "1", keep=1)
+    (home / ".feeds").mkdir()
+    made = back_up(IndexerSettings(home=home), tmp_path / "backups", "1")
+    assert made.failed == {".sign-in.sqlite": f"{home / '.sign-in.sqlite'}: file is not a database"}
+    assert names(tmp_path / "backups" / "1") == [".feeds", "backup.json", "papers"]
+
+
+@pytest.fixture
+def three(home, tmp_path):
+    """Return a home with keys and three indexes, of which one is damaged and one of an older format."""
+    with sqlite3.connect(home / ".keys.sqlite") as keys:
+        keys.execute("CREATE TABLE keys (id)")
+    for name in ("damaged", "older"):
+        shutil.copytree(home / "papers", home / name)
+    (home / "damaged" / "versions" / "000001" / "lexicon.bin").unlink()
+    manifest = home / "older" / "versions" / "000001" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 1}))
+    return home
+
+
+def test_a_damaged_and_an_older_index_are_named_and_the_others_and_the_keys_are_backed_up(three, tmp_path):
+    made = back_up(IndexerSettings(home=three), tmp_path / "backups", "1")
+    assert made.indexes == ("papers",)
+    assert "lexicon.bin" in made.failed["damaged"]
+    assert "format" in made.failed["older"]
+    assert names(tmp_path / "backups" / "1") == [".keys.sqlite", "backup.json", "papers"]
+    assert list_backups(tmp_path / "backups") == [made]
+
+
+def test_an_incomplete_backup_removes_no_earlier_one(three, tmp_path):
+    settings, backups = IndexerSettings(home=three), tmp_path / "backups"
+    for name in ("1", "2"):
+        back_up(settings, backups, name, keep=1)
+    assert [backup.name for backup in list_backups(backups)] == ["1", "2"]
+
+
+def test_the_command_exits_with_1_and_names_each_part_that_was_not_backed_up(three, tmp_path):
+    done = shrag("indexes", "backup", "1", home=three, backups=tmp_path / "backups")
+    assert done.returncode == 1
+    assert re.findall("^not backed up: ([a-z]+): ", done.stderr, re.MULTILINE) == ["damaged", "older"]
+    assert shrag("indexes", "backups", home=three, backups=tmp_path / "backups").stdout.endswith(
+        ", without damaged, older\n"
+    )
+
+
+def test_a_server_without_indexes_has_its_keys_backed_up(three, tmp_path):
+    shutil.copytree(three, tmp_path / "server", ignore=lambda *_: {"papers", "damaged", "older"})
+    back_up(IndexerSettings(home=tmp_path / "server"), tmp_path / "backups", "1")
+    assert names(tmp_path / "backups" / "1") == [".keys.sqlite", "backup.json"]
+
+
+@pytest.mark.parametrize("backups", ["backups", None])
+def test_in_a_cluster_the_keys_are_backed_up_to_the_folder_or_named(three, tmp_path, monkeypatch, backups):
+    taken = Snapshot("1", "SUCCESS", "2026-11-28", ("papers",), 1, 1.0)
+    monkeypatch.setattr("indexer.versions.cluster.snapshots.backup", lambda *_, **__: taken)
+    given = {"backups": tmp_path / backups} if backups else {}
+    done = shrag("indexes", "backup", "1", "--keep", "1", home=three, engine="elasticsearch", **given)
+    assert done.stdout.startswith("snapshot '1': 1 index")
+    if backups:
+        assert (done.returncode, names(tmp_path / "backups" / "1")) == (0, [".keys.sqlite", "backup.json"])
+    else:
+        assert done.returncode == 1
+        assert done.stderr.startswith("not backed up: .keys.sqlite: no folder of backups is given")
+
+
+def test_a_full_disk_ends_the_backup(home, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(shutil, "copyfile", full)
+    with pytest.raises(IndexNotWritten, match="the disk is full"):
+        back_up(IndexerSettings(home=home), tmp_path / "backups", "1")
     assert list_backups(tmp_path / "backups") == []
 
 
@@ -120,12 +193,12 @@ def test_a_damaged_earlier_backup_is_not_linked(home, tmp_path):
     assert FolderStore(backups / "2", "papers").verify_files(1) == []
 
 
-def test_a_damaged_index_leaves_no_backup_and_keeps_the_earlier_ones(home, tmp_path):
+def test_if_nothing_can_be_copied_there_is_no_backup_and_the_earlier_ones_stay(home, tmp_path):
     settings, backups = IndexerSettings(home=home), tmp_path / "backups"
     back_up(settings, backups, "1")
     lexicon(home).write_bytes(b"damage")
     lexicon(backups / "1").write_bytes(b"damage too")
-    with pytest.raises(IndexDamaged):
+    with pytest.raises(IndexNotWritten, match=r"lexicon\.bin"):
         back_up(settings, backups, "2", keep=1)
     assert [backup.name for backup in list_backups(backups)] == ["1"]
 

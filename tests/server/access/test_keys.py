@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx
 import pytest
@@ -92,6 +93,35 @@ def test_a_key_is_shown_once_on_standard_output_and_kept_as_a_hash(tmp_path):
     assert key.split("_", 2)[2].encode() not in (tmp_path / FILE).read_bytes()
     assert "reading room" in listed.stdout
     assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
+
+
+def test_without_the_libraries_of_the_server_a_key_is_shown_and_audited(tmp_path):
+    libraries = ("fastapi", "starlette", "uvicorn", "prometheus_client", "mcp", "authlib", "joserfc")
+    script = (
+        f"import sys; sys.modules.update(dict.fromkeys({libraries}))\n"
+        "sys.argv = ['shrag', 'keys', 'create']; import shrag; shrag.main()"
+    )
+    made = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment_of(tmp_path, server__audit_file=tmp_path / "audit"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert made.returncode == 0, made.stderr
+    assert set(KeyStore(tmp_path).read().keys) == {id_of(made.stdout.strip())}
+    assert json.loads((tmp_path / "audit").read_text())["event"] == "key created"
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_key_that_cannot_be_shown_opens_nothing(tmp_path, options):
+    command = [sys.executable, str(ROOT / "shrag.py"), "keys", "create", *options]
+    with Path("/dev/full").open("w") as full:
+        made = subprocess.run(command, env=environment_of(tmp_path), stdout=full, check=False)
+
+    assert made.returncode == 1
+    assert [key.revoked is None for key in KeyStore(tmp_path).read().keys.values()] == [False]
 
 
 def test_listed_as_json_a_key_has_all_but_itself(tmp_path):
@@ -462,9 +492,9 @@ def test_without_keys_this_machine_reads_and_the_first_key_closes_it(sample_home
     home = tmp_path / "home"
     home.mkdir()
     (home / NAME).symlink_to(sample_home / NAME)
-    with serving(home, tmp_path / "log") as server:
+    with serving(home, tmp_path / "log", server__local_operator="false") as server:
         assert search(server).status_code == 200
-        assert server.get("/metrics").status_code == 200
+        assert server.get("/metrics").status_code == 401
         assert search(server, bearer("a placeholder")).status_code == 200
 
         key = make(home)

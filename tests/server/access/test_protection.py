@@ -110,7 +110,27 @@ def test_behind_https_the_cookie_is_the_hosts_own_and_browsers_stay_there(sample
         assert server.get("/api/v1/indexes", headers=own | {"Cookie": plain}).status_code == 401
 
 
-def test_a_proxy_of_this_machine_that_says_nothing_is_no_operator(served):
+def test_a_caller_from_this_machine_is_a_reader(sample_home):
+    """Its requests may come from a proxy that speaks HTTP/1.1 and adds no header, such as nginx 1.29.7."""
+    with application(sample_home, address="127.0.0.1", local_operator=False, search_burst=1) as server:
+        assert server.get("/api/v1/session").json()["role"] == "reader"
+        assert server.get("/metrics").status_code == 401
+        assert server.post("/api/v1/jobs", json={"kind": "backup"}).status_code == 401
+        assert server.post("/api/v1/keys", json={}).status_code == 401
+        searched = [server.post("/api/v1/search", json={"question": ENGLISH}) for _ in range(2)]
+        assert [answer.status_code for answer in searched] == [200, 429]
+
+
+@pytest.mark.parametrize(
+    "elsewhere", [{"proxies": "127.0.0.1"}, {"public_url": "https://search.example.org"}, {"host": "0.0.0.0"}]
+)
+def test_the_setting_makes_it_the_operator_if_only_this_machine_reaches_the_server(sample_home, elsewhere):
+    for settings, status in (({}, 200), (elsewhere, 401)):
+        with application(sample_home, address="127.0.0.1", local_operator=True, **settings) as server:
+            assert server.get("/metrics").status_code == status
+
+
+def test_a_proxy_that_says_nothing_is_no_operator_even_with_the_setting(served):
     with socket.create_connection(("127.0.0.1", served.port)) as proxy:
         proxy.sendall(b"GET /metrics HTTP/1.0\r\nHost: localhost\r\n\r\n")
         assert proxy.recv(1_000).startswith(b"HTTP/1.1 401")
