@@ -90,13 +90,13 @@ COMMANDS = {
     "keys": ("server.key_commands:keys", "Create, list and revoke keys for callers of the server."),
     "mcp": ("server.commands:mcp", "Serve clients of the Model Context Protocol (MCP)."),
     "rerun": ("retriever.rerun_command:rerun", "Run recorded searches again: differences, new papers."),
-    "search": ("retriever.commands:search", "Find the papers that answer a question."),
+    "search": ("generator.search_command:search", "Find the papers that answer a question."),
     "serve": ("server.commands:serve", "Serve the web page, the API and other endpoints."),
     "sessions": ("server.session_commands:sessions", "List and end the sessions of persons who signed in."),
     "settings": ("stack.commands:settings", "List the settings, their values and sources."),
     "sources": ("retriever.source_commands:sources", "List and check external sources of papers."),
     "statistics": ("server.statistics_commands:statistics", "Show the searches of the server by day."),
-    "trace": ("generator.commands:trace", "Show a saved trace, or compare two."),
+    "trace": ("generator.commands:trace", "Show a saved trace."),
 }
 
 

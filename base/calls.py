@@ -47,6 +47,7 @@ MESSAGES: Mapping[str, str] = {
     "model_type": "must be a JSON object",
     "model_attributes_type": "must be a JSON object",
     "unexpected_keyword_argument": "unknown field",
+    "extra_forbidden": "unknown field",
     "greater_than_equal": "must be at least {ge}",
     "less_than_equal": "must be at most {le}",
     "greater_than": "must be more than {gt}",

@@ -16,7 +16,7 @@ from benchmarks.corpora.generated import questions
 from benchmarks.corpora.index import ensure_index
 from benchmarks.figures import Figure
 from benchmarks.plan import Plan
-from benchmarks.progressive import QUESTIONS, TOP, queries_of
+from benchmarks.progressive import QUESTIONS, TOP, of_words
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
 from retriever.queries.filters import Filters
@@ -53,7 +53,7 @@ async def _serve(home: Path, name: str) -> tuple[int, int, int]:
     hits = 0
     with open_index(IndexerSettings(home=home, engine="tantivy"), name) as index:
         for question in questions(QUESTIONS):
-            queries = [(query, TOP) for query in queries_of(question)]
+            queries = [(query, TOP) for query in of_words(question)]
             found = await index.engine.search(queries, filters=Filters(), collapse=True)
             await index.engine.passages({hit.passage_id for ranking in found for hit in ranking})
             hits += sum(map(len, found))

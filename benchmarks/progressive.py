@@ -15,9 +15,10 @@ from indexer.versions.store.folder import FolderStore
 from retriever.engines import Engine
 from retriever.engines.tantivy import TantivyEngine
 from retriever.index import open_index
-from retriever.queries.boolean import Or, Term, or_query
+from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
-from retriever.settings import RetrieverSettings
+from retriever.queries.keywords import Keyword
+from retriever.query_plan import progressive_queries
 
 TOP = 10
 QUESTIONS, CLUSTER_WARM_UP = 200, 100
@@ -30,17 +31,17 @@ CLUSTER_RATIOS = (  # numerator, denominator, bar
     (EMBEDDED, TEN, EMBEDDED_BY_MSEARCH),
 )
 
-Queries = Sequence[Or]
+Queries = Sequence[Query]
 
 
-def progressive_queries(terms: Sequence[Term], title_weight: float = 0.0) -> list[Or]:
-    """Make SQ10 … SQ1 (SHRAG, section 3.2) from terms, most important first."""
-    return [or_query(terms[:count], title_weight=title_weight) for count in range(len(terms), 0, -1)]
+def queries_of(keywords: Sequence[Keyword]) -> Queries:
+    """Make SQ10 … SQ1 (SHRAG, section 3.2) of keywords, most important first."""
+    return [named.query for named in progressive_queries(keywords, hits_per_query=TOP)]
 
 
-def queries_of(words: Sequence[str], title_weight: float = 0.0) -> list[Or]:
+def of_words(words: Sequence[str]) -> Queries:
     """Make the queries of words that are tokens of the embedded index."""
-    return progressive_queries([Term(word, (word,)) for word in words], title_weight)
+    return queries_of([Keyword(word, "en", (word,)) for word in words])
 
 
 async def ask(engine: Engine, queries: Queries) -> None:
@@ -49,29 +50,25 @@ async def ask(engine: Engine, queries: Queries) -> None:
 
 
 def measure_queries(plan: Plan) -> list[Figure]:
-    """Measure SQ10 and all ten queries on the embedded engine, with and without a title clause."""
+    """Measure SQ10 and all ten queries on the embedded engine."""
     name, _ = ensure_index(plan.settings(), plan.documents, plan.progress)
     store = FolderStore(plan.home, name)
     path = Path(store.address(store.manifest()).index)
-    figures: list[Figure] = []
-    for note, weight in (("", 0.0), (", with title clause", RetrieverSettings().title_weight)):
-        one, ten = f"SQ10 alone{note}", f"ten together{note}"
-        asked = [queries_of(words, weight) for words in questions(QUESTIONS)]
-        warm_up = [queries_of(words, weight) for words in questions(QUESTIONS, WARM_UP_STREAM)]
-        taken = []
-        for number in range(plan.rounds):
-            plan.progress(f"rounds{note}", number, plan.rounds)
-            # Each variant has a separate engine, so that they share no cache.
-            ways = {one: partial(_ask_first, TantivyEngine(path)), ten: partial(ask, TantivyEngine(path))}
-            asyncio.run(measure_in_turn(ways, warm_up))
-            taken.append(asyncio.run(measure_in_turn(ways, asked)))
-        bar = None if weight else TEN_BY_ONE
-        figures += [
-            *latencies_of_ways(PART, taken),
-            Figure(PART, f"ten by one, p50{note}", ratio(taken, ten, one), "×", bar),
-            Figure(PART, f"ten by one, p95{note}", ratio(taken, ten, one, 0.95), "×"),
-        ]
-    return figures
+    one, ten = "SQ10 alone", "ten together"
+    asked = [of_words(words) for words in questions(QUESTIONS)]
+    warm_up = [of_words(words) for words in questions(QUESTIONS, WARM_UP_STREAM)]
+    taken = []
+    for number in range(plan.rounds):
+        plan.progress("rounds", number, plan.rounds)
+        # Each variant has a separate engine, so that they share no cache.
+        ways = {one: partial(_ask_first, TantivyEngine(path)), ten: partial(ask, TantivyEngine(path))}
+        asyncio.run(measure_in_turn(ways, warm_up))
+        taken.append(asyncio.run(measure_in_turn(ways, asked)))
+    return [
+        *latencies_of_ways(PART, taken),
+        Figure(PART, "ten by one, p50", ratio(taken, ten, one), "×", TEN_BY_ONE),
+        Figure(PART, "ten by one, p95", ratio(taken, ten, one, 0.95), "×"),
+    ]
 
 
 async def _ask_first(engine: Engine, queries: Queries) -> None:
@@ -104,8 +101,8 @@ async def _cluster_round(cluster: Engine, embedded: Engine) -> Seconds:
 
     def both(words: Sequence[str]) -> tuple[Queries, Queries]:
         """Return the queries with the cluster's tokens, and with the words unchanged."""
-        read = [Term(word, tuple(token[0] for token in chain.analyze(word))) for word in words]
-        return progressive_queries([term for term in read if term.tokens]), queries_of(words)
+        read = [Keyword(word, "en", tuple(token[0] for token in chain.analyze(word))) for word in words]
+        return queries_of([keyword for keyword in read if keyword.tokens]), of_words(words)
 
     async def ask_apart(pair: tuple[Queries, Queries]) -> None:
         for query in pair[0]:

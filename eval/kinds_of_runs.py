@@ -1,16 +1,16 @@
 """The ranking methods of `eval run`: a search, the evidence of an answer, or the papers found."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from base.errors import InvalidCall
 from eval.answering import answer_topic
 from eval.finding import find_for_topic
-from eval.keywords import ask_for_keywords
 from eval.ranking import RankedTopic, rank_topic, without_hits
 from eval.run_target import RunTarget
+from eval.strategies import ask_for_strategy
 from generator.calls import MOST_EVIDENCE
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
@@ -18,15 +18,14 @@ from generator.pipeline import AskRequest, Settings
 from generator.settings import HopsMode
 from generator.ways import make_request
 from indexer.corpora.papers import Unit
-from retriever.errors import BadFilter, BadQuestion
-from retriever.methods import method_named
+from retriever.errors import BadQuestion
 from retriever.search import SearchRequest
-from retriever.second_round import second_round_where_asked_for, with_second_round
+from retriever.strategy import Strategy
 
 HITS = 100
-ROUNDS = {"never": None, "auto": second_round_where_asked_for, "always": with_second_round}
 
-Rank: TypeAlias = Callable[[str, LanguageModel | None], Awaitable[RankedTopic]]
+# Of query_id, question and model.
+Rank: TypeAlias = Callable[[str, str, LanguageModel | None], Awaitable[RankedTopic]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,53 +36,45 @@ class KindOfRun:
     k: int
     unit: Unit
     request: dict[str, Any]  # everything that a question's ranking depends on, except settings
-    applied: dict[str, Any]  # the part shown with the applied configuration
     rank: Rank
-    keywords_first: bool = False  # the model is used for keywords only, for several questions in parallel
+    applied: dict[str, Any] = field(default_factory=dict)  # shown with the applied configuration
+    asks_at_once: bool = False  # the model is asked for strategies only, of several questions in parallel
 
 
 def search_kind(
     of: RunTarget,
     settings: Settings,
+    strategies: Mapping[str, Strategy],
     *,
     method: str,
-    hops: HopsMode,
     k: int | None,
     unit: Unit,
     title_weight: float | None,
 ) -> KindOfRun:
-    """Rank by a search without filters for duplicates; hops use two rounds, without a model for them."""
-    if hops != "never" and method_named(method).analyse is not None:
-        raise BadFilter(f"method {method!r} takes no hops: expressions are not answered in several steps")
+    """Rank by a search without filters for duplicates."""
     request = SearchRequest(
         "", method=method, k=k or HITS, collapse=unit == "paper", title_weight=title_weight
     )
-    options = settings.retriever
-    most = None if options.keywords_ranked else options.keywords
     one_at_a_time = asyncio.Lock()
 
-    async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
-        asked, record = replace(request, question=question), None
+    async def ranked(query_id: str, question: str, model: LanguageModel | None) -> RankedTopic:
+        asked = replace(request, question=question, strategy=strategies.get(query_id))
+        record, prompts = None, {}
         if model:
-            given = await ask_for_keywords(question, model, of.analyzer, most=most)
-            asked, record = replace(asked, keywords=given.keywords), given.record
+            given = await ask_for_strategy(asked, model)
+            asked, prompts = replace(asked, strategy=given.strategy), given.prompts
+            record = given.strategy.as_record() if given.strategy else {}
         async with one_at_a_time:
-            return replace(await rank_topic(of.index, asked, options, ROUNDS[hops]), keywords=record)
+            topic = await rank_topic(of.index, asked, settings.retriever)
+        return replace(topic, strategy=record, prompts=prompts)
 
-    return KindOfRun(
-        method,
-        request.k,
-        unit,
-        {"title_weight": title_weight, "hops": hops},
-        {"hops": hops} if hops != "never" else {},
-        ranked,
-        keywords_first=True,
-    )
+    return KindOfRun(method, request.k, unit, {"title_weight": title_weight}, ranked, asks_at_once=True)
 
 
 def ask_kind(
     of: RunTarget,
     settings: Settings,
+    strategies: Mapping[str, Strategy],
     *,
     way: str | None,
     method: str,
@@ -97,12 +88,12 @@ def ask_kind(
     asked_as = make_request(settings, "?", way=way or "shrag", method=method, evidence=k, hops=hops)
     request = replace(asked_as, low_scores=True)
 
-    async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
-        asked = replace(request, question=question)
+    async def ranked(query_id: str, question: str, model: LanguageModel | None) -> RankedTopic:
+        asked = replace(request, question=question, strategy=strategies.get(query_id))
         return await answer_topic(of.index, asked, _with(model, settings), unit=unit, model=model)
 
-    asked = {"way": request.way, "hops": hops, "searched by": request.method}
-    return KindOfRun(request.way, request.evidence, unit, _without_question(request), asked, ranked)
+    applied = {"way": request.way, "hops": hops, "searched by": request.method}
+    return KindOfRun(request.way, request.evidence, unit, _without_question(request), ranked, applied)
 
 
 def find_kind(of: RunTarget, settings: Settings, request: FindRequest, *, unit: Unit) -> KindOfRun:
@@ -111,8 +102,10 @@ def find_kind(of: RunTarget, settings: Settings, request: FindRequest, *, unit: 
         raise InvalidCall(
             "the results are papers, but passages are judged", remedy="set the unit: --unit paper"
         )
+    request = request.changed(this_year=request.year)
 
-    async def ranked(question: str, model: LanguageModel | None) -> RankedTopic:
+    async def ranked(query_id: str, question: str, model: LanguageModel | None) -> RankedTopic:
+        del query_id
         try:
             asked = request.changed(question=question)
         except BadQuestion as error:
@@ -120,7 +113,7 @@ def find_kind(of: RunTarget, settings: Settings, request: FindRequest, *, unit: 
         return await find_for_topic(of.sources(), asked, _with(model, settings), model=model)
 
     asked = _without_question(request)
-    return KindOfRun("find-papers", request.papers, unit, asked, {"finding": asked}, ranked)
+    return KindOfRun("find-papers", request.papers, unit, asked, ranked, {"finding": asked})
 
 
 def _without_question(request: AskRequest | FindRequest) -> dict[str, Any]:

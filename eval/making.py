@@ -10,12 +10,12 @@ from typing import Any
 
 from base.progress import Progress
 from eval.kept import RANKED, keeping, kept_path, reporting_kept
-from eval.keywords import keywords_record
 from eval.kinds_of_runs import KindOfRun
 from eval.manifest import RunManifest, file_record, made_with, models_record, software
 from eval.ranking import RankedTopic, RankedTopics, keep_nothing, of_topics, rank_all
 from eval.run_target import RunTarget, open_run_target
 from eval.runs import write_run
+from eval.strategies import RecordedStrategies, strategist_record
 from generator.pipeline import Settings
 
 
@@ -29,6 +29,7 @@ class RunPlan:
     sources: Sequence[str]
     kind: Callable[[RunTarget], KindOfRun]
     asks_model: bool
+    recorded: RecordedStrategies | None
     out: Path
     is_stream: bool  # a pipe has no files next to it
     restart: bool  # ignore kept questions
@@ -68,15 +69,19 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
             made = made_with(
                 {**of.record, "published": of.published},
                 {"method": kind.name, "k": kind.k, "unit": kind.unit, **kind.request},
-                {"topics": plan.topics_file["sha256"], "synonyms": (synonyms_file or {}).get("sha256")},
+                {
+                    "topics": plan.topics_file["sha256"],
+                    "synonyms": (synonyms_file or {}).get("sha256"),
+                    "strategies": plan.recorded.record["sha256"] if plan.recorded else None,
+                },
                 settings,
                 llm,
             )
             kept = opened.enter_context(keeping(kept_path(plan.out), made, RANKED, restart=plan.restart))
         known = dict(kept.topics) if kept else {}
 
-        async def rank_one(question: str) -> RankedTopic:
-            topic = await kind.rank(question, model)
+        async def rank_one(query_id: str, question: str) -> RankedTopic:
+            topic = await kind.rank(query_id, question, model)
             return replace(topic, failures=(*topic.failures, *of.failures()))
 
         with reporting_kept(kept, len(plan.topics)):
@@ -85,7 +90,7 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
                 rank_one,
                 known=known,
                 keep=kept.keep if kept else keep_nothing,
-                at_once=llm.concurrency if llm and kind.keywords_first else 1,
+                at_once=llm.concurrency if llm and kind.asks_at_once else 1,
                 progress=progress,
             )
             ranked = of_topics(topics)
@@ -102,7 +107,7 @@ async def make_run(plan: RunPlan, settings: Settings, progress: Progress) -> Mad
                 method=kind.name,
                 k=kind.k,
                 unit=kind.unit,
-                keywords=keywords_record(llm, topics),
+                strategist=strategist_record(plan.recorded, llm, topics),
                 applied=ranked.applied | kind.applied | {"synonyms": synonyms_file},
                 models=models,
                 deviations=ranked.deviations,

@@ -13,7 +13,6 @@ from base.files.output_files import write_output
 from base.terminal.output import json_text
 from base.versions import installed_version
 from eval.manifest_reader import manifest_path
-from generator.finding.finding import year_of
 from generator.prompts import prompt_versions
 from generator.request import Settings
 from generator.settings import LanguageModelSettings
@@ -44,7 +43,7 @@ class RunManifest:
     method: str
     k: int
     unit: str
-    keywords: dict[str, Any]
+    strategist: dict[str, Any]
     applied: dict[str, Any]  # the configuration that took effect
     models: dict[str, dict[str, Any]]  # `encoder` and `reranker`, if they affected the order
     deviations: dict[str, dict[str, Any]]  # query_id → differences for this question
@@ -133,7 +132,6 @@ def made_with(
         "request": dict(request),
         "inputs": dict(inputs),
         "settings": settings.retriever.model_dump(mode="json", exclude={"synonyms"}),
-        "this year": year_of(settings),
         **{name: asked_with(getattr(indexer, name)) for name in ("encoder", "reranker", "check")},
         "language model": {**asked_with(llm), "prompts": prompt_versions()} if llm else None,
     }

@@ -17,9 +17,10 @@ from indexer.ingest import Progress, no_progress
 from retriever.errors import BadExpression, BadQuestion, SourceFailed
 from retriever.index import OpenIndex
 from retriever.opening.worker_threads import in_caller_thread
-from retriever.search import Further, SearchRequest, rank
+from retriever.search import SearchRequest, rank
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch
+from retriever.strategy import Strategy
 
 NOTHING_FOUND = "nothing found"
 MOST_FAILURES = 10  # consecutive failures that end the run
@@ -42,7 +43,7 @@ class RankedTopic:
     applied: AppliedSearch | None = None
     deviations: dict[str, Any] = field(default_factory=dict)  # in addition to those of `applied`
     failures: tuple[str, ...] = ()
-    keywords: dict[str, Any] | None = None  # from the model, if it was used
+    strategy: dict[str, Any] | None = None  # of the model, if it was asked; {} if unusable
     prompts: dict[str, list[int]] = field(default_factory=dict)  # versions of the prompts used
 
 
@@ -57,7 +58,7 @@ class RankedTopics:
     failed: dict[str, str]  # query_id → reason
 
 
-RankOne: TypeAlias = Callable[[str], Awaitable[RankedTopic]]
+RankOne: TypeAlias = Callable[[str, str], Awaitable[RankedTopic]]  # of query_id and question
 Keep: TypeAlias = Callable[[str, RankedTopic], None]
 
 
@@ -90,7 +91,7 @@ async def rank_all(
         async with places:
             progress("questions", len(found), len(topics))
             try:
-                topic = await rank_one(question)
+                topic = await rank_one(query_id, question)
                 in_a_row = 0
             except Exception as error:
                 if isinstance(error, OF_THE_RUN) and not isinstance(error, OF_A_QUESTION):
@@ -115,29 +116,31 @@ async def rank_topics(
     topics: Mapping[str, str],
     request: SearchRequest,
     settings: RetrieverSettings,
+    strategies: Mapping[str, Strategy] | None = None,
     *,
     progress: Progress = no_progress,
 ) -> Run:
-    """Rank all topics by a search with `request` and each topic's question; an error ends the run."""
+    """Rank all topics by a search with `request` and each topic's question; an error ends the run.
+
+    Topics without one of the `strategies` are searched for with statistics.
+    """
     run: Run = {}
     for query_id, question in topics.items():
         progress("questions", len(run), len(topics))
-        run[query_id] = (await rank_topic(index, replace(request, question=question), settings)).ranking or []
+        asked = replace(request, question=question, strategy=(strategies or {}).get(query_id))
+        run[query_id] = (await rank_topic(index, asked, settings)).ranking or []
     return run
 
 
-async def rank_topic(
-    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, further: Further | None = None
-) -> RankedTopic:
+async def rank_topic(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedTopic:
     """Rank a question; one that cannot be searched for has an empty ranking and a reason.
 
-    A `further` stage, like a second round of searches, may change the ranking. The search runs in the thread
-    of the event loop, which must have no other work.
+    The search runs in the thread of the event loop, which must have no other work.
     """
     await asyncio.sleep(0)  # lets Ctrl-C end a run
     try:
         with in_caller_thread():
-            ranked = await rank(index, request, settings, further)
+            ranked = await rank(index, request, settings)
     except (BadQuestion, BadExpression) as error:
         return without_hits(error)
     if not ranked.hits:

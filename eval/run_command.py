@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Fields of the options that only runs by `find-papers` use, or only runs by searches and answers.
 FINDING_OPTIONS = (*(name for name in FindOptions.model_fields if name != "papers"), "pure")
 BUDGETS = tuple(name for name in FindCall.model_fields if name.startswith("max_"))
-SEARCH_OPTIONS = frozenset({"method", "title_weight", "synonyms", "hops", "way"})
+SEARCH_OPTIONS = frozenset({"method", "title_weight", "synonyms", "hops", "way", "strategies"})
 PARTIAL = 1  # exit code if a question failed
 
 FILE = PathParameter(exists=True, dir_okay=False)
@@ -43,11 +43,24 @@ FILE = PathParameter(exists=True, dir_okay=False)
     "What is ranked",
     *field_options(SearchCall, ("method",)),
     click.option(
+        "--strategies",
+        type=FILE,
+        metavar="FILE",
+        help="Search by the recorded strategies in FILE: JSON lines with query_id.",
+    ),
+    click.option(
+        "--strategist",
+        type=click.Choice(["statistics", "model"]),
+        default="statistics",
+        show_default=True,
+        help="Origin of strategies; model also lets ways and agents use the configured model.",
+    ),
+    click.option(
         "--hops",
-        type=click.Choice(["auto", "always", "never"]),
+        type=click.Choice(["auto", "never"]),
         default="never",
         show_default=True,
-        help="Answer multi-step questions in two rounds of searches, with a model in several steps.",
+        help="Rank the evidence of answers in the steps of the strategies.",
     ),
     click.option("--way", metavar="WAY", help="Rank the evidence of the answer by this way."),
     click.option("--find", is_flag=True, help="Rank the papers that find-papers finds."),
@@ -60,13 +73,6 @@ FILE = PathParameter(exists=True, dir_okay=False)
         "--unit",
         type=click.Choice(["passage", "paper"]),
         help="Unit of judgement; a paper scores as its best passage. Default: the unit of the index.",
-    ),
-    click.option(
-        "--keywords",
-        type=click.Choice(["statistics", "model"]),
-        default="statistics",
-        show_default=True,
-        help="Source of keywords; model also lets ways, hops and agents use the configured model.",
     ),
     click.option(
         "--title-weight",
@@ -97,7 +103,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     method: str,
     k: int | None,
     unit: "Unit | None",
-    keywords: str,
+    strategies: Path | None,
+    strategist: str,
     title_weight: float | None,
     synonyms: Path | None,
     hops: "HopsMode",
@@ -112,7 +119,7 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
 
     TOPICS contains id, tab, question, or JSON lines {"query_id", "question"}. The run has TREC's format:
     query_id Q0 id rank score tag. A search's run includes duplicates and incomplete papers; the evidence of a
-    way, and of hops with a model, is the same as in `ask`, and --find returns papers.
+    way is the same as in `ask`, and --find returns papers.
 
     Each ranked question is kept in OUT.kept.jsonl: after Ctrl-C, a kill or an error the same command resumes.
     If a source, the engine or the model fails for some questions, the run is written without them, the exit
@@ -124,34 +131,40 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
     from eval.making import RunPlan, make_run
     from eval.manifest_reader import manifest_path
     from eval.progress import question_bar
+    from eval.strategies import RecordedStrategies
     from eval.topics import read_topics
     from generator.pipeline import Settings
     from indexer.settings import named_paths
 
-    answers = bool(way) or (hops != "never" and keywords == "model")
+    answers = bool(way) or hops != "never"
     _refuse_unused_options(find=find, answers=answers)
+    asks_model = strategist == "model"
+    if strategies and asks_model:
+        raise click.UsageError("--strategies excludes --strategist model: recorded strategies need no model")
+    if hops != "never" and not (strategies or asks_model):
+        raise click.UsageError("--hops needs strategies with steps: --strategies FILE or --strategist model")
     papers = {"papers": k} if find and k else {}
     found_by = made_call(FindCall, {"question": "?", **finding, **papers}, {"papers": "-k"})
     settings, piped = Settings.from_environment(), is_stream(out)
     places, name = settings.indexer, chosen_place(index, sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
     settings = replace(settings, retriever=settings.retriever.model_copy(update={"synonyms": synonyms}))
-    asked = [settings.generator] if keywords == "model" else []
-    inputs = (topics, *([places.home / name] if name else []), *map(Path, sources))
+    asked = [settings.generator] if asks_model else []
+    inputs = (topics, strategies, *([places.home / name] if name else []), *map(Path, sources))
     for place in (out,) if piped else (out, manifest_path(out), kept_path(out)):
         check_output(place, (*inputs, *named_paths(places, settings.retriever, *asked)))
     topics_digest = hashlib.sha256()
     questions = read_topics(topics, topics_digest)
+    recorded = RecordedStrategies.read(strategies, questions) if strategies else None
+    by_topic = recorded.strategies if recorded else {}
 
     def kind_of(of: "RunTarget") -> "KindOfRun":
         judged = unit or of.unit
         if find:
             return find_kind(of, settings, found_by.request(), unit=judged)
         if answers:
-            return ask_kind(of, settings, way=way, method=method, hops=hops, k=k, unit=judged)
-        return search_kind(
-            of, settings, method=method, hops=hops, k=k, unit=judged, title_weight=title_weight
-        )
+            return ask_kind(of, settings, by_topic, way=way, method=method, hops=hops, k=k, unit=judged)
+        return search_kind(of, settings, by_topic, method=method, k=k, unit=judged, title_weight=title_weight)
 
     plan = RunPlan(
         topics=questions,
@@ -159,7 +172,8 @@ def run_command(  # noqa: PLR0913, PLR0917 - the options of the command
         name=name,
         sources=sources,
         kind=kind_of,
-        asks_model=bool(asked),
+        asks_model=asks_model,
+        recorded=recorded,
         out=out,
         is_stream=piped,
         restart=restart,
@@ -190,10 +204,10 @@ def _report_run(made: "MadeRun", *, as_json: bool, piped: bool, err: bool) -> No
     """Report the run; on standard error if standard output contains the run."""
     manifest, ranked = made.manifest, made.topics
     run, questions, seconds = manifest.run, len(ranked.run), manifest.seconds
-    if unusable := manifest.keywords.get("unusable"):
+    if unusable := manifest.strategist.get("unusable"):
         asked = counted(len(unusable), "question")
         echo(
-            f"keywords from statistics for {asked}: the model's answer was unusable ({first_ids(unusable)})",
+            f"strategies from statistics for {asked}: the model's were unusable ({first_ids(unusable)})",
             err=True,
         )
     if as_json:

@@ -23,6 +23,7 @@ from retriever.index import OpenIndex
 from retriever.queries.keywords import Keyword, KeywordRecord
 from retriever.search import Stages
 from retriever.stages.hits import SearchResult, SentQuery
+from retriever.strategy import Strategy
 
 AnswerEventKind: TypeAlias = Literal[
     "step", "question", "keywords", "queries", "evidence", "restart", "sentence", "check", "done"
@@ -35,20 +36,16 @@ SEARCH_FIELDS_OF_EVIDENCE = (  # fields of the search record that an evidence ev
     "filtered",
     "likelihood",
     "unknown_words",
-    "constraints",
-    "concepts",
+    "strategy",
     "bridges",
     "order",
 )
 
 
-KeywordSource: TypeAlias = Literal["model", "statistics", "given"]
-
-
 class StartedStep(TypedDict):
     """The start of a step."""
 
-    name: Annotated[str, Field(description="question, keywords, search, answer, check, quotation")]
+    name: Annotated[str, Field(description="question, strategy, search, answer, check, quotation")]
 
 
 class QuestionEvent(TypedDict):
@@ -58,10 +55,10 @@ class QuestionEvent(TypedDict):
 
 
 class KeywordsEvent(TypedDict):
-    """The keywords and their source; null if the method has none."""
+    """The keywords and the strategy with its origin; null if the method has none."""
 
     keywords: list[KeywordRecord]
-    source: KeywordSource | None
+    strategy: Strategy | None
 
 
 class QueriesEvent(TypedDict):
@@ -146,7 +143,7 @@ class _State:
     step: str = ""
     question: str = ""  # replaces the reader's question
     keywords: tuple[Keyword, ...] | None = None  # None: not chosen yet
-    source: KeywordSource | None = None
+    strategy: Strategy | None = None
     search: SearchResult | None = None
     notes: tuple[str, ...] = ()  # of the steps before and in the search
     sentences: tuple[Sentence, ...] = ()
@@ -158,21 +155,13 @@ class _State:
             return self
         return replace(self, sentences=self.sentences + sent.sentences[len(self.sentences) :])
 
-    def with_keywords(self, search: SearchResult) -> Self:
-        """Return the state with the keywords of a search, and their source if the keywords changed."""
-        if self.keywords == search.keywords:
-            return self
-        applied = search.applied.keyword_source if search.applied else None
-        source: KeywordSource | None = None
-        if applied:
-            source = "given" if applied == "given" else "statistics"
-        return replace(self, keywords=search.keywords, source=source)
-
     def completed(self, asked: AskResult) -> Self:
         """Return the state of the complete answer."""
         result = asked.result
         return replace(
-            self.with_keywords(result),
+            self,
+            keywords=result.keywords,
+            strategy=result.strategy,
             search=result,
             notes=(),
             sentences=asked.answer.sentences,
@@ -188,7 +177,7 @@ def _next_state(known: _State, event: StepEvent) -> _State:
         return replace(known, step=step.name) if step.path else _State()
     if event.kind == "made":
         return _with_made(known, step, event.made)
-    if event.kind == "finished" and step.fallback:
+    if event.kind == "finished" and step.fallback and step.name == "answer":
         return replace(known, again=("fallback", "; ".join(step.notes)))
     if event.growth and not event.growth.text and known.sentences:
         return replace(known, again=AGAIN)
@@ -200,14 +189,13 @@ def _with_made(known: _State, step: Step, made: object) -> _State:
     if isinstance(made, AskRequest):
         return replace(known, question=made.question)
     if isinstance(made, Stages):
-        if made.keywords is None:
-            return replace(known, keywords=())
-        typed = step.inputs.get("keywords") is not None
-        source: KeywordSource = "given" if typed else "model" if made.keywords.given else "statistics"
-        return replace(known, keywords=made.keywords.keywords, source=source)
+        terms = made.terms
+        return replace(
+            known, keywords=terms.keywords if terms else (), strategy=terms.strategy if terms else None
+        )
     if isinstance(made, SearchResult):
-        known = known.with_keywords(made)
-        return replace(known, search=made, notes=tuple(step.all_notes()))
+        notes = tuple(step.all_notes())
+        return replace(known, keywords=made.keywords, strategy=made.strategy, search=made, notes=notes)
     if isinstance(made, SentencesSoFar):
         return replace(known, sentences=made.sentences)
     return known
@@ -219,9 +207,10 @@ def _new_events(sent: _State, known: _State, *, whole: bool = False) -> Iterator
         yield AnswerEvent("step", {"name": known.step})
     if known.question not in {"", sent.question}:
         yield AnswerEvent("question", {"question": known.question})
-    if known.keywords is not None and (known.keywords, known.source) != (sent.keywords, sent.source):
+    if known.keywords is not None and (known.keywords, known.strategy) != (sent.keywords, sent.strategy):
         keywords = [keyword.as_record() for keyword in known.keywords]
-        yield AnswerEvent("keywords", {"keywords": keywords, "source": known.source})
+        strategy = known.strategy and known.strategy.as_record()
+        yield AnswerEvent("keywords", {"keywords": keywords, "strategy": strategy})
     if known.search and (sent.search is None or known.search.hits is not sent.search.hits):
         record = known.search.as_record()
         yield AnswerEvent("queries", {"queries": record["queries"]})

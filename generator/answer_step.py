@@ -4,12 +4,12 @@ import asyncio
 
 from generator.answers.answer import EXTRACTIVE, Answer, Sentence, SentencesSoFar, with_unknown_words
 from generator.answers.excluding import mark_excluded
-from generator.answers.extractive import quoted_answer
+from generator.answers.extractive import quoted_answer, searched_terms
 from generator.answers.judging import judged
 from generator.answers.model_answer import WHOLE_ANSWER, AnswerForm, written_answer
 from generator.request import Resources
 from generator.tracing.steps import Step
-from retriever.searching.answerability import THRESHOLD
+from retriever.answerability import THRESHOLD
 from retriever.stages.hits import SearchResult
 
 
@@ -18,6 +18,8 @@ async def answer_step(
 ) -> Answer:
     """Answer from the hits of a search with the model; without a model, or if it fails, quote them."""
     index, passages = resources.index, [hit.passage for hit in result.hits]
+    terms = await searched_terms(result, index, resources.settings.retriever)
+    exclusions = terms.exclusions if terms else ()
 
     def publish(sentences: tuple[Sentence, ...]) -> None:
         parent.publish(SentencesSoFar(sentences))
@@ -28,7 +30,7 @@ async def answer_step(
             quoted = await quoted_answer(
                 result,
                 index,
-                resources.settings.retriever,
+                terms,
                 THRESHOLD,
                 form.most_quoted,
                 findings=form.quotes_findings,
@@ -44,7 +46,7 @@ async def answer_step(
         passages,
         index,
         quotation,
-        constraints=result.constraints,
+        exclusions=exclusions,
         on_sentences=publish if parent.listener else None,
         form=form,
     )
@@ -53,5 +55,5 @@ async def answer_step(
         return answer
     answer = await judged(parent, answer, passages, resources)
     # A supported sentence may still be about an excluded subject.
-    answer = await asyncio.to_thread(mark_excluded, answer, result.constraints, index)
+    answer = await asyncio.to_thread(mark_excluded, answer, exclusions, index)
     return with_unknown_words(answer, result.unknown_words)

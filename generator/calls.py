@@ -7,11 +7,12 @@ from pydantic import Field
 from base.calls import SOME_TEXT, Flag, Section, optional, with_examples
 from generator.request import AskRequest, Settings, Turn
 from generator.settings import HopsMode
+from generator.strategist import check_strategist
 from generator.ways import make_request, way_names
 from retriever.calls import METHODS, QUESTION, QuestionCall, SourceNames
 from retriever.methods import method_named
 from retriever.papers.page import LONGEST_ID
-from retriever.requests.request import MOST_CHARACTERS, check_question
+from retriever.request import MAX_CHARACTERS, check_question
 
 MOST_EVIDENCE = 100
 MOST_EARLIER = 20  # questions
@@ -24,7 +25,7 @@ class AskCall(QuestionCall):
 
     sources: SourceNames = ()
     earlier: Annotated[
-        tuple[Annotated[str, Field(max_length=MOST_CHARACTERS, pattern=SOME_TEXT)], ...],
+        tuple[Annotated[str, Field(max_length=MAX_CHARACTERS, pattern=SOME_TEXT)], ...],
         Flag(section=Section.ANSWERING, metavar="QUESTION"),
         Field(
             max_length=MOST_EARLIER,
@@ -47,7 +48,7 @@ class AskCall(QuestionCall):
         HopsMode | None,
         Flag(section=Section.ANSWERING),
         Field(
-            description="Answer in several steps: auto = if the form of the question needs it; default "
+            description="Answer in several steps: auto = if the strategy of the model has steps; default "
             "SHRAG_ASK_HOPS, else never.",
             examples=["auto"],
         ),
@@ -87,13 +88,13 @@ class AskCall(QuestionCall):
         """Return the request of the generator.
 
         Raises:
-            BadQuestion, BadFilter, UnknownWay, UnknownModel: the request is invalid.
+            BadQuestion, BadFilter, UnknownWay, UnknownModel, ModelNotConfigured: the request is invalid.
         """
         check_question(self.question)
         settings.with_chosen_model(self.model)  # raises UnknownModel
+        check_strategist(self.strategist, settings)
         values = {
             "filters": self.filters(),
-            "constraints": self.chosen_constraints(settings.retriever),
             "turns": tuple(Turn("user", question) for question in self.earlier),
         }
         asked = make_request(settings, **self.values_for(AskRequest) | values)

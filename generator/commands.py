@@ -1,7 +1,8 @@
 """Commands `ask` and `trace`."""
 
-from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,16 +11,22 @@ from base.terminal.call_options import call_options
 from base.terminal.output import echo, echo_json, echo_lines
 from base.terminal.parameters import PathParameter, SectionedCommand, option_section
 from generator.calls import AskCall
+from generator.places import ask_place
+from generator.search_command import show_strategy, strategy_options, with_strategy_of
 from generator.ways import way_names
 from indexer.options import INTERRUPTED, json_option
 from retriever.commands import show_trace
 from retriever.export_files import check_export, write_document
 from retriever.options import COMPLETIONS, chosen_place, cite_option, synonyms_option
 
+if TYPE_CHECKING:  # loaded where an index is opened
+    from generator.result import AskResult
+    from retriever.index import OpenIndex
+
 
 @click.command(cls=SectionedCommand)
 @call_options(AskCall, COMPLETIONS | {"way": way_names})
-@option_section(Section.SEARCHING, synonyms_option)
+@option_section(Section.SEARCHING, *strategy_options, synonyms_option)
 @option_section(
     Section.OUTPUT,
     json_option,
@@ -41,6 +48,8 @@ from retriever.options import COMPLETIONS, chosen_place, cite_option, synonyms_o
 def ask(
     call: AskCall,
     *,
+    strategy_file: Path | None,
+    shows_strategy: bool,
     synonyms: Path | None,
     cite: str | None,
     out: Path | None,
@@ -49,38 +58,39 @@ def ask(
 ) -> None:
     """Answer QUESTION from the best papers found; every sentence is cited and checked.
 
-    A language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) writes keywords and answer. Without a model,
-    keywords come from statistics and the answer is quoted from the papers.
+    A language model (SHRAG_LLM__BASE_URL and SHRAG_LLM__MODEL) writes strategy and answer. Without a model,
+    the strategy comes from statistics and the answer is quoted from the papers.
 
     With --cite the output is the answer with citations and references in that style.
     """
     from base.files.output_files import check_output, is_same_file
     from generator.answers.cited_answer import cited_answer, cited_document, evidence_records
     from generator.console import live_progress, show_answer
-    from generator.pipeline import Settings, answer_from_sources, answer_question, run
+    from generator.pipeline import Settings, answer_question, choose_strategy
     from indexer.settings import named_paths
-    from retriever.index import open_index
 
     check_export(None, cite, out, as_json=as_json)
+    call = with_strategy_of(call, strategy_file)
     settings = Settings.from_environment()
     name = chosen_place(call.index, call.sources, settings.indexer)
     synonyms = synonyms or settings.retriever.synonyms
     named = named_paths(settings.indexer, settings.retriever, settings.generator)
     for file in filter(None, (out, trace_file)):
-        check_output(file, (synonyms, settings.indexer.home / name, *named))
+        check_output(file, (strategy_file, synonyms, settings.indexer.home / name, *named))
     if out and trace_file and is_same_file(out, trace_file):
         raise click.UsageError("--out and --trace name the same file")
     request = call.request(settings)
+
+    async def asking(index: "OpenIndex") -> "AskResult":
+        with live_progress() as listener:
+            return await answer_question(index, request, settings, listener=listener)
+
     try:
-        with ExitStack() as opened:
-            if call.sources:
-                listener = opened.enter_context(live_progress())
-                asking = answer_from_sources(call.sources, request, settings, synonyms, listener=listener)
-            else:
-                index = opened.enter_context(open_index(settings.indexer, name, synonyms, follow=True))
-                listener = opened.enter_context(live_progress())
-                asking = answer_question(index, request, settings, listener=listener)
-            asked = run(asking)
+        if shows_strategy:
+            choosing = partial(choose_strategy, request=request, settings=settings)
+            show_strategy(*ask_place(name, call.sources, settings.indexer, synonyms, choosing))
+            return
+        asked = ask_place(name, call.sources, settings.indexer, synonyms, asking)
     except KeyboardInterrupt:
         echo("interrupted", err=True)
         raise SystemExit(INTERRUPTED) from None
@@ -102,7 +112,7 @@ def ask(
 
 @click.group()
 def trace() -> None:
-    """Show a saved trace, or compare two."""
+    """Show a saved trace."""
 
 
 @trace.command()
@@ -118,19 +128,3 @@ def show(file: Path) -> None:
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     (show_found if saved.is_of_finding else show_saved)(saved)
-
-
-@trace.command()
-@click.argument("first", type=PathParameter(exists=True, dir_okay=False))
-@click.argument("second", type=PathParameter(exists=True, dir_okay=False))
-def compare(first: Path, second: Path) -> None:
-    """List the differences of two traces, ignoring times; exit 1 if there are any."""
-    from generator.tracing.trace import Trace, differences
-
-    try:
-        found = differences(Trace.load(first), Trace.load(second))
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
-    echo_lines(found or ["no differences, ignoring times"])
-    if found:
-        raise SystemExit(1)

@@ -26,8 +26,7 @@ from generator.result import AskResult
 from generator.tracing.steps import Listener, StepEvent
 from generator.tracing.trace import Trace
 from indexer.corpora.papers import Language, language_of
-from retriever.question.unknown_words import unknown_words_note
-from retriever.stages.hits import Hit
+from retriever.stages.hits import Hit, unknown_words_note
 
 MARKS = {"supported": "✓", "unsupported": "✗", "not checkable": "?", "excluded": "⊘"}
 STYLES = {"supported": "green", "unsupported": "red", "not checkable": "yellow", "excluded": "yellow"}
@@ -225,8 +224,9 @@ def _as_json(output: Any) -> list[str]:
     return [text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"]
 
 
-def _keyword_line(output: Any) -> list[str]:
-    return [", ".join(keyword["text"] for keyword in output)]
+def _strategy_lines(output: Any) -> list[str]:
+    lists = {name: value for name, value in output.items() if value and name != "origin"}
+    return [f"{name} {_as_json(value)[0]}" for name, value in lists.items()]
 
 
 def _search_lines(output: Any) -> list[str]:
@@ -241,7 +241,7 @@ def _answer_line(output: Any) -> list[str]:
 
 # Formatters of step outputs by step name; other outputs are shown as JSON.
 OUTPUT_LINES: dict[str, Callable[[Any], list[str]]] = {
-    "keywords": _keyword_line,
+    **dict.fromkeys(("strategy", "keywords"), _strategy_lines),
     "search": _search_lines,
     "answer": _answer_line,
     "quotation": _answer_line,

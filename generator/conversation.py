@@ -16,7 +16,7 @@ from generator.request import AskRequest, Resources, Turn
 from generator.tracing.steps import Step
 from indexer.corpora.papers import language_of
 from retriever.methods import method_named
-from retriever.requests.request import check_question
+from retriever.request import check_question
 
 LONGEST_QUESTION = 2_000  # characters; a longer question is taken as standalone
 # Limits of the earlier turns in the prompt, in characters: in all, and for each question and answer.
@@ -64,7 +64,7 @@ async def question_step(parent: Step, request: AskRequest, resources: Resources)
 async def _by_rules(parent: Step, request: AskRequest, resources: Resources) -> str:
     """Return a follow-up question with the subject of an earlier one; other questions are unchanged."""
     question, index = request.question, resources.index
-    if method_named(request.method).analyse is None and await may_follow(question, index):
+    if not method_named(request.method).is_expression and await may_follow(question, index):
         with parent.step("question", question=question, turns=len(request.turns)) as step:
             settings = resources.settings.retriever
             question = await with_earlier_subject(request.turns, question, index, settings)

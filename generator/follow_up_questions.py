@@ -13,15 +13,17 @@ from generator.request import Turn
 from indexer.analysis.word_roles import SUBJECT_ROLES, is_common, role_of
 from retriever.errors import BadQuestion
 from retriever.index import SearchIndex
-from retriever.requests.request import check_question
+from retriever.request import check_question
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
-from retriever.stages.hits import Hit, SearchResult
+from retriever.stages.hits import Hit
+from retriever.terms import SearchTerms
+from retriever.views.passage_search import question_terms
 
 MOST_EARLIER = 3  # newest earlier questions that are used
 LONGEST_EARLIER = 1_000  # characters
 MOST_WORDS, MOST_POINTING = 3, 5  # subject words of a follow-up without and with a pronoun
-LEAST_HELD = 0.5  # share of its concepts that one passage found for the earlier question contains
+LEAST_HELD = 0.5  # share of its words that one passage found for the earlier question contains
 PASSAGES = 5  # of the search for the earlier question
 MOST_ADDED = 5  # keywords
 _LINKS = "and|but|or|so|then"
@@ -127,7 +129,7 @@ async def _joined(subject: str, question: str, index: SearchIndex, settings: Ret
         return question
     found = await search(index, SearchRequest(subject, k=PASSAGES), settings)
     if form.words and not form.points:
-        own = await search(index, SearchRequest(question, k=1), settings)
+        own = await question_terms(index, question, settings)
         if not await index.threads.run(_continues, own, form.words, found.hits, index):
             return question
     texts = (each.text for each in found.keywords if not asked.isdisjoint(each.tokens))
@@ -145,15 +147,16 @@ def _asked_words(question: str, index: SearchIndex) -> frozenset[str]:
     return frozenset(token[0] for token, tag in tagged if role_of(token[0], tag) in SUBJECT_ROLES)
 
 
-def _continues(own: SearchResult, words: Collection[str], hits: Collection[Hit], index: SearchIndex) -> bool:
+def _continues(
+    terms: SearchTerms | None, words: Collection[str], hits: Collection[Hit], index: SearchIndex
+) -> bool:
     """Check whether a passage found for the earlier question covers enough of the new question's subject."""
-    concepts = [each for each in own.concepts if not set(each.tokens).isdisjoint(words)]
+    subject = terms.views[0] if terms and terms.views else ()
+    asked = [each for each in subject if each.forms[0][0] in words]
     for hit in hits:
-        tagged = index.analyzer.tagged_tokens(f"{hit.passage.title}\n{hit.passage.text}")
-        tokens = {token for (token, *_), _ in tagged}
-        held = [
-            any({token for _, token in each} <= tokens for each in concept.patterns) for concept in concepts
-        ]
+        analysed = index.analyzer.analyze(f"{hit.passage.title}\n{hit.passage.text}")
+        tokens = {token[0] for token in analysed}
+        held = [any(tokens.issuperset(form) for form in each.forms) for each in asked]
         if any(held) and sum(held) >= LEAST_HELD * len(held):
             return True
     return False

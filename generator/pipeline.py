@@ -3,35 +3,34 @@
 Scripts and notebooks call `ask` and `find`; callers with an open index await `answer_question`.
 """
 
-import asyncio
-from collections.abc import Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from base.errors import InvalidCall
 from base.logs import request_id
 from generator.calls import AskCall
 from generator.conversation import question_step
-from generator.hops.answering import answer_in_hops
+from generator.hops import answer_in_hops
 from generator.llm import LanguageModel
+from generator.places import ask_place, check_places, run
 from generator.request import AskRequest, Resources, Settings
 from generator.result import AskResult, result_of
+from generator.strategist import ask_for_strategy, noted, strategy_of, with_strategy
 from generator.tracing.steps import Listener, Step
-from generator.ways import check_options, find_way
+from generator.ways import check_options, find_way, takes
 from indexer.settings import IndexerSettings
 from retriever.calls import SearchCall
-from retriever.index import OpenIndex, SearchIndex, open_index
+from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.filters import Filters
-from retriever.search import SearchRequest, search
+from retriever.search import search
 from retriever.stages.hits import SearchResult
+from retriever.strategy import Strategy
 
 __all__ = ["AskRequest", "AskResult", "Settings", "answer_question", "ask", "find", "run"]
-
-T = TypeVar("T")
 
 
 async def answer_question(
@@ -56,24 +55,34 @@ async def answer_question(
     return await index.ask(lambda version: _answer(version, request, settings, model, listener))
 
 
-async def answer_from_sources(
-    names: Sequence[str],
-    request: AskRequest,
-    settings: Settings,
-    synonyms: Path | None = None,
-    *,
-    listener: Listener | None = None,
-) -> AskResult:
-    """Answer like `answer_question` from papers of sources, given as names in `shrag.toml` or as files.
+async def choose_strategy(
+    index: OpenIndex, request: AskRequest, settings: Settings
+) -> tuple[Strategy | None, list[str]]:
+    """Return the strategy by which `answer_question` would search, and notes; None if its way uses none."""
 
-    Raises:
-        UnknownSource, InvalidSource: no such source, or an invalid declaration.
-        SourceFailed: no source answers.
-    """
-    from retriever.sources.gathered import open_sources
+    async def of_version(version: SearchIndex) -> tuple[Strategy | None, list[str]]:
+        if not takes(request.way, "strategy") and request.hops == "never":
+            return None, []
+        step = Step("ask")
+        async with _model_of(settings.with_chosen_model(request.model)) as model:
+            resources = Resources(version, settings, model)
+            asked = await question_step(step, request, resources)
+            asked = await ask_for_strategy(step, asked, resources)
+        return await strategy_of(version, asked.search(), settings.retriever), step.all_notes()
 
-    async with open_sources(names, settings.indexer, synonyms) as index:
-        return await answer_question(index, request, settings, listener=listener)
+    return await index.ask(of_version)
+
+
+@asynccontextmanager
+async def _model_of(
+    settings: Settings, model: LanguageModel | None = None
+) -> AsyncIterator[LanguageModel | None]:
+    """Open the configured model, if none is given; yield None without one."""
+    if model is not None or not settings.generator.llm.configured:
+        yield model
+    else:
+        async with settings.language_model() as opened:
+            yield opened
 
 
 async def _answer(
@@ -88,11 +97,9 @@ async def _answer(
     settings = settings.with_chosen_model(request.model)
     started = datetime.now(UTC)
     step = Step("ask", request.as_record(), listener)
-    async with AsyncExitStack() as opened:
-        if model is None and settings.generator.llm.configured:
-            model = await opened.enter_async_context(settings.language_model())
+    async with _model_of(settings, model) as opened:
         with request_id(), step.running():
-            resources = Resources(index, settings, model)
+            resources = Resources(index, settings, opened)
             request = await question_step(step, request, resources)
             if request.hops == "never":
                 found = await way(request, resources, step)
@@ -121,11 +128,8 @@ def ask(
     settings = Settings.from_environment()
     request = AskCall.of(question=question, **options).request(settings)
     request = replace(request, filters=filters or request.filters)
-    if sources:
-        settings = replace(settings, indexer=_at(home, settings))
-        return run(answer_from_sources(sources, request, settings, settings.retriever.synonyms))
-    with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:
-        return run(answer_question(index, request, settings))
+    asking = partial(answer_question, request=request, settings=settings)
+    return ask_place(name, sources, _at(home, settings), settings.retriever.synonyms, asking)
 
 
 def find(
@@ -143,40 +147,16 @@ def find(
     """
     check_places(name, sources)
     settings = Settings.from_environment()
-    request = SearchCall.of(question=question, **options).request(settings.retriever)
-    request = replace(request, filters=filters or request.filters)
-    if sources:
-        return run(_find_in_sources(sources, request, settings, _at(home, settings)))
-    with open_index(_at(home, settings), name, settings.retriever.synonyms, follow=True) as index:
-        return run(search(index, request, settings.retriever))
+    call = SearchCall.of(question=question, **options)
+    request = replace(call.request(), filters=filters or call.filters())
 
+    async def asking(index: OpenIndex) -> SearchResult:
+        step = Step("search")
+        asked = await with_strategy(step, request, call.strategist, settings)
+        return noted(await search(index, asked, settings.retriever), step)
 
-def check_places(name: str, sources: Sequence[str]) -> None:
-    """Refuse a call that names both an index and sources."""
-    if sources and isinstance(sources, str):
-        raise InvalidCall(f"sources must be a list of names, not one name: {sources[:100]!r}")
-    if name and sources:
-        raise InvalidCall(f"index {name[:100]!r} and sources exclude each other: give only one of them")
-
-
-async def _find_in_sources(
-    names: Sequence[str], request: SearchRequest, settings: Settings, places: IndexerSettings
-) -> SearchResult:
-    from retriever.sources.gathered import open_sources
-
-    async with open_sources(names, places, settings.retriever.synonyms) as index:
-        return await search(index, request, settings.retriever)
+    return ask_place(name, sources, _at(home, settings), settings.retriever.synonyms, asking)
 
 
 def _at(home: Path | None, settings: Settings) -> IndexerSettings:
     return settings.indexer.model_copy(update={"home": home}) if home else settings.indexer
-
-
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine, also if an event loop is already running, as in a notebook."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(coroutine)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, coroutine).result()

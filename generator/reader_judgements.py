@@ -15,7 +15,7 @@ from base.calls import SOME_TEXT, Call, with_examples
 from generator.checking.sentence_check import LONGEST_CLAIM, Check
 from retriever.calls import LONGEST_PASSAGE_ID, QUESTION, IndexName, SourceNames
 from retriever.papers.page import LONGEST_ID
-from retriever.requests.request import MOST_CHARACTERS
+from retriever.request import MAX_CHARACTERS
 
 Verdict = Literal["helpful", "not helpful", "supported", "not supported"]
 MOST_PASSAGES = 100  # of a sentence
@@ -40,7 +40,7 @@ class JudgementCall(Call):
     question: Annotated[
         str,
         Field(
-            max_length=MOST_CHARACTERS,
+            max_length=MAX_CHARACTERS,
             pattern=SOME_TEXT,
             description="The question that was searched or answered.",
             examples=[QUESTION],

@@ -10,11 +10,11 @@ from generator.errors import UnknownModel
 from generator.llm import LanguageModel
 from generator.settings import EVIDENCE, GeneratorSettings, HopsMode
 from indexer.settings import IndexerSettings
-from retriever.constraints.parsing import ShownConstraints
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.strategy import Strategist, Strategy
 
 if TYPE_CHECKING:  # an answer without a model does not need it
     import httpx
@@ -39,8 +39,11 @@ class AskRequest(Recordable):
     method: str = METHOD
     evidence: int = EVIDENCE
     filters: Annotated[Filters, PlainSerializer(Filters.as_record)] = field(default_factory=Filters)
-    constraints: ShownConstraints | None = None  # replace the question's constraints
-    keywords: tuple[str, ...] | None = None  # replace the model's; typed and ordered by a person
+    strategy: Annotated[Strategy | None, IF_KNOWN] = None  # replaces the strategist's
+    strategist: Strategist = "model"  # without a configured model, statistics
+    keywords: tuple[str, ...] | None = None  # replace those of the strategy; typed and ordered by a person
+    exclude: Annotated[tuple[str, ...], IF_ANY] = ()  # added to the exclusions of the strategy
+    conditions: bool = True  # whether explicit conditions in the question apply
     skip: tuple[str, ...] = ()  # names of queries that are not sent
     topic: Annotated[str | None, IF_KNOWN] = None  # the paper of the question: its id or exact title
     hops: Annotated[HopsMode, Field(exclude_if="never".__eq__)] = "never"  # whether to answer in steps
@@ -55,8 +58,10 @@ class AskRequest(Recordable):
             method=self.method,
             k=self.evidence,
             filters=self.filters,
-            constraints=self.constraints,
+            strategy=self.strategy,
             keywords=self.keywords,
+            exclude=self.exclude,
+            conditions=self.conditions,
             skip=self.skip,
             evidence=True,
         )

@@ -11,8 +11,8 @@ from generator.answers.answer import Answer, WayResult
 from generator.request import Settings
 from generator.tracing.steps import StepSummary
 from generator.tracing.trace import TRACE_VERSION, Trace
+from retriever.answerability import THRESHOLD
 from retriever.index import SearchIndex
-from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import Hit, HitRecord, SearchResult
 
 

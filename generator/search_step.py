@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from base.logs import get_logger
 from generator.tracing.steps import Step
-from retriever.requests.context import SearchContext
+from retriever.answerability import THRESHOLD
+from retriever.request import SearchContext
 from retriever.search import Stages, present, run_stages
-from retriever.searching.answerability import THRESHOLD
 from retriever.stages.hits import SearchResult
 
 # Share of the best score. On the plain tuning questions it drops no paper that answers the question.
@@ -18,9 +18,9 @@ log = get_logger("search")
 async def search_step(
     parent: Step, context: SearchContext, stages: Stages | None = None, *, low_scores: bool = True
 ) -> SearchResult:
-    """Run the remaining stages of a search started by `open_search`; output as `shrag search --json`.
+    """Run the remaining stages of a search opened by `open_search`; output as `shrag search --json`.
 
-    The parent's listener receives the stages once the keywords are chosen, and then the result. Without
+    The parent's listener receives the stages once the strategy is chosen, and then the result. Without
     `low_scores`, hits that score far below the best one are dropped.
 
     Raises:
@@ -28,10 +28,9 @@ async def search_step(
     """
     request = context.request
     inputs = {"question": request.question, "method": request.method, "k": context.shown}
-    keywords = request.keywords
-    given = None if keywords is None else [k if isinstance(k, str) else k.text for k in keywords]
-    with parent.step("search", **inputs, keywords=given, skip=list(request.skip)) as step:
-        chosen = await context.index.in_one_thread(lambda: run_stages(context, stages, upto="keywords"))
+    keywords = None if request.keywords is None else list(request.keywords)
+    with parent.step("search", **inputs, keywords=keywords, skip=list(request.skip)) as step:
+        chosen = await context.index.in_one_thread(lambda: run_stages(context, stages, upto="terms"))
         parent.publish(chosen)
 
         async def searched() -> SearchResult:

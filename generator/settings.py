@@ -32,8 +32,9 @@ EVIDENCE = 5  # papers that support an answer (SHRAG, section 3.5)
 Seconds = Annotated[float, Field(gt=0, le=3600, allow_inf_nan=False)]
 
 CacheMode: TypeAlias = Literal["off", "use", "record", "replay"]
-HopsMode: TypeAlias = Literal["auto", "always", "never"]
+HopsMode: TypeAlias = Literal["auto", "never"]
 Dialect: TypeAlias = Literal["vllm", "openai"]
+StrategyCalls: TypeAlias = Literal["language", "one"]
 OWN_FIELDS = frozenset(
     "model messages response_format stream stream_options temperature max_tokens seed n".split()
 )
@@ -100,16 +101,21 @@ class LanguageModelSettings(BaseModel):
     )
     keywords_s: Seconds = Field(
         default=60.0,
-        description="seconds for keywords, retries and waiting included, then statistics supply "
-        "them; also for questions of a conversation, further queries, hypotheses and "
+        description="seconds for a strategy, retries and waiting included, then it comes from statistics; "
+        "also for questions of a conversation, further queries, hypotheses and "
         "requests of chat programs",
+    )
+    strategy_calls: StrategyCalls = Field(
+        default="language",
+        description="calls for a strategy: language = one for the keywords of each language, with its own "
+        "prompt, as in the paper; one = a single call for all languages",
     )
     keywords_least: int = Field(default=2, ge=1, le=20, description="minimum keywords of each language")
     keywords_most: int = Field(
         default=5,
         ge=1,
         le=20,
-        description="maximum keywords of each language; SHRAG_KEYWORDS limits both languages together",
+        description="maximum keywords of each language; SHRAG_KEYWORDS limits the progressive queries",
     )
     answer_s: Seconds = Field(
         default=240.0, description="seconds for an answer, retries and waiting included, then it is quoted"
@@ -253,9 +259,9 @@ class GeneratorSettings(LayeredSettings):
         default="shrag", description="method by which `ask` searches for evidence (`--method`)"
     )
     ask_way: str = Field(
-        default="shrag", description="steps from question to answer: a module of generator/ways/ (`--way`)"
+        default="shrag", description="steps from question to answer: one of generator/ways/ (`--way`)"
     )
     ask_hops: HopsMode = Field(
         default="never",
-        description="several steps per question: auto decides by the form of the question (`--hops`)",
+        description="several steps per question: auto = if the strategy of the model has steps (`--hops`)",
     )

@@ -5,17 +5,17 @@ Bounds that a layer below checks, with its own messages, are only described here
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import from_json
 
 from base.calls import SOME_TEXT, Call, Flag, Section, described, optional, texts_schema, with_examples
 from retriever.citing.styles import style_names
-from retriever.constraints.parsing import LONGEST_EXCLUSION, MOST_CONSTRAINTS, Constraints, chosen_constraints
-from retriever.explaining.words import ExplanationLanguage
-from retriever.keywords.given import LONGEST_GIVEN, MOST_GIVEN
+from retriever.explaining.text import ExplanationLanguage
 from retriever.methods import method_names
 from retriever.queries.filters import Filters, make_filters
-from retriever.requests.request import MOST_CHARACTERS, RELEVANCE, SearchRequest, Sort
-from retriever.settings import RetrieverSettings
+from retriever.request import MAX_CHARACTERS, RELEVANCE, SearchRequest, Sort
+from retriever.strategy import MAX_CHARACTERS as MAX_KEYWORD_CHARACTERS
+from retriever.strategy import MAX_EXCLUSIONS, MAX_KEYWORDS, Strategist, Strategy
 
 MOST_HITS = 1_000
 LONGEST_PASSAGE_ID = 1_024
@@ -91,54 +91,61 @@ class QuestionCall(Filtered):
     question: Annotated[
         str,
         Flag(argument=True),
-        described(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+        described(type="string", maxLength=MAX_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
         Field(description="A question or words; with method boolean an expression."),
     ]
     index: IndexName = None
     exclude: Annotated[
         tuple[str, ...],
         Flag(section=Section.LIMITS, metavar="TERM"),
-        described(**texts_schema(MOST_CONSTRAINTS, LONGEST_EXCLUSION), example=["cooling plate"]),
+        described(**texts_schema(MAX_EXCLUSIONS, MAX_KEYWORD_CHARACTERS), example=["cooling plate"]),
         Field(description="Rank papers about this term lower."),
     ] = ()
-    strict_time: Annotated[
-        bool,
-        Flag(section=Section.LIMITS),
-        Field(description="Keep only papers of the years that the question names.", examples=[True]),
-    ] = False
-    constraints: Annotated[
+    conditions: Annotated[
         bool,
         Flag(
-            "--no-constraints",
+            "--no-conditions",
             section=Section.LIMITS,
             help="Treat exclusions and years in the question as ordinary words.",
         ),
         Field(
-            description="Rank by the exclusions and years in the question; false: they are ordinary words.",
+            description="Apply explicit exclusions and years of the question (-word, except X, since 2015); "
+            "false: they are ordinary words.",
             examples=[False],
         ),
     ] = True
     keywords: Annotated[
         tuple[str, ...] | None,
         Flag("--keyword", section=Section.SEARCHING, metavar="TEXT"),
-        optional(**texts_schema(MOST_GIVEN, LONGEST_GIVEN), example=["thermal runaway", "battery", "cell"]),
+        optional(
+            **texts_schema(MAX_KEYWORDS, MAX_KEYWORD_CHARACTERS),
+            example=["thermal runaway", "battery", "cell"],
+        ),
         Field(description="Search by these keywords instead, the most important first."),
+    ] = None
+    strategy: Annotated[
+        Strategy | None,
+        Flag(hidden=True),
+        BeforeValidator(lambda given: from_json(given) if isinstance(given, str) else given),  # in an address
+        Field(
+            description="The strategy of a person or an earlier search, instead of a strategist's.",
+            examples=[{"en": ["thermal runaway", "battery"], "ko": ["열폭주", "배터리"]}],
+        ),
+    ] = None
+    strategist: Annotated[
+        Strategist | None,
+        Flag(section=Section.SEARCHING, metavar="model|statistics"),
+        Field(
+            description="Who writes the strategy: the language model, or statistics of the index. By default "
+            "an answer asks the model if one is configured, and a search uses statistics.",
+            examples=["statistics"],
+        ),
     ] = None
     skip: Annotated[
         tuple[str, ...],
         Flag(section=Section.SEARCHING, metavar="QUERY"),
         Field(description="Leave a query out: question, SQ9, …", examples=[["SQ1", "question"]]),
     ] = ()
-
-    def chosen_constraints(self, settings: RetrieverSettings) -> Constraints | None:
-        """Return the constraints of these options; None derives them from the question."""
-        return chosen_constraints(
-            self.question,
-            settings,
-            exclude=self.exclude,
-            strict_time=self.strict_time,
-            found=self.constraints,
-        )
 
 
 class IndexSearch(QuestionCall):
@@ -167,10 +174,9 @@ class IndexSearch(QuestionCall):
         ),
     ] = RELEVANCE
 
-    def request(self, settings: RetrieverSettings) -> SearchRequest:
+    def request(self) -> SearchRequest:
         """Return the request of the retriever; raise BadFilter if a filter is invalid."""
-        values = {"filters": self.filters(), "constraints": self.chosen_constraints(settings)}
-        return SearchRequest(**self.values_for(SearchRequest) | values)
+        return SearchRequest(**self.values_for(SearchRequest) | {"filters": self.filters()})
 
 
 class SearchCall(IndexSearch):

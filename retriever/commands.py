@@ -1,31 +1,24 @@
-"""The commands that search: `search` and `explain`."""
+"""Command `explain`, and the output of a search."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from base.amounts import counted
 from base.calls import Section
-from base.files.output_files import check_output, is_same_file
 from base.terminal.call_options import call_options
 from base.terminal.columns import display_width, line_width, table, wrap, wrapped_table
 from base.terminal.output import echo, echo_json, echo_lines, shortened, styled, visible
-from base.terminal.parameters import PathParameter, SectionedCommand, option_section
+from base.terminal.parameters import SectionedCommand, option_section
 from indexer.corpora.papers import language_of
 from indexer.options import chosen_index, json_option
-from indexer.settings import IndexerSettings, named_paths
-from retriever.calls import ExplainedSearch, SearchCall
-from retriever.export_files import check_export, write_export
-from retriever.options import COMPLETIONS, chosen_place, export_options, synonyms_option
+from indexer.settings import IndexerSettings
+from retriever.calls import ExplainedSearch
+from retriever.options import COMPLETIONS, strategy_option, synonyms_option
 from retriever.query_plan import BRIDGES, EXPRESSION, FEEDBACK, NOTHING_TO_SEARCH
-from retriever.question.unknown_words import unknown_words_note
-from retriever.stages.hits import SearchResult
-
-if TYPE_CHECKING:  # loaded where an index is opened
-    from retriever.index import SearchIndex
+from retriever.stages.hits import SearchResult, unknown_words_note
+from retriever.strategy import read_strategy
 
 LEFT_OUT = {
     "incomplete": "incomplete paper",
@@ -36,119 +29,28 @@ LEFT_OUT = {
 OR = " OR "
 LONGEST_QUERY = 1_000  # characters that are shown
 TERMS_SHOWN = 12  # of a query of the second search, which may have dozens
-Result = TypeVar("Result")
 
 
 @click.command(cls=SectionedCommand)
-@call_options(SearchCall, COMPLETIONS)
-@option_section(Section.SEARCHING, synonyms_option)
-@option_section(
-    Section.OUTPUT,
-    json_option,
-    *export_options,
-    click.option(
-        "--record",
-        "record_file",
-        type=PathParameter(),
-        metavar="FILE",
-        help="Save a record to report or repeat the search: FILE.json, FILE.md or FILE.docx.",
-    ),
-)
-def search(
-    call: SearchCall,
-    *,
-    synonyms: Path | None,
-    as_json: bool,
-    export: str | None,
-    cite: str | None,
-    out: Path | None,
-    record_file: Path | None,
-) -> None:
-    """Find the papers that answer QUESTION, in Korean or English.
-
-    With --method boolean QUESTION is an expression:
-    제목:"지식 그래프" AND (retrieval OR 검색) NOT survey year:2019..2024
-    """
-    from indexer.versions.manifest import Manifest
-    from retriever.index import SearchIndex, open_index
-    from retriever.search import search as run
-    from retriever.settings import RetrieverSettings
-
-    check_export(export, cite, out, as_json=as_json)
-    if call.sources and record_file:
-        raise click.UsageError("--source excludes --record: sources change, so the search cannot be repeated")
-    settings, places = RetrieverSettings(), IndexerSettings()
-    request, synonyms = call.request(settings), synonyms or settings.synonyms
-    name = chosen_place(call.index, call.sources, places)
-    read = (synonyms, places.home / name, *named_paths(places, settings))
-    if out:
-        check_output(out, read)
-    if record_file:
-        from retriever.search_records.files import form_of
-
-        form_of(record_file)
-        check_output(record_file, read)
-        if out and is_same_file(out, record_file):
-            raise click.UsageError("--out and --record name the same file")
-
-    async def of_version(version: SearchIndex) -> tuple[SearchResult, list[dict[str, Any]], Manifest]:
-        result = await run(version, request, settings)
-        if not (export or cite):
-            return result, [], version.manifest
-        from retriever.papers.records import records_of_hits
-
-        return result, await records_of_hits(version, result.listed), version.manifest
-
-    if call.sources:
-        result, records, manifest = _of_sources(call.sources, places, synonyms, of_version)
-    else:
-        with open_index(places, name, synonyms, follow=True) as index:
-            result, records, manifest = asyncio.run(index.ask(of_version))
-    try:
-        if export or cite:
-            echo_lines((f"note: {note}" for note in result.notes), err=True)
-            write_export(export, cite, records, out)
-        elif as_json:
-            echo_json(result.as_record())
-        else:
-            show_search(result)
-    finally:  # last, so that a full disk loses no output; also written after a closed pipe
-        if record_file:
-            from retriever.search_records.files import save
-            from retriever.search_records.record import search_record
-
-            save(search_record(manifest, request, result), record_file)
-
-
-def _of_sources(
-    names: Iterable[str],
-    places: IndexerSettings,
-    synonyms: Path | None,
-    question: "Callable[[SearchIndex], Awaitable[Result]]",
-) -> Result:
-    """Search sources as one index."""
-    from retriever.sources.gathered import open_sources
-
-    async def asked() -> Result:
-        async with open_sources(names, places, synonyms) as index:
-            return await question(index)
-
-    return asyncio.run(asked())
-
-
-@click.command(cls=SectionedCommand)
-@call_options(ExplainedSearch, COMPLETIONS, without={"k"})
-@option_section(Section.SEARCHING, synonyms_option)
+@call_options(ExplainedSearch, COMPLETIONS, without={"k", "strategist"})
+@option_section(Section.SEARCHING, strategy_option, synonyms_option)
 @option_section(Section.OUTPUT, json_option)
-def explain(call: ExplainedSearch, *, synonyms: Path | None, as_json: bool) -> None:
-    """Explain the score of PASSAGE_ID for QUESTION, part by part and term by term."""
+def explain(
+    call: ExplainedSearch, *, strategy_file: Path | None, synonyms: Path | None, as_json: bool
+) -> None:
+    """Explain the score of PASSAGE_ID for QUESTION, part by part and word by word.
+
+    The score of a search with a model's strategy is explained with the strategy that --show-strategy printed.
+    """
     from retriever.explaining.passages import explain as run
     from retriever.explaining.text import explanation_lines
     from retriever.index import open_index
     from retriever.settings import RetrieverSettings
 
     settings, places = RetrieverSettings(), IndexerSettings()
-    request, synonyms = call.request(settings), synonyms or settings.synonyms
+    if strategy_file:
+        call = call.changed(strategy=read_strategy(strategy_file))
+    request, synonyms = call.request(), synonyms or settings.synonyms
     with open_index(places, chosen_index(call.index, places), synonyms, follow=True) as index:
         account = asyncio.run(run(index, request, call.passage_id, settings))
     if as_json:

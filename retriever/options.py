@@ -21,6 +21,14 @@ synonyms_option = click.option(
     "one-way: R&D => 연구개발",
 )
 
+strategy_option = click.option(
+    "--strategy",
+    "strategy_file",
+    type=PathParameter(dir_okay=False),
+    metavar="FILE",
+    help="Search by the strategy in FILE: JSON as printed by --show-strategy.",
+)
+
 
 def _declared_names() -> list[str]:
     from retriever.sources.configuration import read_tables

@@ -1,18 +1,14 @@
 """The plan of a question: its named queries, which can be shown, edited and sent."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from retriever.keywords.choice import KeywordChoice
-from retriever.opening.synonyms import SYNONYM
-from retriever.queries.boolean import Or, Pattern, Phrase, Query, Term, or_query, pattern_clause, single
+from retriever.opening.synonyms import Expansion
+from retriever.queries.boolean import Or, Phrase, Query, Term, or_query
 from retriever.queries.keywords import Keyword
-from retriever.question.analysis import AnalysedQuestion
-from retriever.question.compounds import is_syllable
-from retriever.question.concepts import Concept
+from retriever.question import Question
 
-QUESTION = "question"  # the whole question
+QUESTION = "question"  # the whole question, in `shrag` with the keywords of its strategy
 NOTHING_TO_SEARCH = "nothing to search for: only stop words, punctuation or signs"
 ALL_LEFT_OUT = "all queries are left out: nothing is searched for"
 EXPRESSION = "expression"  # of the expert language
@@ -69,86 +65,36 @@ class QueryPlan:
         return QueryPlan(kept, 0 if NEAREST in names else self.nearest, read)
 
 
-def question_query(question: AnalysedQuestion, *, title_weight: float, count_repeats: bool = False) -> Or:
-    """Join the question's distinct tokens; with `count_repeats` a token that occurs twice weighs twice."""
-    terms: Sequence[Term] = question.terms
-    if count_repeats:
-        counts = Counter(token[0] for token in question.tokens)
-        terms = [replace(term, weight=float(counts[term.tokens[0]])) for term in terms]
-    return or_query([*terms, *_synonym_clauses(question)], title_weight=title_weight)
+def question_query(question: Question, *, title_weight: float) -> Or:
+    """Join the question's distinct tokens, and the synonyms of the user's file."""
+    texts = {token: question.text[start:end] for token, _, start, end in reversed(question.tokens)}
+    terms = [Term(texts.get(token, token), (token,)) for token in question.weights]
+    return or_query([*terms, *synonym_clauses(question.synonyms)], title_weight=title_weight)
 
 
-def concept_query(question: AnalysedQuestion, concepts: Sequence[Concept], *, title_weight: float) -> Or:
-    """Join the words of all concepts, their spellings and their counterparts, in one weighted OR."""
-    texts = {single(token): term.text for term in question.terms for token in term.tokens}
-    weights: dict[Pattern, float] = {}
-    for concept in concepts:
-        found = [item for word in concept.words for item in word.spellings.items()]
-        found += [(other.pattern, other.weight) for other in concept.counterparts if other.origin != SYNONYM]
-        texts |= {other.pattern: other.text for other in concept.counterparts if other.pattern not in texts}
-        for pattern, weight in found:
-            weights[pattern] = max(weight, weights.get(pattern, 0.0))
-    clauses = [
-        pattern_clause(
-            texts.get(pattern) or " ".join(token for _, token in pattern), pattern, round(weight, 4)
-        )
-        for pattern, weight in weights.items()
-    ]
-    return or_query([*clauses, *_synonym_clauses(question)], title_weight=title_weight)
-
-
-def feedback_query(strengths: Mapping[str, float]) -> Or:
-    """Join the terms of the best passages, weighted by their strengths relative to the strongest."""
-    strongest = max(strengths.values())
+def weighted_query(weights: Mapping[str, float], texts: Mapping[str, str]) -> Or:
+    """Join tokens with their weights; `texts` are their written forms."""
     return or_query(
-        [Term(term, (term,), weight=round(strength / strongest, 4)) for term, strength in strengths.items()]
+        [
+            Term(texts.get(token, token), (token,), weight=round(weight, 4))
+            for token, weight in weights.items()
+        ]
     )
 
 
-def progressive_queries(
-    question: AnalysedQuestion, chosen: KeywordChoice, *, hits_per_query: int
-) -> tuple[NamedQuery, ...]:
+def progressive_queries(keywords: Sequence[Keyword], *, hits_per_query: int) -> tuple[NamedQuery, ...]:
     """Make SQn = k1 OR … OR kn for n from all keywords down to 1 (SHRAG, section 3.2).
 
     The keywords come most important first, so each query drops the least important of the one before.
     """
-    queries: list[NamedQuery] = []
-    clauses: dict[Term | Phrase, None] = {}
-    for n, keyword in enumerate(chosen.keywords, 1):
-        clauses |= dict.fromkeys(_keyword_clauses(question, keyword))
-        queries.append(NamedQuery(progressive_name(n), Or(tuple(clauses)), hits_per_query))
+    clauses = [Term(keyword.text, keyword.tokens) for keyword in keywords]
+    queries = [
+        NamedQuery(progressive_name(n), Or(tuple(clauses[:n])), hits_per_query)
+        for n in range(1, len(clauses) + 1)
+    ]
     return tuple(reversed(queries))
 
 
-def keyword_query(question: AnalysedQuestion, keywords: Iterable[Keyword]) -> Or:
-    """Join keywords and their synonyms."""
-    clauses = [clause for keyword in keywords for clause in _keyword_clauses(question, keyword)]
-    return Or(tuple(dict.fromkeys(clauses)))
-
-
-def _keyword_clauses(question: AnalysedQuestion, keyword: Keyword) -> list[Term | Phrase]:
-    """Return the clauses of a keyword and its synonyms, without tokens that do not match alone."""
-    tokens = tuple(
-        token
-        for token in keyword.tokens
-        if token not in question.patterns and (token in question.roles or not is_syllable(token))
-    )
-    patterns = {question.patterns.get(token) for token in keyword.tokens}
-    clause: Term | Phrase = Term(keyword.text, tokens or keyword.tokens)
-    if len(patterns) == 1 and (pattern := patterns.pop()):
-        clause = pattern_clause(keyword.text, pattern)
-    return [clause, *_synonym_clauses(question, keyword.tokens)]
-
-
-def _synonym_clauses(question: AnalysedQuestion, tokens: Iterable[str] | None = None) -> list[Term | Phrase]:
-    """Make the clauses of the synonyms of `tokens`, or of all the question's tokens."""
-    if not question.synonyms:
-        return []
-    asked = None if tokens is None else set(tokens)
-    clauses = [
-        equivalent.clause()
-        for expansion in question.synonyms
-        if asked is None or asked & set(expansion.source)
-        for equivalent in expansion.equivalents
-    ]
-    return list(dict.fromkeys(clauses))
+def synonym_clauses(expansions: Sequence[Expansion]) -> list[Term | Phrase]:
+    """Make the clauses of synonyms."""
+    return list(dict.fromkeys(each.clause() for expansion in expansions for each in expansion.equivalents))

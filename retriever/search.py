@@ -9,45 +9,40 @@ call `run_stages`, which keeps given values and computes the missing ones.
     result = await present(context, stages)
 """
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields, replace
-from datetime import datetime
-from functools import partial
 from operator import attrgetter
-from typing import TypeAlias
 
 from base.untrusted import one_line
+from indexer.corpora.papers import LAST_YEAR
 from retriever.errors import BadFilter
 from retriever.index import OpenIndex, SearchIndex
-from retriever.keywords.given import check_given
 from retriever.methods import Method, method_named
-from retriever.query_plan import ALL_LEFT_OUT, NEAREST, NOTHING_TO_SEARCH
-from retriever.question.analysis import analyse_question
-from retriever.requests.context import PassageCache, SearchContext, SearchRecorder
-from retriever.requests.request import (
-    ConstraintSource,
+from retriever.presenting import applied_search, present, sorted_depth
+from retriever.queries.boolean import Range
+from retriever.queries.expert import parse_expression
+from retriever.query_plan import ALL_LEFT_OUT, BRIDGES, FEEDBACK, NEAREST, NOTHING_TO_SEARCH
+from retriever.question import Question
+from retriever.ranking import plan_queries, rank_pool
+from retriever.request import (
+    PassageCache,
+    SearchContext,
     SearchOptions,
+    SearchRecorder,
     SearchRequest,
     check_question,
-    with_constraints,
 )
-from retriever.searching.penalties import penalise
-from retriever.searching.presenting import applied_search, present
-from retriever.searching.reranking import rerank
-from retriever.searching.sorting import sorted_depth
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import AppliedSearch, SearchResult
 from retriever.stages.papers_without_abstract import only_complete
 from retriever.stages.pool import find_candidates
 from retriever.stages.stages import Ranking, Stage, Stages, computed
+from retriever.terms import choose_terms, read_question
 
 __all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
 
-MOST_HITS = 10_000
-MOST_TITLE_WEIGHT = 10
+MAX_HITS = 10_000
+MAX_TITLE_WEIGHT = 10
 MARGIN = 10  # hits ranked beyond k, since some of the first may be duplicates
-
-Further: TypeAlias = Callable[[SearchContext, Stages], Awaitable[Stages]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,29 +72,21 @@ async def search(
     return await index.ask(of_version)
 
 
-async def rank(
-    index: OpenIndex, request: SearchRequest, settings: RetrieverSettings, further: Further | None = None
-) -> RankedQuestion:
+async def rank(index: OpenIndex, request: SearchRequest, settings: RetrieverSettings) -> RankedQuestion:
     """Return the run for one question: at most k hits, passage_ids or with `collapse` doc_ids.
 
-    Duplicates and incomplete papers are kept, because runs are compared with qrels. A `further` stage may
-    change the ranking.
+    Duplicates and incomplete papers are kept, because runs are compared with qrels.
     """
 
     async def of_version(version: SearchIndex) -> RankedQuestion:
         context = open_ranking(version, request, settings)
         stages = await run_stages(context)
-        if further:
-            stages = await further(context, stages)
         ranking = computed(stages.ranking).cut(request.k)
         by = attrgetter("doc_id" if request.collapse else "passage_id")
         hits = tuple((by(hit), score) for hit, score in ranking.hits)
         return RankedQuestion(hits, applied_search(context, stages))
 
-    async def in_one_thread(version: SearchIndex) -> RankedQuestion:
-        return await version.in_one_thread(partial(of_version, version))
-
-    return await index.ask(of_version if further else in_one_thread)
+    return await index.ask(lambda version: version.in_one_thread(lambda: of_version(version)))
 
 
 def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverSettings) -> SearchContext:
@@ -108,7 +95,7 @@ def open_search(index: SearchIndex, request: SearchRequest, settings: RetrieverS
     Raises:
         BadQuestion, BadFilter: a request that cannot be used.
     """
-    _check_hits(request.k, MOST_HITS)
+    _check_hits(request.k, MAX_HITS)
     filters = only_complete(request.filters, settings)
     depth = sorted_depth(request)
     context = open_ranking(index, replace(request, k=depth + MARGIN, filters=filters), settings)
@@ -123,48 +110,32 @@ def open_ranking(index: SearchIndex, request: SearchRequest, settings: Retriever
     """
     method = method_named(request.method)
     check_question(request.question)
-    _check_hits(request.k, MOST_HITS + MARGIN)
-    if request.title_weight is not None and not 0 <= request.title_weight <= MOST_TITLE_WEIGHT:
-        raise BadFilter(f"the title weight {request.title_weight} is not between 0 and {MOST_TITLE_WEIGHT}")
-    if request.title_weight is not None and method.title_weight is None:
+    _check_hits(request.k, MAX_HITS + MARGIN)
+    weight = request.title_weight
+    if weight is not None and not 0 <= weight <= MAX_TITLE_WEIGHT:
+        raise BadFilter(f"the title weight {weight} is not between 0 and {MAX_TITLE_WEIGHT}")
+    if weight is not None and not method.has_title_clause:
         raise BadFilter(f"method {request.method!r} has no title clause; leave the title weight out")
-    if typed := request.typed_keywords:
-        if method.keywords is None:
-            raise BadFilter(f"method {request.method!r} takes no keywords; leave them out")
-        check_given(typed)
-    default_weight = method.title_weight(settings) if method.title_weight else None
+    if not method.has_conditions:
+        request = replace(request, conditions=False)
+    default_weight = settings.title_weight if method.has_title_clause else None
     options = SearchOptions(
         method=request.method,
-        title_weight=default_weight if request.title_weight is None else request.title_weight,
+        title_weight=default_weight if weight is None else weight,
         keyword_count=settings.keywords,
         hits_per_query=settings.hits_per_query,
-        keyword_ranking=settings.ranking,
-        rank_given_keywords=settings.keywords_ranked,
-        count_repeats=settings.count_repeats,
-        candidates=settings.candidates,
         rerank_depth=settings.rerank_depth,
         drop_incomplete=request.filters.complete is True,
-        constraints=_constraint_source(request, method, settings),
-        this_year=settings.this_year or datetime.now().astimezone().year,
         without=settings.without,
     )
-    request = with_constraints(request, options)
     recorder = SearchRecorder(notes=list(index.notes))
+    if not method.uses_strategy and (request.strategy or request.keywords or request.exclude):
+        recorder.note(
+            f"method {request.method!r} searches without a strategy: keywords and exclusions are ignored"
+        )
+        request = replace(request, strategy=None, keywords=None, exclude=())
     k = request.k
     return SearchContext(index, request, options, recorder, PassageCache(index), shown=k, sorted=k)
-
-
-def _constraint_source(
-    request: SearchRequest, method: Method, settings: RetrieverSettings
-) -> ConstraintSource | None:
-    """Return the source of a search's constraints; None if it has none."""
-    if "constraints" not in method.uses:
-        if request.constraints:
-            raise BadFilter(f"method {request.method!r} takes no constraints; leave them out")
-        return None
-    if request.constraints is not None:
-        return "given"
-    return "question" if settings.constraints else None
 
 
 async def run_stages(
@@ -177,47 +148,68 @@ async def run_stages(
     with context.recorder.timed("total"):
         for stage in order[: order.index(upto) + 1]:
             if getattr(stages, stage) is None:
-                stages = await _STAGES[stage](context, method, stages)
+                stages = await _STAGES[stage](in_years(context, stages), method, stages)
     return stages
 
 
+def in_years(context: SearchContext, stages: Stages) -> SearchContext:
+    """Return the context with the years of the strategy in its filters.
+
+    Raises:
+        BadFilter: no year is in both the strategy and the filter.
+    """
+    asked = stages.terms.strategy.year_range if stages.terms else None
+    if asked is None or not method_named(context.request.method).has_conditions:
+        return context
+    filters = context.request.filters
+    given = filters.years or Range(None, None)
+    if (asked.low or 0) > (given.high or LAST_YEAR) or (given.low or 0) > (asked.high or LAST_YEAR):
+        raise BadFilter("no year satisfies both the question and the filter of years")
+    return context.with_filters(replace(filters, years_if_known=asked))
+
+
 async def _analyse(context: SearchContext, method: Method, stages: Stages) -> Stages:
+    index, request = context.index, context.request
     with context.recorder.timed("keywords"):
-        constraints = context.request.constraints
-        analyse = method.analyse or partial(
-            analyse_question,
-            constraints=constraints,
-            synonyms=method.synonyms,
-            plain_words=method.plain_words and "word-forms" not in context.options.without,
-        )
-        question = await context.index.threads.run(analyse, context.index, context.request.question)
-    for note in question.constraints.notes():
-        context.recorder.note(note)
+        if method.is_expression:
+            query = await index.threads.run(parse_expression, request.question, index.analyzer)
+            question = Question(request.question, expression=query and index.synonyms.expanded(query))
+        else:
+            question = await index.threads.run(read_question, index, request, synonyms=method.synonyms)
     if question.is_empty:
         context.recorder.note(NOTHING_TO_SEARCH)
-    if context.index.synonyms and not method.synonyms:
-        context.recorder.note(f"method {context.request.method!r} searches without synonyms")
+    if index.synonyms and not method.synonyms:
+        context.recorder.note(f"method {request.method!r} searches without synonyms")
     for expansion in question.synonyms:
-        if expansion.is_noted:
-            others = ", ".join(equivalent.text for equivalent in expansion.equivalents)
-            context.recorder.note(f"{expansion.text} is also searched for as {others}")
+        others = ", ".join(equivalent.text for equivalent in expansion.equivalents)
+        context.recorder.note(f"{expansion.text} is also searched for as {others}")
     return replace(stages, question=question)
 
 
-async def _choose_keywords(context: SearchContext, method: Method, stages: Stages) -> Stages:
+async def _choose_terms(context: SearchContext, method: Method, stages: Stages) -> Stages:
     question = computed(stages.question)
-    if method.keywords is None or question.is_empty:
+    if not method.uses_strategy or question.is_empty:
         return stages
     with context.recorder.timed("keywords"):
-        return replace(stages, keywords=await method.keywords(context, question))
+        terms = await choose_terms(context, question)
+    for each in terms.exclusions if method.has_conditions else ():
+        if not each.names:
+            context.recorder.note(
+                f"nothing is excluded by {each.text}: the search asks for it, or it has no words"
+            )
+    if method.has_conditions and (years := terms.strategy.year_range):
+        range_ = f"{years.low or ''}–{years.high or ''}"
+        context.recorder.note(f"papers of {range_} only; papers without a year are kept")
+    return replace(stages, terms=terms)
 
 
 async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stages:
     question, skip = computed(stages.question), context.request.skip
-    plan = method.plan(context, question, stages.keywords)
+    plan = plan_queries(context, question, stages.terms)
     if skip and not question.is_empty:
+        later = (NEAREST, BRIDGES, FEEDBACK) if method.has_conditions else ()
         names = plan.names if context.index.vectors.usable else plan.without(NEAREST).names
-        if unknown := [name for name in skip if name not in {*names, *method.later}]:
+        if unknown := [name for name in skip if name not in {*names, *later}]:
             raise BadFilter(f"no query {one_line(unknown[0])!r} to leave out; there are {', '.join(names)}")
         if set(names) <= set(skip):
             context.recorder.note(ALL_LEFT_OUT)
@@ -225,21 +217,20 @@ async def _plan(context: SearchContext, method: Method, stages: Stages) -> Stage
 
 
 async def _find(context: SearchContext, _: Method, stages: Stages) -> Stages:
-    return replace(stages, pool=await find_candidates(context, computed(stages.plan)))
+    text = computed(stages.question).text
+    return replace(stages, pool=await find_candidates(context, computed(stages.plan), text))
 
 
-async def _rank(context: SearchContext, method: Method, stages: Stages) -> Stages:
-    question, plan, pool = computed(stages.question), computed(stages.plan), computed(stages.pool)
+async def _rank(context: SearchContext, _: Method, stages: Stages) -> Stages:
+    plan, pool = computed(stages.plan), computed(stages.pool)
     if context.request.skip and not plan.names and not any(pool.found.values()):
         return replace(stages, ranking=Ranking())
-    ranking = await method.rank(context, question, stages.keywords, plan, pool)
-    ranking = await rerank(context, ranking) if method.reranks else ranking
-    return replace(stages, ranking=await penalise(context, question, ranking))
+    return replace(stages, ranking=await rank_pool(context, computed(stages.question), stages.terms, pool))
 
 
-_STAGES = {"question": _analyse, "keywords": _choose_keywords, "plan": _plan, "pool": _find, "ranking": _rank}
+_STAGES = {"question": _analyse, "terms": _choose_terms, "plan": _plan, "pool": _find, "ranking": _rank}
 
 
 def _check_hits(k: int, most: int) -> None:
     if not 1 <= k <= most:
-        raise BadFilter(f"{k} hits were requested; request 1 to {MOST_HITS:,}")
+        raise BadFilter(f"{k} hits were requested; request 1 to {MAX_HITS:,}")

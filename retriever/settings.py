@@ -8,19 +8,8 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 from base.settings.sources import LayeredSettings
 from indexer.settings import OptionalPath
 
-Candidates = Literal["progressive", "lexical", "both"]
-KeywordRanking = Literal["tf-idf", "entropy"]
-# Parts of the order of `shrag`, in addition to BM25 of the question's words.
-OrderPart = Literal[
-    "weights",
-    "word-forms",
-    "counterparts",
-    "feedback",
-    "neighbours",
-    "same-title",
-    "other-language",
-    "second-search",
-]
+# Parts of the score of `shrag`, in addition to BM25 of the question's words.
+OrderPart = Literal["keywords", "synonyms", "feedback", "second-search", "cosine"]
 
 
 def _listed(value: Any) -> Any:
@@ -41,48 +30,22 @@ class RetrieverSettings(LayeredSettings):
         default=0.35,
         ge=0,
         le=10,
-        description="weight of the title clause of `or`, relative to the text; `shrag` has 1, "
+        description="weight of the title clause of `or`, relative to the text; "
         "other methods have no title clause",
-    )
-    count_repeats: bool = Field(
-        default=False,
-        description="in `or`, a word that occurs twice in the question weighs twice",
     )
     keywords: int = Field(
         default=10, ge=1, le=50, description="maximum keywords of a question, and so progressive queries"
     )
     hits_per_query: int = Field(default=10, ge=1, le=1000, description="papers of each progressive query SQn")
-    candidates: Candidates = Field(
-        default="both",
-        description="candidates of `shrag` if there are vectors: progressive is the union of SQ10 … "
-        "SQ1, lexical adds the whole question's hundred, both adds the hundred nearest "
-        "passages",
-    )
     without: Annotated[frozenset[OrderPart], NoDecode, BeforeValidator(_listed), PlainSerializer(sorted)] = (
         Field(
-            default=frozenset(), description="parts of the order of `shrag` to leave out, separated by commas"
+            default=frozenset(), description="parts of the score of `shrag` to leave out, separated by commas"
         )
     )
     rerank_depth: int = Field(
         default=30, ge=1, le=1000, description="hits that a re-ranker scores again (SHRAG_RERANKER__…)"
     )
-    ranking: KeywordRanking = Field(default="tf-idf", description="importance of keywords")
-    keywords_ranked: bool = Field(
-        default=False,
-        description="order a model's keywords by importance instead of the model's order",
-    )
     synonyms: OptionalPath = Field(default=None, description="file of synonyms for questions (`--synonyms`)")
-    constraints: bool = Field(
-        default=True,
-        description="apply exclusions and years of the question in `shrag` and `dense`",
-    )
-    this_year: int | None = Field(
-        default=None,
-        ge=1900,
-        le=2100,
-        description="year from which 'the last five years' count back, set for repeatable runs; "
-        "default is the clock's",
-    )
     drop_incomplete: bool = Field(
         default=True, description="leave papers without an abstract out of hits and evidence, and count them"
     )

@@ -44,7 +44,7 @@ WITH_MODELS = {
     "generator/answers/test_judging.py",
     "retriever/explaining/test_explaining.py",
     "retriever/relevance/test_relevance.py",
-    "retriever/searching/test_reranking.py",
+    "retriever/test_reranking.py",
     "retriever/test_vectors.py",
     *(f"{folder}/test_passage_search.py" for folder in ("retriever/views", "service/elasticsearch")),
     "stack/test_doctor_cross_encoders.py",

@@ -24,6 +24,7 @@ QUESTION_WORDS = frozenset(
     "무엇 무엇인가 어떻게 어떤 얼마나 언제 누가 어디 있는가 하는가 되는가 대한 관한".split()
 )
 PARTICLES = re.compile(r"(?:에서|으로|에게|까지|부터|이나|보다|은|는|이|가|을|를|의|에|와|과|로|도)$")
+STEP_WORDS = 4  # fewest words of a step
 RELATED = 0.34  # share of the question's words in a paper that the model calls relevant
 
 Draw = random.Random | None  # None at temperature 0
@@ -55,13 +56,16 @@ def overlap(question: str, text: str) -> float:
 
 
 def keywords(prompt: str, draw: Draw) -> dict[str, Any]:
-    """Choose words of the question, in a random order if the temperature is above 0."""
+    """Choose words of the question, in a random order if the temperature is above 0; a long one has steps."""
     words = words_of(value_of("question", prompt)) or ["연구", "research"]
+    half = len(words) // 2
+    steps = [f"{' '.join(part)}?" for part in (words[:half], words[half:])] if half >= STEP_WORDS else []
     if draw:
         draw.shuffle(words)
     korean = [word for word in words if word[0] >= "가"][:5]
     english = [word for word in words if word[0] < "가"][:5]
-    return {"korean": _padded(korean, "연구"), "english": _padded(english, "research")}
+    by_language = {"ko": _padded(korean, "연구"), "en": _padded(english, "research")}
+    return by_language | {"exclude": [], "years": None, "steps": steps}
 
 
 def _padded(words: Sequence[str], filler: str) -> list[str]:
@@ -171,14 +175,6 @@ def two_texts(prompt: str, _: Draw) -> dict[str, Any]:
     return {"texts": [" ".join(words), " ".join(reversed(words)) + " results"]}
 
 
-def sub_questions(prompt: str, _: Draw) -> dict[str, Any]:
-    """Ask for the first and the second half of the question's words."""
-    words = words_of(value_of("question", prompt)) or ["research"]
-    half = len(words) // 2 or 1
-    steps = [f"{' '.join(part)}?" for part in (words[:half], words[half:]) if part]
-    return {"questions": steps, "ordered": True, "steps": steps}
-
-
 def same_question(prompt: str, _: Draw) -> dict[str, Any]:
     """Leave a question unchanged."""
     return {"question": value_of("question", prompt), "depends": False}
@@ -229,9 +225,7 @@ ANSWERS: Mapping[str, Answer] = {
     "answer": answer,
     "benchmark-questions": benchmark_questions,
     "brief_answer": brief_answer,
-    "chain": sub_questions,
     "check": check,
-    "decompose": sub_questions,
     "evolver": evolver,
     "hypotheses": two_texts,
     "judgement": judgement,

@@ -15,8 +15,7 @@ from indexer.glossary.forms import Forms
 from indexer.glossary.pairs import Pair
 from indexer.glossary.patterns.abbreviations import Abbreviation
 from indexer.glossary.storage import Glossary, write_glossary
-from retriever.question.analysis import AnalysedQuestion
-from retriever.question.word_forms import form_translations
+from retriever.conditions import find_conditions
 
 BILINGUAL = make_analyzer("bilingual")
 
@@ -63,15 +62,11 @@ def test_an_abbreviation_is_found_wherever_it_stands_again(tmp_path, tried):
     tried("inputs")
 
 
-def test_other_forms_are_looked_for_in_many_short_words(tmp_path, tried):
-    write_glossary(tmp_path / "g", [])
-    text = "값 " * 10_000
-    tagged = tuple(BILINGUAL.tagged_tokens(text))
-    question = AnalysedQuestion(text, tagged, roles=dict.fromkeys((token[0] for token, _ in tagged), "noun"))
+def test_the_conditions_of_many_signs_are_found(tried):
     began = time.process_time()
 
-    with Glossary.open(tmp_path / "g") as glossary:
-        assert form_translations(question, [], glossary, BILINGUAL) == []
+    assert find_conditions("값 -물 " * 100).exclude == ("물",)
+    find_conditions("except " * 140 + "x")
 
     assert time.process_time() - began < 4
     tried("inputs")

@@ -96,7 +96,7 @@ def test_a_wrong_call_exits_with_2_and_says_why(tmp_path, arguments, complaint):
 def test_keywords_of_a_model_that_no_setting_names_are_a_wrong_call(tmp_path):
     topics = tmp_path / "topics.tsv"
     topics.write_text("q1\triver\n")
-    call = ("eval", "run", topics, "--name", "x", "--keywords", "model", "--out", tmp_path / "run")
+    call = ("eval", "run", topics, "--name", "x", "--strategist", "model", "--out", tmp_path / "run")
     done = shrag(*call, home=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch("ModelNotConfigured: .*SHRAG_LLM__BASE_URL.*SHRAG_LLM__MODEL.*\n", done.stderr)

@@ -2,14 +2,12 @@
 
     python -m eval.development.golden --home DIR [--engine tantivy|elasticsearch] [--renew]
 
-Seven tables are recorded, one row per line. A row's texts are its subject, its numbers the measured figures:
+Four tables are recorded, one row per line. A row's texts are its subject, its numbers the measured figures:
 
-ranking    each method on each collection's own index, by engine: all questions; embedded also every fourth
-components `shrag` without each part of its order, all questions and every 20th
-answers    abstention and quoted answers on tydi dev, all questions and every fourth
+ranking    each method on each collection's own index, by engine, `paper` and `shrag` also with recorded
+           strategies: all questions; embedded also every fourth, and the training collections
 sample     answers and checked claims of the sample corpus
 held-out   figures of the held-out questions, by kind
-training   `or` and `shrag` on each training collection, and the relative gain
 plain      plain questions found, answered and declined, by half
 
 Exits with 1 if a figure differs by more than .0005 from the recorded one. `--renew` records the new figures
@@ -28,15 +26,21 @@ import click
 
 from base.errors import ResourceError
 from base.files.output_files import write_output
-from base.progress import Progress
 from base.sample import SAMPLE
 from base.terminal.columns import table
 from base.terminal.output import echo, echo_lines
-from eval.development.asked_twice import ask_all, report
-from eval.development.components import component_rows
 from eval.development.engines import MEASURES
-from eval.experiments.bench import METHODS, Bench, benches
-from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, present, questions
+from eval.experiments.bench import Bench, benches
+from eval.experiments.collections import (
+    COLLECTIONS,
+    OF_SAMPLE,
+    TRAINING,
+    Collection,
+    present,
+    questions,
+    read_lines,
+    recorded_strategies,
+)
 from eval.experiments.held_out import held_out_rows
 from eval.experiments.measures import scores_of
 from eval.experiments.options import DATA, home_option
@@ -44,16 +48,13 @@ from eval.experiments.plain import Half, ask_half, plain_rows
 from eval.experiments.rows import Row
 from eval.experiments.sample import (
     CLOSE,
-    SAMPLE_COLLECTION,
     ask_questions,
     check_claims,
     claim_figures,
     claims_of,
     is_for_testing,
     question_figures,
-    read_lines,
 )
-from eval.experiments.training import training_row
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.settings import EngineName
@@ -135,12 +136,12 @@ def renewed(recorded: Sequence[Row], measured: Sequence[Row]) -> list[Row]:
 def ranking_rows(
     bench: Bench, data: Path, engine: EngineName, collection: Collection, *, every: int = 1
 ) -> list[Row]:
-    """Rank every `every`-th dev question of the collection by every method."""
+    """Rank every `every`-th dev question of a collection by every method."""
     topics, judged = questions(data, collection, "dev", every)
     qrels = {query_id: judged[query_id] for query_id in topics if query_id in judged}
     part = {} if every == 1 else {"questions": f"every {every}"}
     with bench.open(collection, "alone") as index:
-        runs = {method: bench.rank(index, topics, method) for method in METHODS}
+        runs = bench.runs(index, topics, recorded_strategies(data, collection))
     return [
         ranking_row(
             collection.name,
@@ -159,30 +160,9 @@ def ranking_row(collection: str, engine: str, method: str, means: Mapping[str, f
     return Row(subject | more, means)
 
 
-def answer_rows(
-    bench: Bench, data: Path, collection: Collection, progress: Progress, *, every: int = 1
-) -> list[Row]:
-    """Ask every `every`-th dev question twice; with all questions, add the row of the subset."""
-    asked = ask_all(bench, data, collection, "dev", progress, answer=True, step=every)
-    parts = {"all": asked, f"every {EVERY}": asked[::EVERY]} if every == 1 else {f"every {every}": asked}
-    return [
-        Row(
-            {"table": "answers", "collection": collection.name, "questions": name},
-            {"asked" if figure == "questions" else figure: value for figure, value in report(part).items()},
-        )
-        for name, part in parts.items()
-    ]
-
-
-def training_golden_row(bench: Bench, data: Path, collection: Collection) -> Row:
-    """Return a row of the table of `eval.experiments.training`, labelled with its table."""
-    row = training_row(bench, data, collection)
-    return Row({"table": "training", **row.subject}, row.figures)
-
-
 def sample_rows(bench: Bench) -> list[Row]:
     """Answer the sample's questions and check its claims, without the test half of the close claims."""
-    with bench.open(SAMPLE_COLLECTION, "alone") as index:
+    with bench.open(OF_SAMPLE, "alone") as index:
         qrels = read_qrels(SAMPLE / "qrels.txt")
         answered = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
         kept = [
@@ -197,9 +177,7 @@ def sample_rows(bench: Bench) -> list[Row]:
     ]
 
 
-def measure(
-    bench: Bench, data: Path, engine: EngineName, collections: Sequence[Collection], progress: Progress
-) -> Iterator[Row]:
+def measure(bench: Bench, data: Path, engine: EngineName, collections: Sequence[Collection]) -> Iterator[Row]:
     """Yield all rows of an engine; answers are only measured on the embedded one."""
     for collection in collections:
         yield from ranking_rows(bench, data, engine, collection)
@@ -209,13 +187,10 @@ def measure(
         for half in get_args(Half):
             yield from plain_rows(ask_half(bench, half), half)
         for collection in collections:
-            if collection is not SAMPLE_COLLECTION:
+            if collection is not OF_SAMPLE:
                 yield from ranking_rows(bench, data, engine, collection, every=EVERY)
-                yield from component_rows(bench, data, collection)
-            if "train" in collection.splits:  # collections with answer strings
-                yield from answer_rows(bench, data, collection, progress)
         for collection in present(data, TRAINING):
-            yield training_golden_row(bench, data, collection)
+            yield from ranking_rows(bench, data, engine, collection)
 
 
 def drift_table(drift: Sequence[Drift]) -> list[str]:
@@ -239,11 +214,11 @@ def drift_table(drift: Sequence[Drift]) -> list[str]:
 @click.option("--renew", is_flag=True, help="Record the new figures.")
 def main(home: Path, data: Path, engine: EngineName, scores: Path, renew: bool) -> None:
     """Measure methods and answers again, and compare them with the recorded figures."""
-    collections = [SAMPLE_COLLECTION, *present(data, COLLECTIONS)]
+    collections = [OF_SAMPLE, *present(data, COLLECTIONS)]
     try:
         with question_bar() as progress:
             bench = benches(home, data, progress, "golden")[engine]
-            measured = list(measure(bench, data, engine, collections, progress))
+            measured = list(measure(bench, data, engine, collections))
     except ResourceError as error:
         echo(str(error), err=True)
         sys.exit(1)

@@ -22,39 +22,35 @@ from statistics import fmean
 import click
 
 from base.logistic import likelihood
-from base.progress import Progress
-from base.sample import SAMPLE
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.development.logistic import fit
 from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS, TRAINING, Collection, questions
-from eval.experiments.held_out import HELD_OUT
+from eval.experiments.collections import (
+    COLLECTIONS,
+    HELD_OUT,
+    OF_SAMPLE,
+    TRAINING,
+    Collection,
+    present,
+    questions,
+)
 from eval.experiments.options import data_option, home_option
 from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar
 from generator.finding.request import FindRequest
 from indexer.options import json_option
-from retriever.constraints.parsing import find_constraints
 from retriever.index import SearchIndex
-from retriever.queries.filters import Filters
 from retriever.relevance.paper_probability import WEIGHTS, highest_expected_f
 from retriever.relevance.paper_ranking import rank_papers
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 
-OF_SAMPLE = Collection(
-    name="sample",
-    prefix="",
-    corpus=str(SAMPLE / "papers.jsonl"),
-    splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
-)
 FITTED_ON = (*TRAINING, OF_SAMPLE)
 UNSEEN = (*(collection for collection in COLLECTIONS if collection.name == "scifact"), HELD_OUT)
 SINGLE = 0.5  # weight of a collection with one relevant text per question
 FIXED = (5, 10, 20)
 USUAL = FindRequest("?")
 MOST, THRESHOLD = USUAL.papers, USUAL.threshold
-THIS_YEAR = 2026  # reference year of "recent" in questions
 
 Weights = Mapping[str, float]
 
@@ -98,13 +94,10 @@ def _relevant(grades: Mapping[str, int]) -> frozenset[str]:
 
 
 async def _ranked(index: SearchIndex, question: str, relevant: frozenset[str]) -> RankedQuestion:
-    constraints = find_constraints(question, THIS_YEAR)
-    request = SearchRequest(question, constraints=constraints, filters=Filters(constraints.year_range()))
-    ranked = await rank_papers(index, request, RetrieverSettings())
-    ids = sorted(ranked.scores, key=lambda paper_id: -ranked.scores[paper_id])
+    ranked = await rank_papers(index, SearchRequest(question), RetrieverSettings())
     return RankedQuestion(
-        tuple(ranked.curve.features(ranked.scores[paper_id]) for paper_id in ids),
-        tuple(paper_id in relevant for paper_id in ids),
+        tuple(map(ranked.curve.features, ranked.scores.values())),
+        tuple(paper_id in relevant for paper_id in ranked.scores),
         len(relevant),
     )
 
@@ -158,18 +151,6 @@ def rows(ranked: Mapping[str, Sequence[RankedQuestion]], *, fitted: bool) -> Ite
         yield Row({"collection": name}, figures(asked, WEIGHTS, fit_to(rest) if fitted else None))
 
 
-def rank_all(
-    home: Path, data: Path, collections: Sequence[Collection], progress: Progress
-) -> dict[str, list[RankedQuestion]]:
-    """Rank the questions of the available collections, by name."""
-    bench = Bench(home, data, progress)
-    return {
-        collection.name: ranked_questions(bench, data, collection)
-        for collection in collections
-        if (data / collection.corpus).exists()
-    }
-
-
 @click.command()
 @home_option
 @data_option
@@ -181,7 +162,9 @@ def main(home: Path, data: Path, *, fits: bool, unseen: bool, as_json: bool) -> 
     if fits and unseen:
         raise click.UsageError("nothing is fitted on the unseen collections; leave out --fit or --unseen")
     with question_bar() as progress:
-        ranked = rank_all(home, data, UNSEEN if unseen else FITTED_ON, progress)
+        bench = Bench(home, data, progress)
+        collections = present(data, UNSEEN if unseen else FITTED_ON)
+        ranked = {each.name: ranked_questions(bench, data, each) for each in collections}
     table = list(rows(ranked, fitted=not unseen))
     weights = {"in use": dict(WEIGHTS), **({"fitted": fit_to(list(ranked.values()))} if fits else {})}
     if as_json:

@@ -15,10 +15,12 @@ from indexer.settings import EngineName, IndexerSettings
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.strategy import Strategy
 
 COMBINED = "combined"
 METHODS = ("or", "paper", "shrag")
 BASELINE, TUNED = "or", "shrag"
+RECORDED = {f"{method}, recorded": method for method in ("paper", "shrag")}  # with recorded strategies
 DEPTH = 100
 PREFIX = "engines"  # of the indexes in a cluster
 ENGINES: tuple[EngineName, ...] = get_args(EngineName)
@@ -58,11 +60,24 @@ class Bench:
         topics: Mapping[str, str],
         method: str,
         settings: RetrieverSettings | None = None,
+        strategies: Mapping[str, Strategy] | None = None,
+        skip: tuple[str, ...] = (),
     ) -> Run:
-        """Rank the questions in the index's unit of judgement."""
+        """Rank the questions in the index's unit of judgement, by statistics or by given strategies."""
         settings = settings or RetrieverSettings()
-        request = SearchRequest(question="", method=method, k=DEPTH, collapse=index.manifest.unit == "paper")
-        return asyncio.run(rank_topics(index, topics, request, settings, progress=self._progress))
+        collapse = index.manifest.unit == "paper"
+        request = SearchRequest(question="", method=method, k=DEPTH, collapse=collapse, skip=skip)
+        return asyncio.run(rank_topics(index, topics, request, settings, strategies, progress=self._progress))
+
+    def runs(
+        self, index: SearchIndex, topics: Mapping[str, str], strategies: Mapping[str, Strategy]
+    ) -> dict[str, Run]:
+        """Rank the questions by every method, and with strategies of all of them by `RECORDED` too."""
+        runs = {method: self.rank(index, topics, method) for method in METHODS}
+        if topics.keys() <= strategies.keys():
+            for name, method in RECORDED.items():
+                runs[name] = self.rank(index, topics, method, strategies=strategies)
+        return runs
 
 
 def settings_of(home: Path, engine: EngineName, prefix: str = PREFIX) -> IndexerSettings:

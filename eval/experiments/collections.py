@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from base.sample import SAMPLE
 from base.terminal.output import echo
 from eval.experiments.measures import BOTH, RECALL
 from eval.experiments.options import names_option
 from eval.qrels import Qrels, read_qrels
 from eval.topics import read_topics
+from retriever.strategy import Strategy, read_strategies
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,7 @@ class Collection:
 
     Its ids have the `prefix` in the combined index; without a prefix it is not included there. `measures` are
     additional measures of its questions. A file of questions may contain the judgements too, as "supporting".
+    `strategies` are recorded answers of a strategist to its dev questions, or to some of them.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Collection:
     splits: Mapping[str, tuple[str, str]]
     recorded: Mapping[str, str] = field(default_factory=dict)
     measures: tuple[str, ...] = ()
+    strategies: str = ""
 
     @property
     def settings(self) -> tuple[str, ...]:
@@ -49,6 +53,7 @@ def _tydi(language: str) -> Collection:
             for split in ("dev", "train")
         },
         recorded=_recorded(f"tydi-{language}-dev"),
+        strategies=f"strategies/tydi-{language}-dev.jsonl",
     )
 
 
@@ -68,6 +73,7 @@ COLLECTIONS = (
         corpus="scifact/corpus.jsonl.gz",
         splits={"dev": ("scifact/topics.test.tsv", "scifact/qrels.test.txt")},
         recorded=_recorded("scifact-test"),
+        strategies="strategies/scifact.jsonl",
     ),
     Collection(
         name="hotpotqa-100",
@@ -75,6 +81,7 @@ COLLECTIONS = (
         corpus="hotpotqa-100/corpus.jsonl.gz",
         splits={"dev": ("hotpotqa-100/questions.jsonl", "hotpotqa-100/questions.jsonl")},
         measures=(RECALL, BOTH),
+        strategies="strategies/hotpotqa-100.jsonl",
     ),
 )
 
@@ -87,6 +94,7 @@ def _training(name: str, *measures: str) -> Collection:
         corpus=f"{folder}/corpus.jsonl.gz",
         splits={"dev": (f"{folder}/topics.tsv", f"{folder}/qrels.txt")},
         measures=measures,
+        strategies=f"strategies/{name}.jsonl",
     )
 
 
@@ -103,6 +111,23 @@ TRAINING = (
     _training("korquad-500"),
     _training("musique-100", RECALL, BOTH),
 )
+# Korean questions on English passages; a part of the questions has strategies.
+CROSSING = _training("belebele-ko2en")
+
+
+def _own(name: str, folder: Path) -> Collection:
+    return Collection(
+        name=name,
+        prefix="",
+        corpus=str(folder / "papers.jsonl"),
+        splits={"dev": (str(folder / "topics.jsonl"), str(folder / "qrels.txt"))},
+        strategies=str(folder / "strategies.jsonl"),
+    )
+
+
+# Indexed from the repository's own folder; nothing may be fitted on the questions of HELD_OUT.
+OF_SAMPLE = _own("sample", SAMPLE)
+HELD_OUT = _own("held-out", SAMPLE / "held-out")
 
 
 collection_option = names_option(collection.name for collection in COLLECTIONS)
@@ -156,6 +181,11 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
             yield from map(json.loads, lines)
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read the records of a file of JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def questions(data: Path, collection: Collection, split: str, step: int = 1) -> tuple[dict[str, str], Qrels]:
     """Read every `step`-th topic and the judgements; training questions that are also in dev are left out."""
     topics_path, qrels_path = (data / path for path in collection.splits[split])
@@ -165,6 +195,12 @@ def questions(data: Path, collection: Collection, split: str, step: int = 1) -> 
         topics = unseen(topics, read_topics(data / collection.splits["dev"][0]))
         qrels = {query_id: grades for query_id, grades in qrels.items() if query_id in topics}
     return dict(list(topics.items())[::step]), qrels
+
+
+def recorded_strategies(data: Path, collection: Collection) -> dict[str, Strategy]:
+    """Read the recorded strategies of a collection; none if it has no file."""
+    path = data / collection.strategies
+    return read_strategies(path) if path.is_file() else {}
 
 
 def supporting(path: Path) -> Qrels:

@@ -2,9 +2,10 @@
 
     python -m eval.experiments.held_out --home DIR [--json]
 
-Indexes `sample/held-out/` and asks its sixty questions by every method. `Success@5` is the share of questions
-with a relevant paper among the first five. `both@10` is the share of two-step questions with all their papers
-among the first ten. `excluded@5` is the share of questions with an excluded paper among the first five.
+Indexes `sample/held-out/` and asks its sixty questions by every method, `paper` and `shrag` also with the
+recorded strategies. `Success@5` is the share of questions with a relevant paper among the first five.
+`both@10` is the share of two-step questions with all their papers among the first ten. `excluded@5` is the
+share of questions with an excluded paper among the first five.
 """
 
 from collections import defaultdict
@@ -15,24 +16,17 @@ from typing import Any
 import click
 
 from base.sample import SAMPLE
-from eval.experiments.bench import METHODS, Bench
-from eval.experiments.collections import Collection
+from eval.experiments.bench import Bench
+from eval.experiments.collections import HELD_OUT, questions, read_lines, recorded_strategies
 from eval.experiments.measures import BOTH, CUTOFF
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import read_lines
 from eval.progress import question_bar
-from eval.qrels import Qrels, read_qrels
+from eval.qrels import Qrels
 from eval.runs import Run
 from indexer.options import json_option
 
 FOLDER = SAMPLE / "held-out"
-HELD_OUT = Collection(
-    name="held-out",
-    prefix="",
-    corpus=str(FOLDER / "papers.jsonl"),
-    splits={"dev": (str(FOLDER / "topics.jsonl"), str(FOLDER / "qrels.txt"))},
-)
 TWO_STEP = "two-step"
 FIRST = 5
 
@@ -40,10 +34,9 @@ FIRST = 5
 def held_out_rows(bench: Bench) -> list[Row]:
     """Rank the questions by every method and return one row per kind."""
     topics = read_lines(FOLDER / "topics.jsonl")
-    qrels = read_qrels(FOLDER / "qrels.txt")
-    questions = {topic["query_id"]: topic["question"] for topic in topics}
+    asked, qrels = questions(FOLDER, HELD_OUT, "dev")
     with bench.open(HELD_OUT, "alone") as index:
-        runs = {method: bench.rank(index, questions, method) for method in METHODS}
+        runs = bench.runs(index, asked, recorded_strategies(FOLDER, HELD_OUT))
     return [
         Row({"table": "held-out", "method": method, "kind": kind}, figures)
         for method, run in runs.items()

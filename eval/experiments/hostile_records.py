@@ -25,8 +25,9 @@ import click
 
 from base.sample import SAMPLE
 from eval.experiments.attacks import ATTACKS, COPY_OF, HOSTILE
+from eval.experiments.collections import read_lines
 from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import ANSWERS, read_lines
+from eval.experiments.sample import ANSWERS
 from eval.qrels import Qrels, read_qrels
 from generator.pipeline import AskResult, Settings, answer_question
 from generator.request import AskRequest

@@ -25,19 +25,18 @@ from base.sample import SAMPLE
 from base.terminal.output import echo, echo_lines
 from eval.accepted import read_accepted
 from eval.experiments.bench import Bench
-from eval.experiments.collections import Collection
-from eval.experiments.held_out import HELD_OUT
+from eval.experiments.collections import HELD_OUT, OF_SAMPLE, Collection, read_lines
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, echo_rows, table_of
-from eval.experiments.sample import SAMPLE_COLLECTION, Question, ask_questions, finding_figures, read_lines
+from eval.experiments.sample import Question, ask_questions, finding_figures
 from eval.progress import question_bar
 from eval.qrels import read_qrels
 from indexer.options import json_option
-from retriever.searching.answerability import THRESHOLD
+from retriever.answerability import THRESHOLD
 
 FOLDER = SAMPLE / "plain"
-CORPORA: Mapping[str, Collection] = {"sample": SAMPLE_COLLECTION, "held-out": HELD_OUT}
+CORPORA: Mapping[str, Collection] = {"sample": OF_SAMPLE, "held-out": HELD_OUT}
 FIRST = 2
 
 Half = Literal["tune", "test"]

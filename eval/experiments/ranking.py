@@ -3,8 +3,9 @@
     python -m eval.experiments.ranking --home DIR [--topics dev|train] [--json]
 
 Each collection is indexed alone and, except hotpotqa-100, combined with the others in one index, with
-prefixed ids; every method ranks its questions in both. The `or` runs are also compared with those of a real
-Elasticsearch if they were recorded: alone without the title clause, combined with a title weight of .3.
+prefixed ids; every method ranks its questions in both, `paper` and `shrag` also with recorded strategies. The
+`or` runs are also compared with those of a real Elasticsearch if they were recorded: alone without the title
+clause, combined with a title weight of .3.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,13 +16,14 @@ import click
 
 from base.terminal.columns import table
 from base.terminal.output import echo_json, echo_lines
-from eval.experiments.bench import BASELINE, METHODS, TUNED, Bench
+from eval.experiments.bench import BASELINE, TUNED, Bench
 from eval.experiments.collections import (
     COLLECTIONS,
     Collection,
     collection_option,
     prefixed,
     questions,
+    recorded_strategies,
 )
 from eval.experiments.measures import scores_of
 from eval.experiments.options import data_option, home_option
@@ -47,7 +49,7 @@ RECORDED_TITLE_WEIGHT = {"alone": 0.0, "together": 0.3}
 class Gain(NamedTuple):
     """The difference of the tuned method and the baseline in one measure."""
 
-    subject: Mapping[str, str]  # collection, setting, measure
+    subject: Mapping[str, str]  # collection, setting, method, measure
     found: Comparison
 
 
@@ -70,16 +72,12 @@ def run_experiment(
             subject = {"collection": collection.name, "setting": setting}
             qrels = judged if setting == "alone" else prefixed(judged, collection.prefix)
             with bench.open(collection, setting) as index:
-                scores = {
-                    method: scores_of(
-                        qrels, bench.rank(index, topics, method), (*MEASURES, *collection.measures)
-                    )
-                    for method in METHODS
-                }
+                measures = (*MEASURES, *collection.measures)
+                runs = bench.runs(index, topics, recorded_strategies(data, collection))
+                scores = {method: scores_of(qrels, run, measures) for method, run in runs.items()}
                 recorded = golden / collection.recorded.get(setting, "nothing")
                 if split == "dev" and recorded.exists():
-                    # Like a match query, which counts a repeated word of the question repeatedly.
-                    like = {"title_weight": RECORDED_TITLE_WEIGHT[setting], "count_repeats": True}
+                    like = {"title_weight": RECORDED_TITLE_WEIGHT[setting]}
                     ours = bench.rank(index, topics, BASELINE, RetrieverSettings().model_copy(update=like))
                     figures = beside_recorded(qrels, ours, read_run(recorded))
                     tables.beside.append(
@@ -90,9 +88,13 @@ def run_experiment(
                 for method, scored in scores.items()
             )
             tables.gains.extend(
-                Gain(subject | {"measure": measure}, compare(list(base.values()), list(tuned.values())))
+                Gain(
+                    subject | {"method": method, "measure": measure},
+                    compare(list(base.values()), list(scores[method].per_query[measure].values())),
+                )
+                for method in scores
+                if method.startswith(TUNED)
                 for measure, base in scores[BASELINE].per_query.items()
-                for tuned in (scores[TUNED].per_query[measure],)
             )
     return tables
 
@@ -111,8 +113,17 @@ def beside_recorded(qrels: Qrels, ours: Run, recorded: Mapping[str, Ranking]) ->
 def _show(tables: Tables) -> None:
     echo_lines([*table_of(tables.ranked), "", f"{TUNED} − {BASELINE}"])
     rows = [(*gain.subject.values(), *gain.found.as_cells()) for gain in tables.gains]
-    header = ("collection", "setting", "measure", "gain", "95 % interval", "p", "better / same / worse")
-    echo_lines(table([header, *rows], words=3))
+    header = (
+        "collection",
+        "setting",
+        "method",
+        "measure",
+        "gain",
+        "95 % interval",
+        "p",
+        "better / same / worse",
+    )
+    echo_lines(table([header, *rows], words=4))
     if tables.beside:
         echo_lines(["", f"{BASELINE} beside the recorded runs", *table_of(tables.beside)])
 

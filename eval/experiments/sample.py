@@ -11,7 +11,6 @@ what is wrong with them. The signs of the check were chosen on the claims of eve
 """
 
 import asyncio
-import json
 import tempfile
 import time
 from collections import defaultdict
@@ -26,29 +25,22 @@ import click
 from base.sample import SAMPLE, SAMPLE_PAPERS
 from base.terminal.output import echo, echo_json, echo_lines
 from eval.accepted import read_accepted
-from eval.experiments.collections import Collection
+from eval.experiments.collections import OF_SAMPLE, read_lines
 from eval.experiments.rows import Row, table_of
 from eval.qrels import Qrels, read_qrels
-from generator.answers.extractive import extractive_answer
+from generator.answers.extractive import extractive_answer, searched_terms
 from generator.checking.sentence_check import check_sentence
 from generator.settings import EVIDENCE
 from indexer.ingest import IngestRequest, build_index
 from indexer.options import json_option
 from indexer.settings import IndexerSettings
+from retriever.answerability import THRESHOLD
 from retriever.index import SearchIndex, open_index
 from retriever.search import SearchRequest, search
-from retriever.searching.answerability import THRESHOLD
 from retriever.settings import RetrieverSettings
 
 # Sets of further claims by the first letter of their ids, in the order in which they were written.
 FURTHER = {"first": "F", "second": "G", "third": "H"}
-NAME = "sample"
-SAMPLE_COLLECTION = Collection(
-    name="sample",
-    prefix="",
-    corpus=str(SAMPLE_PAPERS),
-    splits={"dev": (str(SAMPLE / "topics.jsonl"), str(SAMPLE / "qrels.txt"))},
-)
 # Kinds of errors in claims close to the truth; a near miss has no error.
 CLOSE = (
     "multiple",
@@ -96,7 +88,8 @@ async def ask_questions(
     asked = []
     for topic in questions:
         result = await search(index, SearchRequest(topic["question"], k=EVIDENCE), RetrieverSettings())
-        answer = extractive_answer(result, index, THRESHOLD)
+        terms = await searched_terms(result, index, RetrieverSettings())
+        answer = extractive_answer(result, index, terms, THRESHOLD)
         grades = qrels.get(topic["query_id"], {})
         ranks = [hit.rank for hit in result.hits if grades.get(hit.doc_id, 0) >= ANSWERS]
         papers = {hit.passage_id: hit.doc_id for hit in result.hits}
@@ -214,11 +207,6 @@ def claims_of(part: str | None) -> list[dict[str, Any]]:
     return [claim for claim in claims if part is None or is_for_testing(claim) == (part == "odd")]
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Read the records of a file of JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def _table(first: str, figures: dict[str, dict[str, float]]) -> list[str]:
     return table_of([Row({first: name}, found) for name, found in figures.items()])
 
@@ -239,9 +227,9 @@ def main(home: Path | None, part: str | None, as_json: bool, listing: bool) -> N
     """Evaluate search, answers and citation checks on the sample."""
     with tempfile.TemporaryDirectory() as temporary:
         settings = IndexerSettings(home=home or Path(temporary))
-        request = IngestRequest(name=NAME, paths=[str(SAMPLE_PAPERS)], rebuild=True)
+        request = IngestRequest(name=OF_SAMPLE.name, paths=[str(SAMPLE_PAPERS)], rebuild=True)
         build_index(request, settings)
-        with open_index(settings, NAME) as index:
+        with open_index(settings, OF_SAMPLE.name) as index:
             qrels = read_qrels(SAMPLE / "qrels.txt")
             asked = asyncio.run(ask_questions(index, read_lines(SAMPLE / "topics.jsonl"), qrels))
             judged = claims_of(part)

@@ -1,11 +1,11 @@
-"""The gain by vectors: the table of candidates, on the embedded engine and on a cluster.
+"""The gain by vectors, on the embedded engine and on a cluster.
 
     python -m eval.experiments.vectors --home DIR [--engine tantivy|elasticsearch|both] [--json]
 
-The encoder is the configured one (SHRAG_ENCODER__…). Each collection is indexed alone with its vectors; the
-method `shrag` then orders three sets of candidates: the union of the progressive queries, the whole
-question's hundred, and that hundred with the hundred nearest passages. They are compared with BM25 (`or`),
-the method of the paper and vectors only. Passages encoded for one engine are not encoded again for the other.
+The encoder is the configured one (SHRAG_ENCODER__…). Each collection is indexed alone with its vectors. The
+method `shrag` orders its candidates with and without the cosine, and with and without the nearest passages
+among them. It is compared with BM25 (`or`), the method of the paper and vectors only. Passages encoded for
+one engine are not encoded again for the other.
 """
 
 import shutil
@@ -28,17 +28,19 @@ from indexer.options import json_option
 from indexer.settings import EngineName, IndexerSettings
 from indexer.versions.store.build_folder import VECTORS
 from indexer.versions.store.engines import open_store
-from retriever.settings import Candidates, RetrieverSettings
+from retriever.query_plan import NEAREST
+from retriever.settings import OrderPart, RetrieverSettings
 
 MEASURES = ("nDCG@10", "Success@5", "R@100")
 ENGLISH = ("scifact", "tydi-en")
-ROWS: Mapping[str, tuple[str, Candidates]] = {
-    "BM25": ("or", "both"),
-    "the paper: progressive union by cosine": ("paper", "both"),
-    "progressive union": ("shrag", "progressive"),
-    "BM25's hundred": ("shrag", "lexical"),
-    "BM25's hundred and the nearest hundred": ("shrag", "both"),
-    "nearest alone": ("dense", "both"),
+# Method, queries that are not sent, and parts of the score that are left out.
+ROWS: Mapping[str, tuple[str, tuple[str, ...], frozenset[OrderPart]]] = {
+    "BM25": ("or", (), frozenset()),
+    "the paper: progressive union by cosine": ("paper", (), frozenset()),
+    "formula without vectors": ("shrag", (NEAREST,), frozenset({"cosine"})),
+    "formula and cosine": ("shrag", (NEAREST,), frozenset()),
+    "formula, cosine and the nearest hundred": ("shrag", (), frozenset()),
+    "nearest alone": ("dense", (), frozenset()),
 }
 
 
@@ -66,9 +68,9 @@ def run_experiment(
                 share_vectors(places[ENGINES[0]], places[engine], collection.name)
             bench = Bench(home, data, progress, places[engine])
             with bench.open(collection, "alone") as index:
-                for way, (method, candidates) in ROWS.items():
-                    settings = RetrieverSettings().model_copy(update={"candidates": candidates})
-                    run = bench.rank(index, topics, method, settings)
+                for way, (method, skip, without) in ROWS.items():
+                    settings = RetrieverSettings().model_copy(update={"without": without})
+                    run = bench.rank(index, topics, method, settings, skip=skip)
                     means = evaluate(qrels, run, MEASURES).means
                     subject = {"collection": collection.name, "engine": engine, "candidates": way}
                     yield Row(subject, {"questions": len(topics), **means})

@@ -19,9 +19,10 @@ import click
 
 from base.sample import SAMPLE
 from eval.accepted import read_accepted
+from eval.experiments.collections import OF_SAMPLE, read_lines
 from eval.experiments.options import home_option
 from eval.experiments.rows import Row, echo_rows
-from eval.experiments.sample import ANSWERS, NAME, read_lines
+from eval.experiments.sample import ANSWERS
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
 from generator.pipeline import AskResult, Settings, answer_question
@@ -101,10 +102,10 @@ def run_experiment(
 def open_sample(settings: IndexerSettings) -> SearchIndex:
     """Open the index of the sample, building it if it is missing."""
     try:
-        return open_index(settings, NAME)
+        return open_index(settings, OF_SAMPLE.name)
     except UnknownIndex:
-        build_index(IngestRequest(name=NAME, paths=[str(SAMPLE / "papers.jsonl")]), settings)
-        return open_index(settings, NAME)
+        build_index(IngestRequest(name=OF_SAMPLE.name, paths=[str(SAMPLE / "papers.jsonl")]), settings)
+        return open_index(settings, OF_SAMPLE.name)
 
 
 @click.command()

@@ -26,7 +26,6 @@ from generator.prompts import load_prompt
 from generator.tracing.steps import Step, StepEvent
 from indexer.corpora.papers import Language
 from retriever.errors import SourceFailed
-from retriever.question.asked_words import subject_text
 
 LANGUAGES: tuple[Language, ...] = ("en", "ko")
 
@@ -94,8 +93,7 @@ async def judge_question(
 
     step = Step("judge", {}, listen)
     async with find_resources(by.opened, request, by.settings, by.model) as resources:
-        subject = subject_text(request.question, resources.constraints)
-        state = FindingState(question, subject=subject, papers=papers)
+        state = FindingState(question, subject=resources.conditions.remaining, papers=papers)
         keep_new(await judge(state, request, resources, step))
     if len(left) == len(candidates):
         failed = [each.failure for each in step.walk() if each.failure]

@@ -66,7 +66,7 @@ def rankings_of(places: OpenPlaces, methods: Sequence[str], depth: int, settings
         InvalidCall: a method whose question is an expression.
     """
     for name in methods:
-        if method_named(name).analyse is not None:
+        if method_named(name).is_expression:
             raise InvalidCall(f"method {name!r} reads expressions, not questions", remedy="leave it out")
     return [
         Ranking(place.name, method, depth, _search(place, method, depth, settings))

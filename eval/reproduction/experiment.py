@@ -22,6 +22,7 @@ Cell: TypeAlias = str | int | float | None  # formatted by `report.py`; None is 
 Record: TypeAlias = Mapping[str, Any]  # JSON
 
 SECONDS = "seconds"  # key of a topic's times, which are not among the results
+NEEDS_MODEL = "needs a model"  # cell of a row without results, because no language model is used
 
 
 Documents: TypeAlias = Annotated[
@@ -61,6 +62,23 @@ class JudgedCall(IndexCall):
         Field(description="File of topics: id, tab, question, or JSON lines."),
     ]
     qrels: Annotated[str, Flag(argument=True), Field(description="File of judgements, TREC's or BEIR's.")]
+
+
+Strategies: TypeAlias = Annotated[
+    str | None,
+    Flag(section=Section.SEARCHING, metavar="FILE"),
+    Field(
+        description="Recorded strategies of the topics, JSON lines with query_id, instead of a strategist."
+    ),
+]
+
+
+class StrategyCall(JudgedCall):
+    """The options of an experiment whose searches use strategies."""
+
+    files: ClassVar[tuple[str, ...]] = (*JudgedCall.files, "strategies")
+
+    strategies: Strategies = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,13 +190,21 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class SampleRun:
-    """The inputs of a run on the sample: the corpus of an index, and options; files are in `sample/`."""
+    """The inputs of a run on the sample: name and corpus of an index, and options; files are in `sample/`.
 
-    corpus: str = "papers.jsonl"
+    Topics, qrels and strategies are beside the corpus, unless there are other options.
+    """
+
     index: str = "sample"
-    options: Mapping[str, Any] = field(
-        default_factory=lambda: {"topics": "topics.jsonl", "qrels": "qrels.txt"}
-    )
+    corpus: str = "papers.jsonl"
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def options_of(self, call: type[ExperimentCall]) -> dict[str, Any]:
+        """Return the options, with the files that the call has."""
+        folder = self.corpus.removesuffix("papers.jsonl")
+        files = {"topics": "topics.jsonl", "qrels": "qrels.txt", "strategies": "strategies.jsonl"}
+        usual = files if "topics" in call.files else {}
+        return {**{name: folder + file for name, file in usual.items() if name in call.files}, **self.options}
 
 
 def _opened_materials(call: Any) -> "AbstractContextManager[Materials]":

@@ -2,25 +2,32 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from base.amounts import counted
 from base.errors import InvalidCall
-from eval.manifest import index_record
+from eval.manifest import index_record, sources_record
 from eval.qrels import Qrels, read_qrels
 from eval.reproduction.experiment import ExperimentCall, JudgedCall
 from eval.reproduction.judged_ids import in_unit_of
+from eval.strategies import RecordedStrategies
 from eval.topics import read_topics
 from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from indexer.options import chosen_index
+from indexer.settings import IndexerSettings
 from retriever.engines import EngineHit
 from retriever.index import SearchIndex, open_index
+from retriever.sources.configuration import DeclaredSource, read_declared
+from retriever.sources.gathered import open_declared
+from retriever.sources.merging import LimitedSource
+from retriever.sources.models import SharedModels
 from retriever.stages.hits import Hit
+from retriever.strategy import Strategy
 
 MOST_COPIED = 32_000_000  # bytes of an input that is copied into the folder of results
 
@@ -54,7 +61,7 @@ class Input:
 
 
 class Models:
-    """The configured language model, the same with other seeds, and others of its endpoint.
+    """The configured language model, the same with other settings, and others of its endpoint.
 
     Each is opened on first use.
     """
@@ -62,7 +69,7 @@ class Models:
     def __init__(self, settings: Settings) -> None:
         """Store the settings; nothing is opened yet."""
         self._settings = settings
-        self._open: dict[tuple[str | None, int | None, float], LanguageModel] = {}
+        self._open: dict[str, LanguageModel] = {}
         self._closing = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -77,9 +84,9 @@ class Models:
         """Return the model with its configured seed and temperature."""
         return await self._opened(self._settings)
 
-    async def sampled(self, seed: int | None, temperature: float) -> LanguageModel:
-        """Return the model with another seed and temperature."""
-        return await self._opened(self._settings.with_llm(seed=seed, temperature=temperature))
+    async def changed(self, **changes: Any) -> LanguageModel:
+        """Return the model with other settings, such as another seed."""
+        return await self._opened(self._settings.with_llm(**changes))
 
     async def named(self, model: str) -> LanguageModel:
         """Return another model of the same endpoint."""
@@ -87,10 +94,35 @@ class Models:
 
     async def _opened(self, settings: Settings) -> LanguageModel:
         llm = settings.generator.llm
-        key = (llm.model, llm.seed, llm.temperature)
+        key = llm.model_dump_json()
         if key not in self._open:
             self._open[key] = await self._closing.enter_async_context(settings.language_model())
         return self._open[key]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredSources:
+    """The sources of a call, opened for each topic, and the models of searches in them."""
+
+    declared: Sequence[DeclaredSource]
+    settings: IndexerSettings
+    models: SharedModels
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[list[LimitedSource]]:
+        """Open the sources; raises as `open_declared`."""
+        async with open_declared(self.declared, self.settings) as sources:
+            yield sources
+
+
+@contextmanager
+def declared_sources(names: Sequence[str], settings: Settings) -> Iterator[DeclaredSources | None]:
+    """Read declarations of sources; None without names. Raises as `read_declared`."""
+    if not names:
+        yield None
+        return
+    with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
+        yield DeclaredSources(read_declared(names), settings.indexer, models)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +138,9 @@ class Materials:
         gaps: notes about judgements without a topic, and judged ids that the index lacks.
         settings: settings of all stages; without a language model unless the call uses it.
         model: the language model, if the call uses it.
-        models: the same model with other seeds.
+        models: the same model with other settings.
+        strategies: recorded ones by query_id.
+        sources: of a call with further sources.
     """
 
     index: SearchIndex
@@ -118,6 +152,13 @@ class Materials:
     gaps: tuple[str, ...] = ()
     model: LanguageModel | None = None
     models: Models | None = None
+    strategies: Mapping[str, Strategy] = field(default_factory=dict)
+    sources: DeclaredSources | None = None
+
+    @property
+    def has_strategies(self) -> bool:
+        """Whether a file or a language model gives the strategies, and not statistics alone."""
+        return bool(self.strategies or self.model)
 
     def notes(self) -> tuple[str, ...]:
         """Return notes about topics without a relevant judgement, and about judgements without a topic."""
@@ -138,8 +179,9 @@ class Materials:
         return frozenset(judged for judged, grade in self.qrels[query_id].items() if grade > 0)
 
     def index_record(self) -> dict[str, Any]:
-        """Return the properties of the index that affect results."""
-        return index_record(self.index.manifest)
+        """Return the properties of the index and of sources that affect results."""
+        record = index_record(self.index.manifest)
+        return record | sources_record(self.sources.declared, [])["sources"] if self.sources else record
 
 
 M = TypeVar("M", bound=Materials)
@@ -212,7 +254,7 @@ def opened_materials(call: JudgedCall, *, by_id: bool = True) -> Iterator[Materi
     Without `by_id`, documents are identified by other means, and the ids of the qrels may be unknown.
 
     Raises:
-        BadTopics, BadQrels, InvalidCall: as `read_judged`.
+        BadTopics, BadQrels, InvalidCall: as `read_judged` and `recorded_strategies`.
         NothingJudged: no relevant id is in the index.
         ResourceError: as `open_index`.
     """
@@ -222,5 +264,39 @@ def opened_materials(call: JudgedCall, *, by_id: bool = True) -> Iterator[Materi
         notes: tuple[str, ...] = ()
         if by_id:
             qrels, notes = asyncio.run(in_unit_of(index, qrels, list(judged.topics), call.qrels))
-        gaps = (*judged.gaps, *notes)
-        yield Materials(index, judged.topics, settings, qrels, judged.inputs, judged.unjudged, gaps)
+        yield Materials(
+            index,
+            judged.topics,
+            settings,
+            qrels,
+            {**judged.inputs, **recorded_input(call)},
+            judged.unjudged,
+            (*judged.gaps, *notes),
+            strategies=recorded_strategies(call, judged.topics),
+        )
+
+
+def recorded_strategies(call: ExperimentCall, topics: Iterable[str]) -> Mapping[str, Strategy]:
+    """Return the recorded strategies of a call; none if it names no file.
+
+    Raises:
+        InvalidCall: as `RecordedStrategies.read`, or the call uses a language model too.
+    """
+    path = getattr(call, "strategies", None)
+    if path is None:
+        return {}
+    if call.model:
+        raise InvalidCall(
+            "recorded strategies replace a language model", remedy="leave out --model or --strategies"
+        )
+    return RecordedStrategies.read(Path(path), topics).strategies
+
+
+def recorded_input(call: ExperimentCall) -> dict[str, Input]:
+    """Return the file of recorded strategies of a call as an input."""
+    path = getattr(call, "strategies", None)
+    if path is None:
+        return {}
+    read = Input(path)
+    read.update(Path(path).read_bytes())
+    return {"strategies": read}

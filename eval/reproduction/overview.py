@@ -29,13 +29,13 @@ NOT_REPRODUCED = (
     NotReproduced(
         "SHRAG, section 5.1.3",
         "first place of the ScienceON challenge",
-        "the questions and the search of the challenge are not public; `challenge` computes the measures "
-        "on other questions",
+        "the licence of the questions allows no copy here, and the search of the challenge is not public; "
+        "`challenge` reads their CSV, or other questions",
     ),
     NotReproduced(
         "SHRAG, figure 3",
         "50 questions of the challenge",
-        "the questions are not public; `and-ablation` takes any topics",
+        "the licence of the questions allows no copy here; `and-ablation` takes any topics",
     ),
     NotReproduced(
         "SPAR, table 1, rows of Google, Google Scholar and ChatGPT search",

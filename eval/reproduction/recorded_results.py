@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ SHARED: Mapping[str, tuple[str, ...]] = {
     "lexical-gap": ("tydi-ko", "tydi-en"),
     "hops": ("tydi-en", "hotpotqa-100"),
 }
+RECORDED = ", recorded strategies"  # behind the name of the data
 MIRACL = "miracl"  # reads the collections in their folder, in MIRACL's layout
 
 
@@ -66,25 +67,38 @@ def all_runs(data: Path, home: Path) -> Iterator[Measured]:
     for name, experiment in experiments().items():
         if experiment.requires:
             continue
+        takes_strategies = "strategies" in experiment.call.files
         if sample := experiment.sample:
-            files = {
-                file: str(SAMPLE / sample.options[file])
-                for file in experiment.call.files
-                if file in sample.options
-            }
-            options = {**sample.options, **files, "index": sample.index}
-            yield Measured(name, sample.index, options, SAMPLE / sample.corpus)
+            options = sample.options_of(experiment.call)
+            files = {file: str(SAMPLE / options[file]) for file in experiment.call.files if file in options}
+            run = Measured(
+                name, sample.index, {**options, **files, "index": sample.index}, SAMPLE / sample.corpus
+            )
+            yield from _by_statistics_too(run)
         for each in SHARED.get(name, ()) if data.is_dir() else ():
             collection = collections[each]
             topics, qrels = (data / file for file in collection.splits["dev"])
             if qrels == topics:
                 qrels = write_supporting(topics, home / f"{each}.qrels")
             options = {"topics": str(topics), "qrels": str(qrels), "index": each}
-            yield Measured(name, each, options, data / collection.corpus)
+            if takes_strategies:
+                options["strategies"] = str(data / collection.strategies)
+            yield from _by_statistics_too(Measured(name, each, options, data / collection.corpus))
         if name == MIRACL and data.is_dir():
             for language in ("ko", "en"):
                 options = {"lang": language, "corpus": str(data / "tydi-goldp")}
-                yield Measured(name, f"tydi-{language}", options)
+                options["strategies"] = str(data / collections[f"tydi-{language}"].strategies)
+                yield from _by_statistics_too(Measured(name, f"tydi-{language}", options))
+
+
+def _by_statistics_too(run: Measured) -> Iterator[Measured]:
+    """Yield a run, and before it the run with strategies from statistics, if it has recorded ones."""
+    if "strategies" in run.options:
+        options = {name: value for name, value in run.options.items() if name != "strategies"}
+        yield replace(run, options=options)
+        yield replace(run, data=f"{run.data}{RECORDED}")
+    else:
+        yield run
 
 
 def write_supporting(questions: Path, qrels: Path) -> Path:

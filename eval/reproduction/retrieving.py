@@ -5,23 +5,23 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-from eval.keywords import ask_for_keywords
 from eval.reproduction.materials import Materials
 from eval.runs import Ranking
+from eval.strategies import ask_for_strategy
 from generator.llm import LanguageModel
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
-from retriever.requests.context import SearchContext
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchContext, SearchRequest
 from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.pool import CandidatePool
 from retriever.stages.stages import Stages, computed
+from retriever.strategy import Strategy
 
 METHOD = "paper"  # Algorithm 1 of SHRAG
 
-# Questions of the running topic for which statistics replaced the keywords of the model.
+# Questions of the running topic for which statistics replaced the strategy of the model.
 unusable_replies: ContextVar[list[str]] = ContextVar("unusable_replies")
 
 ChangeKeywords = Callable[[Sequence[Keyword]], Sequence[Keyword]]
@@ -43,44 +43,45 @@ class OpenTopic:
     context: SearchContext
     stages: Stages
 
+    @property
+    def keywords(self) -> Sequence[Keyword]:
+        """The keywords, most important first; none for a question without words."""
+        return self.stages.terms.keywords if self.stages.terms else ()
+
+
+async def strategy_of(
+    materials: Materials, query_id: str, question: str, model: LanguageModel | None = None
+) -> Strategy | None:
+    """Return the recorded strategy of a topic, or that of the language model; None leads to statistics.
+
+    Questions with an unusable answer of the model are added to `unusable_replies`.
+
+    Raises:
+        ModelFailed: the language model failed.
+    """
+    model = model or materials.model
+    if query_id in materials.strategies or model is None:
+        return materials.strategies.get(query_id)
+    strategy = (await ask_for_strategy(SearchRequest(question), model)).strategy
+    if strategy is None:
+        unusable_replies.get([]).append(question)
+    return strategy
+
 
 async def open_topic(
     question: str,
     k: int,
     materials: Materials,
-    *,
+    strategy: Strategy | None,
     settings: RetrieverSettings | None = None,
-    keywords: Sequence[Keyword] | None = None,
 ) -> OpenTopic:
-    """Choose the keywords of a topic of which k documents are retrieved.
+    """Analyse the keywords of a topic of which k documents are retrieved; without a strategy by statistics.
 
-    `settings` replace the settings of the materials. Without `keywords` the language model gives them, or
-    statistics if there is none.
-
-    Raises:
-        ModelFailed: the language model failed.
+    `settings` replace the settings of the materials.
     """
-    settings = settings or materials.settings.retriever
-    if keywords is None and materials.model:
-        keywords = await keywords_of_model(question, materials.model, materials, settings)
-    given = None if keywords is None else tuple(keywords)
-    request = SearchRequest(question, method=METHOD, k=k, collapse=materials.collapses, keywords=given)
-    context = open_search(materials.index, request, settings)
-    return OpenTopic(context, await run_stages(context, upto="keywords"))
-
-
-async def keywords_of_model(
-    question: str, model: LanguageModel, materials: Materials, settings: RetrieverSettings
-) -> tuple[Keyword, ...] | None:
-    """Return the keywords of a language model; None if its answer is unusable, so that statistics choose.
-
-    Questions with an unusable answer are added to `unusable_replies`.
-    """
-    most = None if settings.keywords_ranked else settings.keywords
-    found = (await ask_for_keywords(question, model, materials.index.analyzer, most=most)).keywords
-    if found is None:
-        unusable_replies.get([]).append(question)
-    return found
+    request = SearchRequest(question, method=METHOD, k=k, collapse=materials.collapses, strategy=strategy)
+    context = open_search(materials.index, request, settings or materials.settings.retriever)
+    return OpenTopic(context, await run_stages(context, upto="terms"))
 
 
 async def retrieve(
@@ -96,16 +97,22 @@ async def retrieve(
     retrieves nothing.
     """
     context, stages = topic.context, topic.stages
-    if keywords and stages.keywords:
-        kept = keywords(stages.keywords.keywords)
+    if keywords and stages.terms:
+        kept = keywords(stages.terms.keywords)
         if not kept:
             return Retrieved([], frozenset())
-        stages = stages.with_keywords(replace(stages.keywords, keywords=tuple(kept)))
+        stages = replace(stages, terms=replace(stages.terms, keywords=tuple(kept)))
     if plan:
         stages = await run_stages(context, stages, upto="plan")
         stages = stages.with_plan(plan(computed(stages.plan)))
     stages = await run_stages(context, stages)
     return Retrieved(ranking_of(stages, materials, context.shown), union_of(computed(stages.pool), materials))
+
+
+async def ranked_by(materials: Materials, request: SearchRequest, settings: RetrieverSettings) -> Ranking:
+    """Return the first documents of a search, in the unit of the index."""
+    context = open_search(materials.index, replace(request, collapse=materials.collapses), settings)
+    return ranking_of(await run_stages(context), materials, request.k)
 
 
 def ranking_of(stages: Stages, materials: Materials, k: int) -> Ranking:
@@ -124,7 +131,7 @@ def run_name(row: str) -> str:
     return re.sub(r"[^\w.]+", "-", row).strip("-")
 
 
-def whole_compounds(plan: QueryPlan) -> QueryPlan:
+def as_phrases(plan: QueryPlan) -> QueryPlan:
     """Search for a keyword of several tokens as a phrase, instead of any of its tokens."""
     return replace(
         plan,

@@ -1,34 +1,34 @@
 """Words that a question shares with its relevant documents, and their languages."""
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from eval.reproduction.materials import Materials
-from indexer.analysis.word_roles import SUBJECT_ROLES
+from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import language_of
-from retriever.queries.boolean import And, Exact
+from retriever.queries.boolean import And, Exact, or_query
 from retriever.queries.filters import Filters
-from retriever.queries.keywords import words_of
-from retriever.query_plan import keyword_query
-from retriever.question.analysis import AnalysedQuestion, common_tokens
+from retriever.question import analyse_question
 
 
 async def documents_with_a_word(
-    materials: Materials, question: AnalysedQuestion, documents: Collection[str]
+    materials: Materials, question: str, documents: Collection[str]
 ) -> frozenset[str]:
-    """Return the documents whose title or text contains a word of the question's subject."""
-    common = common_tokens(question.text, question.tagged)
-    tokens = [
-        token
-        for token in question.tokens
-        if question.roles[token[0]] in SUBJECT_ROLES and token[0] not in common
+    """Return the documents whose title or text contains a word of the question's subject.
+
+    Words that any paper may contain do not count.
+    """
+    analysed = analyse_question(materials.index, question, synonyms=False)
+    words = [
+        word.term()
+        for word in analysed.words()
+        if not all(is_common(word.text, token) for token in word.tokens)
     ]
-    if not tokens or not documents:
+    if not words or not documents:
         return frozenset()
-    words = keyword_query(replace(question, synonyms=()), words_of(question.text, tokens))
     wanted = Exact("doc_id" if materials.collapses else "passage_id", tuple(sorted(documents)))
+    query = And((or_query(words), wanted))
     [hits] = await materials.index.engine.search(
-        [(And((words, wanted)), len(documents))], filters=Filters(), collapse=materials.collapses
+        [(query, len(documents))], filters=Filters(), collapse=materials.collapses
     )
     return frozenset(map(materials.id_of, hits))
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from statistics import fmean
 from typing import TypedDict
 
-from eval.reproduction.differences import difference_cells, difference_columns
-from eval.reproduction.experiment import Cell, Record, Table
+from eval.reproduction.differences import NONE, difference_cells, difference_columns
+from eval.reproduction.experiment import NEEDS_MODEL, Cell, Record, Table
 from eval.reproduction.retrieving import Retrieved, relevant_in
 
 NOTE = "Differences are to the first row; p: paired randomisation test."
@@ -42,11 +42,18 @@ def variants_table(title: str, names: Sequence[str], topics: Sequence[Record]) -
 
 
 def main_shares(names: Sequence[str], topics: Sequence[Record]) -> dict[str, float]:
-    """Return the share of relevant documents of each variant, for `Outcome.main`."""
-    return {f"share, {name}": fmean(_shares(name, topics, "found")) for name in names}
+    """Return the share of relevant documents of each measured variant, for `Outcome.main`."""
+    measured = (name for name in names if _is_measured(name, topics))
+    return {f"share, {name}": fmean(_shares(name, topics, "found")) for name in measured}
+
+
+def _is_measured(name: str, topics: Sequence[Record]) -> bool:
+    return all(name in topic[VARIANTS] for topic in topics)
 
 
 def _row(name: str, first: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
+    if not _is_measured(name, topics):
+        return (name, NEEDS_MODEL, *(None,) * 3, *NONE)
     shares = _shares(name, topics, "found")
     return (
         name,

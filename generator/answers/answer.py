@@ -14,8 +14,7 @@ from generator.answers.marks import CHECK_WORDS, cited, quoted
 from generator.checking.sentence_check import Check, Reason
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
-from retriever.question.unknown_words import unknown_words_note
-from retriever.stages.hits import SearchResult
+from retriever.stages.hits import SearchResult, unknown_words_note
 
 Section = Literal["introduction", "body", "conclusion", "passages"]
 SECTIONS: tuple[Section, ...] = ("introduction", "body", "conclusion")  # of a model's answer

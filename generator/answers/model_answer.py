@@ -20,7 +20,7 @@ from generator.model_calls.model_step import ModelStep
 from generator.prompts import load_prompt
 from indexer.corpora.papers import Language, language_of
 from indexer.files.schema import StoredPassage
-from retriever.constraints.parsing import Constraints
+from retriever.exclusions import Excluded
 from retriever.index import SearchIndex
 
 Text = Annotated[
@@ -97,7 +97,7 @@ def written_answer(
     index: SearchIndex,
     otherwise: Callable[[], Awaitable[Answer]],
     *,
-    constraints: Constraints | None = None,
+    exclusions: Sequence[Excluded] = (),
     on_sentences: Callable[[tuple[Sentence, ...]], None] | None = None,
     form: AnswerForm = WHOLE_ANSWER,
 ) -> ModelStep[WrittenAnswer, Answer]:
@@ -105,14 +105,14 @@ def written_answer(
 
     `on_sentences` receives all checked sentences so far after each new sentence. Numbers of nonexistent
     passages are dropped; a sentence without remaining citations is unsupported. The prompt names the subjects
-    that `constraints` exclude, and sentences about them are marked.
+    of `exclusions`, and sentences that name them are marked.
     """
-    language, constraints = language_of(question), constraints or Constraints()
+    language = language_of(question)
     schema = form.schema(len(evidence))
-    left_out, left_out_version = exclusion_prompt(constraints, language)
+    left_out, left_out_version = exclusion_prompt(exclusions, language)
     found = load_prompt("findings", language).render(findings=form.findings) if form.findings else ""
     parse = parser(index)
-    check = sentence_check(evidence, index, constraints, parse)
+    check = sentence_check(evidence, index, exclusions, parse)
 
     async def closed(text: str) -> None:
         if on_sentences and (begun := await asyncio.to_thread(_begun, text, schema, form.sections)):
@@ -147,7 +147,7 @@ SentenceCheck: TypeAlias = Callable[[str, Section, tuple[int, ...]], Sentence]
 def sentence_check(
     evidence: Sequence[StoredPassage],
     index: SearchIndex,
-    constraints: Constraints,
+    exclusions: Sequence[Excluded],
     parse: Parser | None = None,
 ) -> SentenceCheck:
     """Return a cached check of a sentence against the passages with its citation numbers."""
@@ -158,7 +158,7 @@ def sentence_check(
         numbers = tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(evidence)))
         citations = tuple(evidence[number - 1].passage_id for number in numbers)
         checked = check_sentence(text, cited_passages(citations, evidence), index, parse)
-        return marked(Sentence(text, section, citations, checked.check, checked.reasons), constraints, index)
+        return marked(Sentence(text, section, citations, checked.check, checked.reasons), exclusions, index)
 
     return check
 

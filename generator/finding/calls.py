@@ -10,7 +10,7 @@ from base.calls import SOME_TEXT, Call, Flag, Section, optional, with_examples
 from generator.finding.agents import ADDITIONS, AGENTS, PURE
 from generator.model_calls.budgets import Budget
 from retriever.calls import QUESTION, Filtered, IndexName, SourceNames
-from retriever.requests.request import MOST_CHARACTERS
+from retriever.request import MAX_CHARACTERS
 
 if TYPE_CHECKING:
     from generator.finding.request import FindRequest
@@ -111,7 +111,7 @@ class FindCall(FindOptions, Filtered):
     question: Annotated[
         str | None,
         Flag(argument=True),
-        optional(type="string", maxLength=MOST_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
+        optional(type="string", maxLength=MAX_CHARACTERS, pattern=SOME_TEXT, example=QUESTION),
         Field(description="The topic of the papers to find; optional with resume."),
     ] = None
     index: IndexName = None

@@ -132,7 +132,7 @@ def _search(
     from generator.finding.console import finding_line
     from generator.finding.finding import find_in_sources
     from generator.finding.so_far import SoFar, cancelled_by_sigterm
-    from generator.pipeline import run
+    from generator.places import run
     from generator.tracing.steps import StepEvent, error_text
 
     so_far = SoFar()
@@ -161,4 +161,4 @@ def _search(
         nothing = so_far.state is None or not so_far.state.papers
     if nothing:
         raise ended
-    return so_far.found(request, settings, note), ended
+    return so_far.found(request, note), ended

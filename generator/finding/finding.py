@@ -7,10 +7,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from unicodedata import normalize
 
 from base.errors import InvalidCall
 from base.logs import request_id
@@ -26,12 +24,14 @@ from generator.model_calls.budgets import Allowance, Budget, Spent
 from generator.request import Settings
 from generator.tracing.steps import Listener, Step
 from indexer.glossary.storage import Glossary
-from retriever.constraints.parsing import find_constraints
+from retriever.conditions import find_conditions
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
+from retriever.request import SearchRequest
 from retriever.sources import ANALYZER, DECOMPOUND
 from retriever.sources.merging import LimitedSource
+from retriever.strategy import Strategy
 
 if TYPE_CHECKING:  # not every source is an index
     from retriever.index import SearchIndex
@@ -150,15 +150,16 @@ async def find_resources(
     """Open the resources of the agents for one question; sources and model stay the caller's."""
     async with AsyncExitStack() as stack:
         relevance = await stack.enter_async_context(_relevance(opened, settings))
-        year = year_of(settings)
-        question = normalize("NFC", request.question)
-        constraints = find_constraints(question, year)
-        excluded = await relevance.excluded(question, constraints)
+        conditions = find_conditions(request.question)
+        strategy = Strategy().excluding(conditions.exclude)
+        excluded = await relevance.excluded(conditions.remaining, strategy)
+        # Years are a filter of the call.
+        asked = SearchRequest(conditions.remaining, exclude=conditions.exclude, conditions=False)
         ranking = await stack.enter_async_context(
-            QuestionRanking(question, constraints, opened.sources, relevance.models, settings.retriever)
+            QuestionRanking(asked, opened.sources, relevance.models, settings.retriever)
         )
         allowance = Allowance(request.budget, spent)
-        yield FindResources(opened.sources, relevance, ranking, model, allowance, year, constraints, excluded)
+        yield FindResources(opened.sources, relevance, ranking, model, allowance, conditions, excluded)
 
 
 @asynccontextmanager
@@ -170,11 +171,6 @@ async def _relevance(opened: OpenedSources, settings: Settings) -> AsyncIterator
         yield relevance
     finally:
         await asyncio.to_thread(relevance.__exit__)
-
-
-def year_of(settings: Settings) -> int:
-    """Return the current year, or the year set as `this_year`."""
-    return settings.retriever.this_year or datetime.now().astimezone().year
 
 
 def find_papers(
@@ -193,7 +189,7 @@ def find_papers(
         InvalidCall: an unknown option, an invalid value, or both a name and sources; or as in
             `find_in_sources`.
     """
-    from generator.pipeline import check_places, run
+    from generator.places import check_places, run
 
     check_places(name, sources)
     request = FindCall.of(question=question, **options).request() if isinstance(question, str) else question

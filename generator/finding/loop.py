@@ -15,7 +15,6 @@ from generator.finding.agents.understanding import understand
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.state import FindingState, SearchQuery
 from generator.tracing.steps import Step
-from retriever.question.asked_words import subject_text
 
 
 async def find_in_steps(
@@ -35,7 +34,7 @@ async def find_in_steps(
         return state
 
     if state.understanding is None:
-        subject = subject_text(request.question, resources.constraints)
+        subject = resources.conditions.remaining
         understanding = await understand(request, resources, step, subject)
         texts = dict.fromkeys((subject, *understanding.queries))
         queries = tuple(

@@ -1,7 +1,8 @@
 """Requests of paper finding, with their budgets, and its resources."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
@@ -10,13 +11,13 @@ from base.calls import invalid_call
 from generator.finding.calls import FindOptions
 from generator.llm import LanguageModel
 from generator.model_calls.budgets import Allowance, Budget
-from indexer.corpora.papers import Language, language_of
-from retriever.constraints.exclusions import Exclusion
-from retriever.constraints.parsing import Constraints
+from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
+from retriever.conditions import Conditions
+from retriever.exclusions import Excluded
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import QuestionRanking
 from retriever.relevance.papers import PaperRelevance
-from retriever.requests.request import check_question
+from retriever.request import check_question
 from retriever.sources.merging import LimitedSource
 
 
@@ -27,6 +28,7 @@ class FindRequest(FindOptions):
     evolved: Annotated[int, Field(ge=0, le=100)] = 5  # evolved queries sampled for a round
     filters: Filters = Filters()
     budget: Budget = Budget()
+    this_year: Annotated[int, Field(ge=FIRST_YEAR, le=LAST_YEAR)] | None = None  # None: the current one
 
     def __init__(self, question: str, **options: Any) -> None:
         """Check the question and the options.
@@ -44,6 +46,11 @@ class FindRequest(FindOptions):
     def does(self, name: str) -> bool:
         """Check whether an agent or an addition is on."""
         return name not in self.without
+
+    @property
+    def year(self) -> int:
+        """The year by which papers are recent."""
+        return self.this_year or datetime.now().astimezone().year
 
     @property
     def language(self) -> Language:
@@ -69,9 +76,8 @@ class FindResources:
     ranking: QuestionRanking
     model: LanguageModel | None
     allowance: Allowance
-    this_year: int
-    constraints: Constraints = field(default_factory=Constraints)  # of the question
-    excluded: tuple[Exclusion, ...] = ()  # the exclusions among them, analysed
+    conditions: Conditions  # explicit ones of the question
+    excluded: tuple[Excluded, ...] = ()  # the exclusions among them, analysed
 
     @property
     def ranks(self) -> bool:

@@ -201,11 +201,9 @@ class FoundPapers(Recordable):
         }
 
 
-def partial_result(
-    state: FindingState, request: FindRequest, this_year: int, notes: Sequence[str] = ()
-) -> FoundPapers:
+def partial_result(state: FindingState, request: FindRequest, notes: Sequence[str] = ()) -> FoundPapers:
     """Return the partial result of an interrupted search, ordered without a model."""
-    ranked = order_by_rules(state, request, this_year)
+    ranked = order_by_rules(state, request)
     step = Step("find-papers", request.as_record())
     return FoundPapers(
         request, state, tuple(ranked), tuple(notes), complete=False, step=step, milliseconds=0.0

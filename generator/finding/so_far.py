@@ -9,11 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from base.files.output_files import is_stream
-from generator.finding.finding import year_of
 from generator.finding.request import FindRequest
 from generator.finding.result import FoundPapers, partial_result
 from generator.finding.state import FindingState
-from generator.request import Settings
 from generator.tracing.steps import Step, StepEvent
 
 
@@ -49,11 +47,11 @@ class SoFar:
             finally:
                 self._file = None
 
-    def found(self, request: FindRequest, settings: Settings, note: str) -> FoundPapers:
+    def found(self, request: FindRequest, note: str) -> FoundPapers:
         """Return the papers judged relevant so far, ordered without a model, with a note."""
         state = self.state or FindingState(request.question)
         step = self.step or Step("find-papers", request.as_record())
-        found = partial_result(state, request, year_of(settings), (*dict.fromkeys(step.all_notes()), note))
+        found = partial_result(state, request, (*dict.fromkeys(step.all_notes()), note))
         return replace(found, step=step, milliseconds=step.milliseconds or 0.0)
 
     def _write(self, path: Path) -> None:

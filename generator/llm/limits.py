@@ -8,14 +8,10 @@ from generator.settings import LanguageModelSettings
 
 # The setting that limits each stage, by the name of its calls; other stages have only `deadline_s`.
 STAGES = {
-    "keywords": "keywords_s",
-    "answer": "answer_s",
-    "question": "keywords_s",
-    "queries": "keywords_s",
-    "hypotheses": "keywords_s",
-    **dict.fromkeys(("decompose", "chain", "rewrite", "sub_answer"), "keywords_s"),
-    "housekeeping": "keywords_s",
+    **dict.fromkeys(("keywords", "question", "queries", "hypotheses", "housekeeping"), "keywords_s"),
+    **dict.fromkeys(("rewrite", "sub_answer"), "keywords_s"),
     **dict.fromkeys(("understanding", "query-writing", "judgement", "evolver"), "keywords_s"),
+    "answer": "answer_s",
 }
 
 

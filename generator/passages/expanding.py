@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from generator.answers.extractive import quoted_answer
+from generator.answers.extractive import quoted_answer, searched_terms
 from generator.llm import Reply
 from generator.model_calls.model_step import ModelStep, UnusableReply
 from generator.passages.retrieving import PassageQuestion, QueryText
@@ -50,7 +50,8 @@ async def _quoted(asked: PassageQuestion) -> Sequence[str]:
     index, settings = asked.resources.index, asked.resources.settings.retriever
     search = asked.search(asked.text, FIRST_RETRIEVAL)
     found = await search_passages(index, search, settings, topic=asked.topic)
-    quoted = await quoted_answer(found, index, settings, 0.0, 2, findings=False)
+    terms = await searched_terms(found, index, settings)
+    quoted = await quoted_answer(found, index, terms, 0.0, 2, findings=False)
     return [sentence.text for sentence in quoted.sentences]
 
 

@@ -9,15 +9,13 @@ from typing import Any
 from generator.request import AskRequest, Resources
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
-from retriever.constraints.parsing import Constraints
 from retriever.papers.topics import Topic, find_topic
 from retriever.query_plan import QUESTION
 from retriever.relevance.passages import relevance
-from retriever.requests.request import SearchRequest, check_question
+from retriever.request import SearchRequest, check_question
 from retriever.stages.hits import SearchResult
 from retriever.views.passage_search import fused, search_passages, with_hits
 
-OF_PASSAGES = frozenset({"topic"})  # options of a request that ways over passages use
 MEASURES = {"cosine": "cosine", "words": "shared words"}
 
 
@@ -36,11 +34,15 @@ class PassageQuestion:
 
     def search(self, text: str, k: int) -> SearchRequest:
         """Return the request for k passages for a text, with the filters of the question."""
-        # Only the question itself has constraints.
-        constraints = self.request.constraints if text == self.text else Constraints()
-        filters = self.request.filters
+        own = self.request if text == self.text else None  # only the question itself has conditions
         return SearchRequest(
-            text, k=k, filters=filters, constraints=constraints, collapse=False, evidence=True
+            text,
+            k=k,
+            filters=self.request.filters,
+            exclude=own.exclude if own else (),
+            conditions=own.conditions if own else False,
+            collapse=False,
+            evidence=True,
         )
 
 

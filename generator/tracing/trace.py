@@ -1,9 +1,7 @@
-"""Traces of answers and of searches for papers: saving, loading and comparison."""
+"""Traces of answers and of searches for papers: saving and loading."""
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,19 +17,7 @@ FINDING_VERSION = 1  # of a search for papers
 MOST_BYTES = (
     32_000_000  # limit of a saved trace; one with the full texts of five papers has about ten thousand
 )
-TIMES = frozenset({"milliseconds", "started", "spent.seconds"})  # not compared
-# Keys that identify the items of a list, so that an inserted or missing item leaves the others comparable.
-NAMED_BY: Mapping[str, tuple[str, ...]] = {
-    "steps": ("name",),
-    "papers": ("id", "paper"),
-    "references": ("paper",),
-    "cited_by": ("paper",),
-    "queries": ("text",),
-    "evolved": ("query",),
-    "tree": ("query",),
-}
-MOST_DIFFERENCES = 1_000
-SHOWN_CHARACTERS = 80  # of a value that differs
+SHOWN_CHARACTERS = 80  # of an unknown version
 
 
 class _Index(BaseModel):
@@ -191,57 +177,3 @@ class Trace:
             place = ".".join(map(str, first["loc"]))
             raise ValueError(f"{path} is not a complete trace: {place}: {first['msg']}") from None
         return cls(record)
-
-
-def differences(first: Trace, second: Trace) -> list[str]:
-    """List the differences of two traces, ignoring times, as "path: first value | second value".
-
-    Steps are matched by name, papers by id and queries by text, so that an inserted or missing one leaves the
-    others comparable: `steps.search 2` is the second search within its step. After 1,000 differences the last
-    line is "… and more".
-
-    Raises:
-        ValueError: one trace is of an answer, the other of a search for papers.
-    """
-    if first.is_of_finding != second.is_of_finding:
-        raise ValueError("one trace is of an answer, the other of a search for papers")
-    found = list(islice(_differ(first.record, second.record, ""), MOST_DIFFERENCES + 1))
-    more = found[MOST_DIFFERENCES:]
-    return [*found[:MOST_DIFFERENCES], *(["… and more"] if more else [])]
-
-
-def _differ(first: Any, second: Any, path: str) -> Iterator[str]:
-    if first == second:
-        return
-    named_by = NAMED_BY.get(path.rpartition(".")[2], ())
-    if named_by and isinstance(first, list) and isinstance(second, list):
-        first, second = _by_name(first, named_by), _by_name(second, named_by)
-    if isinstance(first, dict) and isinstance(second, dict):
-        for key in dict.fromkeys([*first, *second]):
-            inside = f"{path}.{key}".strip(".")
-            if not TIMES & {key, inside}:
-                yield from _differ(first.get(key), second.get(key), inside)
-    elif isinstance(first, list) and isinstance(second, list) and len(first) == len(second):
-        for place, (one, other) in enumerate(zip(first, second, strict=True)):
-            yield from _differ(one, other, f"{path}[{place}]")
-    else:
-        yield f"{path}: {_short(first)} | {_short(second)}"
-
-
-def _by_name(parts: Sequence[Any], named_by: Sequence[str]) -> dict[str, Any] | Sequence[Any]:
-    """Key the items of a list by name, numbering repeated names from 2; unchanged if an item has no name."""
-    counts: dict[str, int] = {}
-    keyed = {}
-    for part in parts:
-        names = [part.get(key) for key in named_by] if isinstance(part, dict) else []
-        name = next((name[:SHOWN_CHARACTERS] for name in names if isinstance(name, str)), None)
-        if name is None:
-            return parts
-        counts[name] = counts.get(name, 0) + 1
-        keyed[name if counts[name] == 1 else f"{name} {counts[name]}"] = part
-    return keyed
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 3]}…"

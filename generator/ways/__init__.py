@@ -1,19 +1,16 @@
-"""Ways from a question to its answer: each module of this package is one, without further registration.
+"""Ways from a question to its answer.
 
-A module `my_way.py` is the way `my-way`; modules with a leading underscore are not ways. It defines
+A new way is a module and a line of `WAYS`. The module defines
 
     async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult
 
-which opens its steps from `step`, so that the trace contains them. It may define `TAKES`, the names of the
-`OPTIONS` that it uses; requests with other options are refused. Without `TAKES` it uses all options.
+which opens its steps from `step`, so that the trace contains them.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import fields
 from importlib import import_module
-from pkgutil import iter_modules
-from types import ModuleType
-from typing import Any, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from generator.answers.answer import WayResult
 from generator.errors import UnknownWay
@@ -27,6 +24,7 @@ Way: TypeAlias = Callable[[AskRequest, Resources, Step], Awaitable[WayResult]]
 # Options that not every way uses: field of `AskRequest` and its name in messages.
 OPTIONS: Mapping[str, str] = {
     "method": "method",
+    "strategy": "strategy",
     "keywords": "keywords",
     "skip": "queries to leave out",
     "topic": "topic",
@@ -34,20 +32,35 @@ OPTIONS: Mapping[str, str] = {
 DEFAULTS = {field.name: field.default for field in fields(AskRequest)}
 
 
+class WayModule(NamedTuple):
+    """The module of a way, and the `OPTIONS` that it uses; requests with others are refused."""
+
+    module: str
+    takes: frozenset[str] = frozenset(OPTIONS)
+
+
+WAYS: dict[str, WayModule] = {
+    **{
+        f"paper-qa-{number}": WayModule("generator.ways.paper_qa", frozenset({"topic"}))
+        for number in range(1, 9)
+    },
+    "shrag": WayModule("generator.ways.shrag", frozenset(OPTIONS) - {"topic"}),
+}
+
+
 def way_names() -> list[str]:
-    """Return the names of all ways in alphabetical order."""
-    names = (module.name for module in iter_modules(__path__))
-    return sorted(name.replace("_", "-") for name in names if not name.startswith("_"))
+    """Return the names of all ways."""
+    return list(WAYS)
 
 
 def find_way(name: str) -> Way:
     """Return the way with a name; raises UnknownWay."""
-    return cast("Way", _module(name).answer)
+    return cast("Way", import_module(_way(name).module).answer)
 
 
 def takes(way: str, option: str) -> bool:
     """Check whether a way uses one of the `OPTIONS`; raises UnknownWay."""
-    return option in getattr(_module(way), "TAKES", OPTIONS)
+    return option in _way(way).takes
 
 
 def check_options(request: AskRequest) -> None:
@@ -88,7 +101,7 @@ def make_request(
     return request
 
 
-def _module(name: str) -> ModuleType:
-    if name not in way_names():
-        raise UnknownWay(f"no way {name!r}; there are {', '.join(way_names())}")
-    return import_module(f"{__name__}.{name.replace('-', '_')}")
+def _way(name: str) -> WayModule:
+    if name not in WAYS:
+        raise UnknownWay(f"no way {name!r}; there are {', '.join(WAYS)}")
+    return WAYS[name]

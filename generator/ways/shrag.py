@@ -1,20 +1,16 @@
-"""Way SHRAG: keywords, a search, and an answer from its best papers (Ryu, Shin & Park, section 3).
+"""Way SHRAG: a strategy, a search, and an answer from its best papers (Ryu, Shin & Park, section 3).
 
-The language model writes keywords and answer. Without a model, or if it fails, keywords come from statistics
-and the answer is quoted from the evidence.
+The language model writes strategy and answer. Without a model, or if it fails, the strategy comes from
+statistics and the answer is quoted from the evidence.
 """
-
-from dataclasses import replace
 
 from generator.answer_step import answer_step
 from generator.answers.answer import WayResult
-from generator.keywords import model_keywords
 from generator.request import AskRequest, Resources
 from generator.search_step import search_step
+from generator.strategist import ask_for_strategy
 from generator.tracing.steps import Step
-from retriever.search import open_search, run_stages
-
-TAKES = frozenset({"method", "keywords", "skip"})
+from retriever.search import open_search
 
 
 async def answer(request: AskRequest, resources: Resources, step: Step) -> WayResult:
@@ -23,13 +19,7 @@ async def answer(request: AskRequest, resources: Resources, step: Step) -> WayRe
     Raises:
         RetrieverError: the search failed.
     """
-    asked = request.search()
-    context = open_search(resources.index, asked, resources.settings.retriever)
-    stages = await run_stages(context, upto="question")
-    if stages.question and not stages.question.is_empty:
-        searched = stages.question.constraints.remaining(stages.question.text) or request.question
-        asked = replace(asked, question=searched)
-        if request.keywords is None:
-            context = context.with_keywords(await model_keywords(step, asked, resources))
-    result = await search_step(step, context, stages, low_scores=request.low_scores)
+    request = await ask_for_strategy(step, request, resources)
+    context = open_search(resources.index, request.search(), resources.settings.retriever)
+    result = await search_step(step, context, low_scores=request.low_scores)
     return WayResult(await answer_step(step, result, resources), result)

@@ -80,21 +80,7 @@ class ForwardWriter:
 
     def row(self, passage: StoredPassage, analysed: AnalysedPassage) -> bytes:
         """Pack the row of a passage, numbering its new terms."""
-        tokens, numbers = analysed.tokens, self._lexicon.numbers
-        title = numbers(tokens.title.words())
-        bracket = _bracket_at_end(passage.title)
-        return pack_row(
-            passage,
-            RowTokens(
-                body=numbers(tokens.text.words()),
-                other_title=numbers(tokens.title2.words()),
-                title=title,
-                names=analysed.names,
-                title_name=sum(end <= bracket for *_, end in tokens.title.tokens())
-                if bracket
-                else sum(number > 0 for number in title),
-            ),
-        )
+        return packed_row(passage, analysed, self._lexicon)
 
     def add(self, passage: StoredPassage, row: bytes) -> int:
         """Add a row to the current part, and return the number of its passage."""
@@ -125,6 +111,25 @@ class ForwardWriter:
         base = [self._base.columns] if self._base and self._base.columns else []
         shutil.rmtree(target, ignore_errors=True)
         join_columns([*base, *self._parts], self._removed, target)
+
+
+def packed_row(passage: StoredPassage, analysed: AnalysedPassage, lexicon: LexiconBuilder) -> bytes:
+    """Pack the row of a passage, numbering its new terms in the lexicon."""
+    tokens = analysed.tokens
+    title = lexicon.numbers(tokens.title.words())
+    bracket = _bracket_at_end(passage.title)
+    return pack_row(
+        passage,
+        RowTokens(
+            body=lexicon.numbers(tokens.text.words()),
+            other_title=lexicon.numbers(tokens.title2.words()),
+            title=title,
+            names=analysed.names,
+            title_name=sum(end <= bracket for *_, end in tokens.title.tokens())
+            if bracket
+            else sum(number > 0 for number in title),
+        ),
+    )
 
 
 def _bracket_at_end(title: str) -> int:

@@ -3,8 +3,8 @@
 Numbers count from 1 in the order in which terms were first indexed; 0 is a gap. An update keeps the numbers
 of the previous version. The file is memory-mapped:
 
-    header     number of terms, number of passages, bytes of the terms, and the width in bytes of each of the
-               four columns, as seven 64-bit integers
+    header     number of terms, number of passages, tokens of all passages, bytes of the terms, and the width
+               in bytes of each of the four columns, as eight 64-bit integers
     order      the numbers of the terms in order of their bytes
     frequency  passages that contain the term, from number 0
     lengths    bytes of each term, from number 0 (empty)
@@ -56,8 +56,8 @@ class Lexicon:
             ValueError: they are damaged. A damaged term or number raises IndexDamaged when it is read.
         """
         self._what = what
-        header = np.frombuffer(data, HEADER, 3 + COLUMNS)
-        size, self.passages, length, *widths = map(int, header)
+        header = np.frombuffer(data, HEADER, 4 + COLUMNS)
+        size, self.passages, self._tokens, length, *widths = map(int, header)
         at = [header.nbytes]
         for width in widths:
             at.append(at[-1] + (size + 1) * width)
@@ -78,6 +78,11 @@ class Lexicon:
 
     def __len__(self) -> int:
         return len(self._order)
+
+    @property
+    def average_length(self) -> float:
+        """The mean number of tokens of a passage, with its title; 1 without passages."""
+        return max(1.0, self._tokens / max(1, self.passages))
 
     def number(self, term: str) -> int:
         """Return the number of a term, 0 if no passage contains it."""
@@ -172,7 +177,7 @@ class TokenCounts:
 
     def __init__(self) -> None:
         """Start without passages."""
-        self.passages = 0
+        self.passages = self.tokens = 0
         self._frequency, self._named = np.zeros(0, np.int64), np.zeros(0, np.int64)
         self._rows: list[bytes] = []
 
@@ -198,6 +203,7 @@ class TokenCounts:
             return
         rows = PassageRows.of(self._rows)
         self.passages += len(rows)
+        self.tokens += int(rows.length.sum())
         self._rows = []
         in_text = rows.in_text
         self._frequency = _added(self._frequency, rows.body_row[in_text], rows.body[in_text])
@@ -240,7 +246,7 @@ def lexicon_bytes(terms: Sequence[str], counts: TokenCounts) -> bytes:
     shares = WHOLE * named // np.maximum(1, frequency)
     columns = [_narrowed(column) for column in (order, frequency, lengths, shares)]
     widths = [column.itemsize for column in columns]
-    header = np.array([len(terms), counts.passages, int(lengths.sum()), *widths], HEADER)
+    header = np.array([len(terms), counts.passages, counts.tokens, int(lengths.sum()), *widths], HEADER)
     return b"".join([header.tobytes(), *(column.tobytes() for column in columns), *encoded])
 
 

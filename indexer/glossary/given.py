@@ -128,6 +128,14 @@ def _general_pairs(
 
 
 @lru_cache(maxsize=1)
+def general_korean_words() -> frozenset[str]:
+    """Return the Korean words of the general glossary that are one word in English too."""
+    lines = GENERAL.read_text(encoding="utf-8").splitlines()
+    pairs = (line.split("\t")[:2] for line in lines if "\t" in line and line[0] != "#")
+    return frozenset(korean for korean, english in pairs if " " not in korean and " " not in english)
+
+
+@lru_cache(maxsize=1)
 def general_stems() -> frozenset[str]:
     """Return the stems of the English words of the general glossary."""
     entries = parse_glossary(GENERAL.read_bytes(), str(GENERAL))

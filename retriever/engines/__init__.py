@@ -13,6 +13,7 @@ from retriever.queries.boolean import Exact, Query
 from retriever.queries.filters import Filters
 
 T = TypeVar("T")
+ASSUMED_LENGTH = 150.0  # tokens of an abstract, for engines without a lexicon
 
 
 class EngineHit(NamedTuple):
@@ -156,10 +157,6 @@ class Engine(Protocol):
         """Return the number of passages that contain each token."""
         ...
 
-    async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return the frequency of the token in each of at most `sample` passages that contain it."""
-        ...
-
     async def explain(self, query: Query, passage_id: str) -> Explanation:
         """Explain the score of one passage, token by token."""
         ...
@@ -178,6 +175,11 @@ class Engine(Protocol):
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the k passages whose vectors are nearest, with their cosines; by cosine, then passage_id."""
         ...
+
+    @property
+    def average_length(self) -> float:
+        """The mean number of tokens of a passage; a fixed number if the engine does not know its terms."""
+        return self.lexicon.average_length if self.lexicon else ASSUMED_LENGTH
 
     @property
     def passage_count(self) -> int:

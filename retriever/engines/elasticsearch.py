@@ -176,21 +176,6 @@ class ElasticsearchEngine(Engine):
         """Return the number of passages that contain each token."""
         return self._lexicon.frequencies(tokens)
 
-    async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return the frequency of the token in each of the first `sample` passages that contain it."""
-        body = {
-            "query": term_query("text", token, 1.0),
-            "size": min(sample, WINDOW),
-            "sort": [{"sequence": "asc"}, {"passage_id": "asc"}],
-            "explain": True,
-            "track_total_hits": False,
-            "_source": False,
-            "stored_fields": "_none_",
-        }
-        [answer] = await self._msearch([body])
-        frequencies = (value_in(hit["_explanation"], "freq, occurrences") for hit in answer["hits"]["hits"])
-        return [int(frequency) for frequency in frequencies if frequency is not None]
-
     async def explain(self, query: Query, passage_id: str) -> Explanation:
         """Explain the score of one passage, token by token."""
         parts = list(dict.fromkeys(leaves(query)))

@@ -17,7 +17,7 @@ from indexer.forward.lexicon import Lexicon
 from indexer.versions.store.build_folder import FORWARD, LEXICON
 from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
 from retriever.engines.facets import FacetCounts, FacetField, count_papers
-from retriever.engines.tantivy_explaining import explain, term_frequencies
+from retriever.engines.tantivy_explaining import explain
 from retriever.engines.tantivy_passages import StoredPassages
 from retriever.engines.tantivy_queries import compiled, filtered
 from retriever.engines.tantivy_search import BestHits, Satisfying
@@ -126,10 +126,6 @@ class TantivyEngine(Engine):
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
         """Return the number of passages that contain each token."""
         return self._lexicon.frequencies(tokens)
-
-    async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return the frequency of the token in each of the first `sample` passages that contain it."""
-        return await self._in_thread(term_frequencies, self._searcher, token, sample)
 
     async def explain(self, query: Query, passage_id: str) -> Explanation:
         """Explain the score of one passage, token by token."""

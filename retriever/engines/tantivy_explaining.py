@@ -34,14 +34,6 @@ def explain(searcher: tantivy.Searcher, query: Query, passage_id: str) -> Explan
     return Explanation(passage_id, score, in_order(terms or ()))
 
 
-def term_frequencies(searcher: tantivy.Searcher, token: str, sample: int) -> list[int]:
-    """Return the frequency of the token in each of the first `sample` passages that contain it."""
-    term = Term(token, (token,))
-    query, first = compiled(term), tantivy.Order.Asc
-    hits = searcher.search(query, sample, count=False, order_by_field="sequence", order=first).hits
-    return [int(score.frequency) for _, address in hits for score in _term_scores(searcher, term, address)]
-
-
 def _term_scores(
     searcher: tantivy.Searcher, query: Term | Phrase, address: tantivy.DocAddress
 ) -> list[TermScore]:

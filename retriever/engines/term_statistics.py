@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from retriever.engines import Engine
-from retriever.queries.boolean import Pattern
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,10 +18,11 @@ REMEMBERED_FREQUENCIES = 10_000  # distinct document frequencies; most words hav
 
 @dataclass(frozen=True, slots=True)
 class TermStatistics:
-    """Document frequencies of tokens, and the number of passages they are counted in."""
+    """Document frequencies of tokens, the number of passages they are counted in, and their mean length."""
 
     passages: int
     frequencies: Mapping[str, int] = field(default_factory=dict)
+    average_length: float = 1.0  # tokens
 
     def idf(self, token: str) -> float:
         """Return the idf of a token; that of a document frequency of 0 if no passage holds it."""
@@ -31,14 +31,6 @@ class TermStatistics:
     def known_idf(self, token: str) -> float:
         """Return the idf of a token, 0 if no passage holds it."""
         return self.idf(token) if self.frequencies.get(token) else 0.0
-
-    def holds(self, pattern: Pattern) -> bool:
-        """Check whether the index holds each token of a pattern."""
-        return all(self.frequencies.get(token, 0) for _, token in pattern)
-
-    def pattern_idf(self, pattern: Pattern) -> float:
-        """Return the idf of a pattern's rarest token, a lower bound of the idf of the pattern."""
-        return max(self.idf(token) for _, token in pattern)
 
 
 @lru_cache(REMEMBERED_FREQUENCIES)
@@ -63,7 +55,7 @@ async def term_statistics(
     engine: Engine, tokens: Iterable[str], known: TermStatistics | None = None
 ) -> TermStatistics:
     """Return the statistics of tokens; request unknown document frequencies from the engine."""
-    known = known or TermStatistics(engine.passage_count)
+    known = known or TermStatistics(engine.passage_count, average_length=engine.average_length)
     missing = sorted(set(tokens) - known.frequencies.keys())
     if not missing:
         return known

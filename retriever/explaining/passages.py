@@ -1,36 +1,60 @@
-"""Explanation of a passage's rank: BM25 term by term, and all parts of its score in method `shrag`."""
+"""Explanation of a passage's rank: the parts of its score, which add up, and the tokens behind them."""
 
-from collections.abc import Container, Iterable, Mapping
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated
 from unicodedata import normalize
 
-from retriever.constraints.parsing import Constraints
-from retriever.engines import EngineHit, Explanation, NumberedRows
-from retriever.explaining.accounts import Account, ConceptAccount, ConstraintAccount, FeedbackTerm, HeldBridge
+from pydantic import Field
+
+from base.records import INTERNAL, Recordable
+from indexer.corpora.papers import Language
+from retriever.engines import NumberedRows, TermScore
+from retriever.formula import TokenPlaces, bm25
 from retriever.index import OpenIndex, SearchIndex
-from retriever.keywords.choice import KeywordChoice
-from retriever.order.bridges import Bridge
-from retriever.order.candidate_features import Measure, question_places
-from retriever.order.features import scores_by_concept
-from retriever.order.patterns import TokenPlaces
 from retriever.papers.page import stored_passage
 from retriever.queries.boolean import Query
 from retriever.query_plan import question_query
-from retriever.question.analysis import AnalysedQuestion
+from retriever.ranking import COSINE_WEIGHT
 from retriever.search import SearchRequest, Stages, open_search, present, run_stages
-from retriever.searching.penalties import Penalty, penalty_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.stages import Ranking, computed
+from retriever.terms import SearchTerms
 
-DEPTH = 100
-FEEDBACK_SHOWN = 10
+DEPTH = 100  # papers searched for the rank
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a score: value × weight."""
+
+    value: float
+    weight: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class Account(Recordable):
+    """The parts of a passage's rank; the contributions of `features` add up to `order_score`."""
+
+    passage_id: str
+    title: Annotated[str, INTERNAL]
+    method: str
+    rank: Annotated[int | None, Field(description="of its paper; null if the paper is not among the hits")]
+    shown: Annotated[str, Field(description="the passage that represents the paper")]
+    order_score: Annotated[float | None, Field(description="null if the passage was not found")] = None
+    reranker: Annotated[str, Field(description="that reordered the first hits")] = ""
+    features: Mapping[str, Part] = field(default_factory=dict)
+    language: Annotated[Language | None, Field(description="whose keywords scored")] = None
+    terms: Annotated[
+        tuple[TermScore, ...], Field(description="field: text, title, question, synonyms or a language")
+    ] = ()
 
 
 async def explain(
     index: OpenIndex, request: SearchRequest, passage_id: str, settings: RetrieverSettings
 ) -> Account:
-    """Explain the rank of one passage's paper among the first hundred, as `search` gives it.
+    """Explain the rank of one passage's paper among the first hundred, and its score, as `search` gives them.
 
     Raises:
         UnknownPassage: no passage of that id in the index.
@@ -49,129 +73,85 @@ async def _explain(
     rank, shown = next(
         ((hit.rank, hit.passage_id) for hit in result.hits if hit.doc_id == stored.doc_id), (None, "")
     )
-    ranking, question = stages.ranking or Ranking(), stages.question or AnalysedQuestion(request.question)
-    query = main_query(stages, title_weight=settings.title_weight)
-    explanation = await index.engine.explain(query, passage_id) if query else Explanation(passage_id, 0.0, ())
-    account = Account(
-        passage_id,
-        stored.title,
-        request.method,
-        rank,
-        shown,
-        DEPTH,
-        explanation,
-        sent=bool(stages.plan and stages.plan.queries),
-        reranker=ranking.reranker,
-        cosine=ranking.cosines.get(passage_id) if ranking.by_vectors else None,
-    )
-    hit = EngineHit(passage_id, stored.doc_id, 0.0)
-    penalty = await penalty_of(context, question.constraints, hit) if question.constraints else None
-    account = _with_score(account, ranking, penalty)
-    if penalty:
-        account = replace(account, constraints=_constraints(question.constraints, penalty))
-    if ranking.measure is None or stages.keywords is None:
-        return account
+    ranking, terms = computed(stages.ranking), stages.terms
+    account = Account(passage_id, stored.title, request.method, rank, shown, reranker=ranking.reranker)
+    base = 1.0  # weight of a score by words; beside a cosine it is a share of the attainable score
+    if terms and ranking.scored and "cosine" in ranking.scored.parts:
+        base = (1 - COSINE_WEIGHT) / (terms.formula.attainable or 1.0)
+    account = _with_parts(account, ranking, terms, base)
+    if ranking.scored is None or terms is None:
+        query = main_query(stages, title_weight=settings.title_weight)
+        explained = await index.engine.explain(query, passage_id) if query else None
+        return replace(account, terms=explained.terms if explained else ())
     read = await index.engine.rows([passage_id])
-    return await index.threads.run(_with_parts, account, read, stages.keywords, ranking, result.bridges)
+    return await index.threads.run(_with_tokens, account, terms, read, base)
 
 
-def _with_score(account: Account, ranking: Ranking, penalty: Penalty | None) -> Account:
-    """Add the passage's score, its parts, and the penalties of constraints."""
+def _with_parts(account: Account, ranking: Ranking, terms: SearchTerms | None, base: float) -> Account:
+    """Add the score and its parts; none if the passage was not found."""
     passage_id = account.passage_id
     scored = ranking.scored if ranking.scored and passage_id in ranking.scored else None
-    parts = scored.parts_of(passage_id) if scored else {}
-    shown = {hit.passage_id: score for hit, score in ranking.hits}
-    if passage_id in shown:
-        score: float | None = shown[passage_id]
-        lost = ranking.losses.get(passage_id, 0.0)
-        if ranking.reranker and scored:  # the difference to the cross-encoder's score
-            parts["read again"] = shown[passage_id] + lost - scored.score_of(passage_id), 1.0
-    else:  # another passage of its paper ranks higher
-        score = scored.score_of(passage_id) if scored else None
-        lost = (1 - penalty.kept) * abs(score) if penalty and score else 0.0
-        score = score - lost if score is not None else None
-    if lost:
-        if score is not None and not scored:
-            parts[_only_part(ranking)] = score + lost, 1.0
-        parts["constraints"] = lost, -1.0
-    return replace(account, order_score=score, features=parts)
-
-
-def _only_part(ranking: Ranking) -> str:
-    """Return the name of the score of a hit without features: no candidate, or a method without features."""
-    if ranking.reranker:
-        return "read again"
-    return "cosine" if ranking.by_vectors and not ranking.scored else "first query"
-
-
-def _constraints(constraints: Constraints, penalty: Penalty) -> tuple[ConstraintAccount, ...]:
-    excluded = [
-        ConstraintAccount(f"excluded: {exclusion.text}", share)
-        for exclusion, share in zip(constraints.exclusions, penalty.shares, strict=True)
-    ]
-    year = penalty.year
-    return (
-        *excluded,
-        *(
-            ConstraintAccount(f"years: {asked.text}", float(year is not None and not asked.holds(year)))
-            for asked in constraints.years
-        ),
-    )
-
-
-def _with_parts(
-    account: Account,
-    read: NumberedRows,
-    chosen: KeywordChoice,
-    ranking: Ranking,
-    bridges: Iterable[Bridge],
-) -> Account:
-    """Add the details of the parts of the score; hypothetical ones if the passage is no candidate."""
-    measure, second = computed(ranking.measure), ranking.second
-    question = measure.question
-    named = {token for bridge in second.bridges for token in bridge.tokens} if second else set()
-    others = [*measure.feedback.strengths, *named]
-    places = question_places(question, measure.concepts, read, others)
-    held = {token for token, column in places.column.items() if places.texts[0, column]}
-    texts = {token: term.text for term in question.terms for token in term.tokens}
-    account = replace(
-        account,
-        concepts=_concepts(account, measure, places),
-        spellings=chosen.spellings,
-        names=tuple(" ".join(texts[token] for token in name) for name in question.names),
-    )
-    if "feedback" in account.features:
-        account = replace(account, feedback=_feedback(measure.feedback.strengths, held))
-    if second is None:
+    score = next((score for hit, score in ranking.hits if hit.passage_id == passage_id), None)
+    if score is None and scored:  # another passage of its paper ranks higher
+        score = scored.score_of(passage_id)
+    if score is None:
         return account
-    found = (HeldBridge(bridge.text, bridge.passage_id, held.issuperset(bridge.tokens)) for bridge in bridges)
-    return replace(account, bridges=tuple(found), uncovered=second.uncovered)
+    parts, loss = scored.parts_of(passage_id) if scored else {}, ranking.losses.get(passage_id, 0.0)
+    if ranking.reranker:  # the difference to its score
+        parts["cross-encoder"] = score + loss - sum(parts.values())
+    elif not scored:
+        by_words = "rank fusion" if account.method == "paper" else "BM25"
+        parts["cosine" if ranking.by_vectors else by_words] = score + loss
+    if loss:
+        parts["exclusions"] = -loss
+    weights = {"cross-encoder": 1.0, "exclusions": -1.0}
+    if scored and terms:
+        weights = dict.fromkeys(parts, base) | weights
+        weights |= {"keywords": base * terms.formula.keyword_weight, "cosine": COSINE_WEIGHT}
+    weighed = [(name, value, weights.get(name, 1.0)) for name, value in parts.items()]
+    features = {name: Part(value / weight, weight, value) for name, value, weight in weighed}
+    return replace(account, order_score=score, features=features)
 
 
-def _concepts(account: Account, measure: Measure, places: TokenPlaces) -> tuple[ConceptAccount, ...]:
-    found = scores_by_concept(measure.concepts, places, measure.scale, measure.statistics)
-    total = sum(each.score for each in found)
-    value, weight = account.features.get("base", (0.0, 0.0))
-    share = value * weight / total if total else 0.0  # of the score, for each point of BM25
-    return tuple(ConceptAccount(each, each.score * share) for each in found)
+def _with_tokens(account: Account, terms: SearchTerms, read: NumberedRows, base: float) -> Account:
+    """Add the tokens of the question, of the keywords of the language that scored, and of synonyms."""
+    formula, statistics = terms.formula, terms.formula.statistics
+    places = TokenPlaces.of(read, formula.tokens)
+    scores = dict(zip(places.column, bm25(places, statistics)[0].tolist(), strict=True))
 
+    def row(tokens: Sequence[str], field: str, weight: float, score: float) -> TermScore:
+        text = " ".join(terms.texts.get(token, token) for token in tokens)
+        tf = min(float(places.texts[0, places.column[token]]) for token in tokens if token in places.column)
+        df = min(statistics.frequencies.get(token, 0) for token in tokens)
+        return TermScore(text, field, weight, tf, df, sum(map(statistics.idf, tokens)), base * score)
 
-def _feedback(terms: Mapping[str, float], held: Container[str]) -> tuple[FeedbackTerm, ...]:
-    """Return the strongest terms, strongest first."""
-    total = sum(terms.values()) or 1.0
-    return tuple(
-        FeedbackTerm(term, weight / total, term in held)
-        for term, weight in islice(terms.items(), FEEDBACK_SHOWN)
-    )
+    def rows(field: str, weights: Mapping[str, float], scale: float) -> list[TermScore]:
+        weighed = [(token, scale * weight) for token, weight in weights.items() if scores.get(token)]
+        return [row([token], field, weight, weight * scores[token]) for token, weight in weighed]
+
+    by_language = [
+        (language, rows(language, weights, formula.keyword_weight))
+        for language, weights in formula.keywords.items()
+    ]
+    language, best = max(by_language, key=lambda of: sum(term.score for term in of[1]), default=(None, []))
+    found = [*rows("question", formula.question, 1.0), *best]
+    for each in formula.counterparts:  # the best form scores, above its source
+        own = sum(formula.question.get(token, 0.0) * scores.get(token, 0.0) for token in each.source)
+        score, form = max(
+            (each.weight * sum(scores.get(token, 0.0) for token in one), one) for one in each.others
+        )
+        if score > own:
+            found.append(row(form, "synonyms", each.weight, score - own))
+    found.sort(key=lambda term: (-term.score, term.field, term.token))
+    return replace(account, language=language if best else None, terms=tuple(found))
 
 
 def main_query(stages: Stages, *, title_weight: float) -> Query | None:
-    """Return the query whose BM25 is explained: the first of the plan.
+    """Return the first query of the plan.
 
     If the plan has none (method dense), it is the whole question; None if there is nothing to search for.
     """
     if stages.plan and stages.plan.queries:
         return stages.plan.queries[0].query
-    if stages.question is None or stages.question.is_empty:
-        return None
-    return question_query(stages.question, title_weight=title_weight)
+    question = stages.question
+    return question_query(question, title_weight=title_weight) if question and question.weights else None

@@ -1,7 +1,7 @@
 """Threads of one resource, so that resources do not wait for each other."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -34,10 +34,14 @@ def in_caller_thread() -> Iterator[None]:
         _in_caller_thread.reset(before)
 
 
-async def together(*awaitables: Awaitable[Any]) -> list[Any]:
-    """Return the results of awaitables: run concurrently, or one by one within `in_caller_thread`."""
+async def together(*awaitables: Coroutine[Any, Any, Any]) -> list[Any]:
+    """Return the results of coroutines: run concurrently, or one by one within `in_caller_thread`."""
     if _in_caller_thread.get():
-        return [await awaitable for awaitable in awaitables]
+        try:
+            return [await awaitable for awaitable in awaitables]
+        finally:
+            for awaitable in awaitables:
+                awaitable.close()  # of those behind one that failed
     return await asyncio.gather(*awaitables)
 
 

@@ -28,6 +28,7 @@ class Filters:
     """Conditions that every hit must satisfy, which do not change its score."""
 
     years: Range | None = None
+    years_if_known: Range | None = None  # of a strategy: a paper without a year is kept
     lang: str | None = None
     journal: str | None = None
     author: str | None = None
@@ -57,6 +58,9 @@ class Filters:
             found.append(Exact("type", (self.type,)))
         if self.years and (self.years.low, self.years.high) != (None, None):
             found.append(self.years)
+        if asked := self.years_if_known:
+            found += [Not(Range(None, asked.low - 1))] if asked.low is not None else []
+            found += [Not(Range(asked.high + 1, None))] if asked.high is not None else []
         if self.doc_ids:
             found.append(Exact("doc_id", self.doc_ids))
         if self.parts:
@@ -134,6 +138,9 @@ def satisfies(paper: Paper, filters: Filters) -> bool:
     if years and (
         paper.year is None or not (years.low or FIRST_YEAR) <= paper.year <= (years.high or LAST_YEAR)
     ):
+        return False
+    asked = filters.years_if_known
+    if asked and paper.year and not (asked.low or FIRST_YEAR) <= paper.year <= (asked.high or LAST_YEAR):
         return False
     if filters.doc_ids and paper.id not in filters.doc_ids:
         return False

@@ -1,17 +1,11 @@
-"""Keywords from statistics: a question's words, rarest first, and their translations into the other language.
+"""Keywords as values, words of a text with their tokens, and counterparts of words in the glossary."""
 
-A keyword from the question keeps its tokens from the analysis of the whole question, since a single word is
-often analysed differently than in its sentence.
-"""
-
-import math
 import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Annotated, Literal
 
 from pydantic import PlainSerializer
@@ -23,16 +17,13 @@ from indexer.forward.lexicon import Lexicon
 from indexer.glossary.storage import Glossary, Unit
 from retriever.queries.boolean import Pattern, Term
 
-KEYWORDS = 10  # k1 … k10 (SHRAG, section 3.1)
-MOST_TRANSLATED = 5  # words of each role
-
 WORD = re.compile(
     r"[^\s()\[\]{}<>〈〉《》「」『』〔〕,.:;·\"'“”‘’!?…~/|]+"
     r"(?:['’.\-+#/&][^\s()\[\]{}<>,.:;\"'“”!?]+)*"
 )
 
 # Origins of a translation: a tier of the glossary, another form of the word, or the user's synonyms.
-Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "segmentation", "synonym"]
+Origin = Literal["user", "corpus", "general", "abbreviation", "sound", "synonym"]
 TIERS: Mapping[str, Origin] = {"user": "user", "general": "general"}
 
 
@@ -80,12 +71,6 @@ def words_of(question: str, tokens: Iterable[Token]) -> list[Keyword]:
         distinct = tuple(dict.fromkeys(token[0] for token in inside))
         words.setdefault(distinct, Keyword(text, language_of(text), distinct))
     return list(words.values())
-
-
-def term_entropy(frequencies: Sequence[int]) -> float:
-    """Return the entropy, in nats, of a term over the passages that contain it; low is specific."""
-    total = sum(frequencies)
-    return -sum(tf / total * math.log(tf / total) for tf in frequencies if tf) if total else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,34 +139,3 @@ def pattern_of(tokens: Sequence[Token]) -> Pattern:
     by_position = {position: term for term, position, _, _ in tokens}
     first = tokens[0][1] if tokens else 0
     return tuple((position - first, term) for position, term in by_position.items())
-
-
-def merge(own: Sequence[Keyword], other: Sequence[Keyword]) -> list[Keyword]:
-    """Interleave two ranked lists, the question's language first; equal items come once."""
-    merged: dict[tuple[str, ...], Keyword] = {}
-    for index in range(max(len(own), len(other))):
-        for ranked in (own, other):
-            if index < len(ranked):
-                merged.setdefault(ranked[index].tokens, ranked[index])
-    return list(merged.values())
-
-
-def token_weights(keywords: Iterable[Keyword]) -> dict[str, float]:
-    """Return token weights: the highest weight of its keywords, 1 for keywords without weight."""
-    weights: dict[str, float] = {}
-    for keyword in keywords:
-        for token in keyword.tokens:
-            weights[token] = max(keyword.weight or 1.0, weights.get(token, 0.0))
-    return weights
-
-
-def weigh(keywords: Iterable[Keyword], weights: Mapping[str, float]) -> list[Keyword]:
-    """Weigh each keyword by the mean weight of its tokens, and order by weight; ties keep the given order.
-
-    The mean is used because a compound of common words (기후변화) is not rarer than the words.
-    """
-    weighed = [
-        Keyword(text, language, tokens, fsum([weights[token] for token in tokens]) / len(tokens))
-        for text, language, tokens in map(attrgetter("text", "language", "tokens"), keywords)
-    ]
-    return sorted(weighed, key=attrgetter("weight"), reverse=True)

@@ -1,7 +1,7 @@
 """Papers in the order of `shrag`, of an index or of sources, and the probability that they are relevant.
 
 A single source that is an index of this project is ranked directly. The papers of other sources are ranked in
-one index (`retriever/sources/gathered.py`). Other papers get scores by the same features.
+one index (`retriever/sources/gathered.py`). Other papers get scores by the same formula.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -11,15 +11,12 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from retriever.constraints.parsing import Constraints
-from retriever.engines import NumberedRows
+from retriever.formula import Formula, Scores
 from retriever.index import SearchIndex
-from retriever.order.bm25 import Scores
-from retriever.order.candidate_features import CandidateFeatures, Measure, measure
-from retriever.order.weights import lexical_parts
 from retriever.queries.filters import Filters
+from retriever.ranking import COSINE_WEIGHT
 from retriever.relevance.paper_probability import READ, ScoreCurve
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.sources import SourceAnswer, SourcePaper
@@ -38,14 +35,15 @@ class RankedPapers:
     """The first papers for a question.
 
     Args:
-        scores: by paper_id, best first: lexical scores, before losses to exclusions and years.
+        scores: by paper_id, best first: scores by words, as shares of the attainable one, before losses to
+            exclusions.
         curve: of these scores.
-        measure: for the scores of other papers; None if the question has no words.
+        formula: for the scores of other papers; None if the question has no words.
     """
 
     scores: Mapping[str, float]
     curve: ScoreCurve
-    measure: Measure | None = None
+    formula: Formula | None = None
 
 
 async def rank_papers(
@@ -58,44 +56,43 @@ async def rank_papers(
     """
     papers = index.manifest.unit == "paper"
     context = open_ranking(index, replace(request, k=READ, collapse=papers), settings)
-    ranking = computed((await run_stages(context)).ranking)
-    scored, measured = ranking.scored, ranking.measured
-    if scored is None or measured is None or ranking.measure is None:
+    stages = await run_stages(context)
+    ranking, terms = computed(stages.ranking), stages.terms
+    if ranking.scored is None or terms is None:
         return RankedPapers({}, ScoreCurve.of((), 0))
-    by_words = (_by_words(measured) if ranking.by_vectors else scored.scores).tolist()
+    parts = {name: values for name, values in ranking.scored.parts.items() if name != "cosine"}
+    is_share = len(parts) < len(ranking.scored.parts)  # beside a cosine
+    by_words = _sum(parts) / (1 - COSINE_WEIGHT if is_share else terms.formula.attainable or 1.0)
     scores: dict[str, float] = {}
     for hit, _ in ranking.hits[:READ]:
-        if hit.passage_id in scored:
+        if hit.passage_id in ranking.scored:
             paper_id = hit.doc_id if papers else hit.passage_id
-            scores.setdefault(paper_id, by_words[scored.row[hit.passage_id]])
-    curve = ScoreCurve.of(list(scores.values()), len(ranking.measure.concepts))
-    return RankedPapers(scores, curve, ranking.measure)
+            scores.setdefault(paper_id, float(by_words[ranking.scored.row[hit.passage_id]]))
+    curve = ScoreCurve.of(list(scores.values()), len(terms.question.words()))
+    return RankedPapers(scores, curve, terms.formula)
 
 
 async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterable[str]) -> dict[str, float]:
     """Return the scores of papers by id, without ids that the index does not hold.
 
-    A paper that is not among those ranked is scored by its first passage.
+    A paper that is not among those ranked is scored by its first passage, without feedback.
     """
     wanted = dict.fromkeys(paper_ids)
     scores = {paper_id: ranked.scores[paper_id] for paper_id in wanted if paper_id in ranked.scores}
-    missing, by = [paper_id for paper_id in wanted if paper_id not in scores], ranked.measure
-    if not missing or by is None:
+    missing, formula = [paper_id for paper_id in wanted if paper_id not in scores], ranked.formula
+    if not missing or formula is None:
         return scores
     passages = {paper_id: paper_id for paper_id in missing}
     if index.manifest.unit == "paper":
         firsts = await index.engine.papers(missing)
         passages = {first.passage_id: paper_id for paper_id, first in firsts.items()}
-
-    def measured(read: NumberedRows) -> dict[str, float]:
-        of_rows = _by_words(measure(by, read)).tolist() if read.ids else []
-        return {passages[passage_id]: score for passage_id, score in zip(read.ids, of_rows, strict=True)}
-
-    return scores | await index.engine.of_rows(list(passages), measured)
+    read = await index.engine.rows(list(passages))
+    shares = _sum(await index.threads.run(formula.parts, read)) / (formula.attainable or 1.0)
+    return scores | {passages[name]: share for name, share in zip(read.ids, shares.tolist(), strict=True)}
 
 
-def _by_words(measured: CandidateFeatures) -> Scores:
-    return np.asarray(sum(values * weight for values, weight in lexical_parts(measured.features).values()))
+def _sum(parts: Mapping[str, Scores]) -> Scores:
+    return np.asarray(np.sum(list(parts.values()), axis=0))
 
 
 class QuestionRanking:
@@ -103,16 +100,14 @@ class QuestionRanking:
 
     def __init__(
         self,
-        question: str,
-        constraints: Constraints,
+        request: SearchRequest,
         sources: Sequence[LimitedSource],
         models: SharedModels,
         settings: RetrieverSettings,
     ) -> None:
         """Take open sources and models, which the caller closes; no request is sent yet."""
-        # Years are a filter of the call, not a penalty.
-        self._request = SearchRequest(question, constraints=replace(constraints, strict_time=False))
-        self._sources, self._models, self._settings = sources, models, settings
+        self._request, self._sources = request, sources
+        self._models, self._settings = models, settings
         self._stack = AsyncExitStack()
         self._gathered: SearchIndex | None = None
         self._ranked: RankedPapers | None = None

@@ -1,7 +1,7 @@
 """The relevance of passages to a question, 0 to 1, for ranking and for thresholds.
 
 The words that question and passage share are the last measure: a logistic regression fitted on training
-questions (`python -m eval.development.relevance --home DIR --fit --step 12`), the likelihood that a candidate
+questions (`python -m eval.development.relevance --home DIR --fit --step 8`), the likelihood that a candidate
 is relevant if half of the candidates are.
 """
 
@@ -11,33 +11,25 @@ from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
+import numpy as np
+
 from base.logistic import likelihood
 from indexer.vectors.adding import text_to_encode
+from retriever.answerability import LEAST_SHARE, best_window, coverage
 from retriever.engines import NumberedRows
+from retriever.formula import TokenPlaces
 from retriever.index import SearchIndex
-from retriever.keywords.choice import KeywordChoice
-from retriever.methods.shrag import TITLE_WEIGHT
-from retriever.order.candidate_features import measure_first
-from retriever.order.features import best_window, coverage, patterns_of
 from retriever.queries.filters import Filters
-from retriever.question.analysis import AnalysedQuestion
 from retriever.relevance.cascade import PASSAGES, Relevance, leads_of, relevance_by_models
-from retriever.requests.request import SearchRequest
-from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
+from retriever.terms import SearchTerms
+from retriever.views.passage_search import question_terms
 
-LEAST_BASE = 0.1  # added to the base before its logarithm is taken
 # Passages whose cosines are the baseline, since encoders differ in the range of their cosines.
 TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
-
-WORD_WEIGHTS: Mapping[str, float] = {
-    "bias": 0.232,
-    "base": 4.983,
-    "coverage": 0.385,
-    "window": 0.379,
-    "neighbours": 0.361,
-}
+WORD_WEIGHTS: Mapping[str, float] = {"bias": 1.39, "share": 4.373, "coverage": 1.299, "window": 0.757}
+NOTHING = {"share": math.log(LEAST_SHARE), "coverage": 0.0, "window": 0.0}
 
 
 async def relevance(
@@ -49,7 +41,7 @@ async def relevance(
         BadQuestion: the question cannot be searched for.
     """
     texts = [text_to_encode(hit.passage) for hit in hits]
-    leads = partial(cosine_features, index, question, hits)
+    leads = partial(cosine_leads, index, question, hits)
     found = await relevance_by_models(index.cross_encoder, question, texts, leads, PASSAGES)
     if found.by or not hits:
         return found
@@ -57,9 +49,7 @@ async def relevance(
     return replace(found, scores=tuple(likelihood(WORD_WEIGHTS, row) for row in features), by="words")
 
 
-async def cosine_features(
-    index: SearchIndex, question: str, hits: Sequence[Hit]
-) -> list[dict[str, float]] | None:
+async def cosine_leads(index: SearchIndex, question: str, hits: Sequence[Hit]) -> list[float | None] | None:
     """Return the lead of each cosine over the tail of the nearest passages; None without vectors."""
     vector = await index.vectors.encode(question)
     if vector is None:
@@ -73,30 +63,27 @@ async def cosine_features(
 async def word_features(
     index: SearchIndex, question: str, hits: Sequence[Hit], settings: RetrieverSettings
 ) -> list[dict[str, float]]:
-    """Return the overlap of each passage with the question, by words and counterparts."""
-    context = open_ranking(index, SearchRequest(question, collapse=False, k=len(hits)), settings)
-    stages = await run_stages(context, upto="keywords")
-    analysed, chosen = stages.question, stages.keywords
-    nothing = {"base": math.log(LEAST_BASE), "coverage": 0.0, "window": 0.0, "neighbours": 0.0}
-    if analysed is None or chosen is None:
-        return [nothing] * len(hits)
+    """Return the logarithm of each passage's share of the attainable score.
+
+    With it come the highest shares of a view that the passage holds, as a whole and in 25 words.
+    """
+    terms = await question_terms(index, question, settings)
+    if terms is None:
+        return [NOTHING] * len(hits)
     read = await index.engine.rows([hit.passage_id for hit in hits])
-    rows = await index.threads.run(_word_features, analysed, chosen, read)
-    return [rows.get(hit.passage_id, nothing) for hit in hits]
+    rows = await index.threads.run(_word_features, terms, read)
+    return [rows.get(hit.passage_id, NOTHING) for hit in hits]
 
 
-def _word_features(
-    question: AnalysedQuestion, chosen: KeywordChoice, read: NumberedRows
-) -> dict[str, dict[str, float]]:
-    by, measured, places = measure_first(question, chosen.concepts, chosen.statistics, read, TITLE_WEIGHT)
-    covered = coverage(by.concepts, places.count(patterns_of(by.concepts)))
-    windows = best_window(by.concepts, places)
+def _word_features(terms: SearchTerms, read: NumberedRows) -> dict[str, dict[str, float]]:
+    formula, views = terms.formula, terms.views
+    places = TokenPlaces.of(read, formula.tokens)
+    shares = np.sum(list(formula.parts(read).values()), axis=0) / (formula.attainable or 1.0)
     return {
         passage_id: {
-            "base": math.log(float(measured.base[row]) + LEAST_BASE),
-            "coverage": float(covered[row]),
-            "window": windows[row],
-            "neighbours": float(measured.neighbours[row]),
+            "share": math.log(share + LEAST_SHARE),
+            "coverage": max((coverage(view, places, row) for view in views), default=0.0),
+            "window": max((best_window(view, places, row) for view in views), default=0.0),
         }
-        for row, passage_id in enumerate(read.ids)
+        for row, (passage_id, share) in enumerate(zip(read.ids, shares.tolist(), strict=True))
     }

@@ -1,8 +1,8 @@
 """The record of a search, to repeat it or to report it in a review.
 
 It contains the items that PRISMA-S (Rethlefsen et al. 2021) requires for a search in a database: platform and
-version, the index and its state, the date, each query as sent with its number of hits, limits, and the
-duplicates left out.
+version, the index and its state, the date, the strategy, each query as sent with its number of hits, limits,
+and the duplicates left out. A repeated search replays the strategy, so it needs no language model.
 """
 
 from dataclasses import dataclass, replace
@@ -17,24 +17,19 @@ from base.terminal.output import json_text
 from base.versions import installed_version
 from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR
 from indexer.versions.manifest import Manifest
-from retriever.keywords.given import LONGEST_GIVEN, check_given
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import SearchResult
+from retriever.strategy import Strategy
 
 RECORD_VERSION = 1
 # Settings of a search by their names in `applied`.
-SETTINGS = {
-    "keyword_count": "keywords",
-    "keyword_ranking": "ranking",
-    "hits_per_query": "hits_per_query",
-    "count_repeats": "count_repeats",
-    "candidates": "candidates",
-    "without": "without",
-    "rerank_depth": "rerank_depth",
-    "drop_incomplete": "drop_incomplete",
-    "this_year": "this_year",
+SETTINGS = {"keyword_count": "keywords"} | {
+    name: name for name in ("hits_per_query", "without", "rerank_depth", "drop_incomplete")
 }
+INDEX = ("name", "version", "engine", "papers", "passages", "published", "fingerprint", "vectors")
+RESULT = "strategy", "keywords", "queries", "filtered", "applied", "notes", "likelihood", "unknown_words"
+HIT = {"rank", "doc_id", "passage_id", "score", "title", "year"}
 
 
 class _Index(BaseModel):
@@ -59,9 +54,7 @@ class _Applied(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     title_weight: float | None = Field(ge=0, le=10)
-    keyword_source: str | None
-    keyword_ranking: str | None
-    constraints: str | None
+    strategist: str | None
 
 
 class _Whole(BaseModel):
@@ -73,6 +66,7 @@ class _Whole(BaseModel):
     index: _Index
     request: dict[str, Any]
     applied: _Applied
+    strategy: dict[str, Any] | None
     queries: list[_Query]
     hits: list[_Hit]
     filtered: dict[str, int]
@@ -91,10 +85,23 @@ class SearchRecord:
         return name
 
     @property
+    def strategy(self) -> Strategy | None:
+        """The strategy that was used; None if the method has none."""
+        used = self.record["strategy"]
+        return None if used is None else Strategy.model_validate(used)
+
+    @property
     def request(self) -> SearchRequest:
-        """The request, with the title weight that took effect."""
+        """The request, with the strategy and the title weight that took effect.
+
+        A strategy from statistics is not replayed: the index gives the same one again.
+        """
         request: SearchRequest = _request_adapter().validate_json(json_text(self.record["request"]))
-        weight = self.record["applied"]["title_weight"]
+        used, weight = self.strategy, self.record["applied"]["title_weight"]
+        if used is not None and used.origin != "statistics":
+            given = Strategy().excluding(request.exclude).exclude  # the request adds them again
+            kept = [excluded for excluded in used.exclude if excluded not in given]
+            request = replace(request, strategy=used.changed(exclude=kept))
         return request if weight is None else replace(request, title_weight=float(weight))
 
     @property
@@ -106,10 +113,7 @@ class SearchRecord:
         """Return the current settings, updated with the recorded ones."""
         applied = self.record["applied"]
         then = {name: applied[key] for key, name in SETTINGS.items() if applied.get(key) is not None}
-        ranked = applied["keyword_source"] == "given" and applied["keyword_ranking"] is not None
-        return RetrieverSettings(
-            **then, keywords_ranked=ranked, constraints=applied["constraints"] is not None
-        )
+        return RetrieverSettings(**then)
 
     @classmethod
     def checked(cls, record: Any, source: str) -> "SearchRecord":
@@ -133,32 +137,17 @@ class SearchRecord:
 def search_record(manifest: Manifest, request: SearchRequest, result: SearchResult) -> SearchRecord:
     """Make the record of a search of the manifest's version, with the current time."""
     found = result.as_record()
-    kept = (
-        "keywords",
-        "queries",
-        "filtered",
-        "applied",
-        "constraints",
-        "notes",
-        "likelihood",
-        "unknown_words",
-    )
-    names = ("name", "version", "engine", "papers", "passages", "published", "fingerprint", "vectors")
     return SearchRecord(
         {
             "search_record": RECORD_VERSION,
             "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             "shrag": installed_version("shrag"),
-            "index": {name: getattr(manifest, name) for name in names},
+            "index": {name: getattr(manifest, name) for name in INDEX},
             "request": _request_adapter().dump_python(request, mode="json"),
-            **{name: found[name] for name in kept},
+            **{name: found[name] for name in RESULT},
             "found": len(result.listed),
             "hits": [
-                {
-                    key: value
-                    for key, value in hit.as_record().items()
-                    if key in {"rank", "doc_id", "passage_id", "score", "title", "year"}
-                }
+                {name: value for name, value in hit.as_record().items() if name in HIT}
                 for hit in result.listed
             ],
         }
@@ -178,6 +167,4 @@ def _check(request: SearchRequest) -> None:
         raise InvalidCall("the record filters by years without a first or a last one")
     if any(not FIRST_YEAR <= year <= LAST_YEAR for year in bounds):
         raise InvalidCall(f"the record filters by years outside {FIRST_YEAR} to {LAST_YEAR}")
-    check_given([*(keyword.text for keyword in request.analysed_keywords or ()), *request.typed_keywords])
-    if any(len(keyword.tokens) > LONGEST_GIVEN for keyword in request.analysed_keywords or ()):
-        raise InvalidCall(f"a keyword of the record has more than {LONGEST_GIVEN} tokens")
+    Strategy.of_person(request.keywords or ()).excluding(request.exclude)

@@ -38,13 +38,11 @@ WORDS: dict[str, tuple[str, str]] = {  # (Korean, English)
     "type": ("자료 유형", "type"),
     "skip": ("보내지 않은 질의", "queries left out"),
     "keywords": ("핵심어", "Keywords"),
-    "from": ("핵심어 출처", "Keywords from"),
+    "from": ("검색 전략 작성", "Strategy from"),
     "asked_for": ("요청한 최대 결과 수", "Maximum results requested"),
     "results": ("결과", "Results"),
     "found": ("찾은 논문", "Papers found"),
     "incomplete": ("제외: 초록이 없는 논문", "Left out: papers without an abstract"),
-    "low_scores": ("제외: 점수가 낮은 논문", "Left out: papers of a low score"),
-    "unstated": ("제외: 진술이 없는 구절", "Left out: passages without statements"),
     "duplicates": ("제외: 중복", "Left out: duplicates"),
     "deduplication": ("중복 제거", "Deduplication"),
     "how_deduplicated": (
@@ -115,7 +113,7 @@ def _items(record: dict[str, Any], words: Words) -> Iterator[tuple[int, str, Any
     yield 8, words["method"], request["method"]
     yield 8, words["order"], applied["order"]
     yield 8, words["keywords"], ", ".join(keyword["text"] for keyword in record["keywords"]) or "–"
-    yield 8, words["from"], applied["keyword_source"] or "–"
+    yield 8, words["from"], applied["strategist"] or "–"
     yield 9, words["limits"], "; ".join(_limits(record, words)) or words["no_limits"]
     yield 9, words["asked_for"], request["k"]
     yield 10, words["filters"], words["no_filters"]
@@ -132,11 +130,11 @@ def _limits(record: dict[str, Any], words: Words) -> Iterator[str]:
     for name, value in record["request"]["filters"].items():
         if value not in (None, [], ()):
             yield f"{words.get(name, name)}: {_years(value) if name == 'years' else _shown(value)}"
-    constraints = record["constraints"]
-    for exclusion in constraints["exclusions"]:
-        yield f"NOT {exclusion['text']}"
-    for years in constraints["years"]:
-        yield f"{words['years']}: {years['first'] or ''}–{years['last'] or ''}"
+    strategy = record["strategy"] or {"exclude": [], "years": None}
+    for excluded in strategy["exclude"]:
+        yield f"NOT {' / '.join(excluded.values())}"
+    if years := strategy["years"]:
+        yield f"{words['years']}: {_years(dict(zip(('low', 'high'), years, strict=True)))}"
     if skipped := record["request"].get("skip"):
         yield f"{words['skip']}: {_shown(skipped)}"
 

@@ -59,23 +59,9 @@ def general_glossary(analyzer: str, decompound: Decompound, otherwise: Path) -> 
 
 
 def _written(path: Path, analyzer: str, decompound: Decompound) -> Path:
-    if not _is_whole(path):
+    if not path.is_file():  # it is written as a whole
         write_glossary(path, GivenPairs().pairs(analyzer, decompound, None)[1])
     return path
-
-
-def _is_whole(path: Path) -> bool:
-    """Check whether a glossary is complete; a full disk or a crash may have cut it off."""
-    if not path.is_file() or not path.stat().st_size:
-        return False
-    with (
-        suppress(sqlite3.Error),
-        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
-    ):
-        [(found,)] = connection.execute("PRAGMA quick_check(1)")
-        connection.execute("SELECT 1 FROM lookups LIMIT 1")
-        return bool(found == "ok")
-    return False
 
 
 class VectorCache:

@@ -1,4 +1,4 @@
-"""An engine over sources: it sends them the queries, and indexes their papers in a pool.
+"""An engine over sources: it sends them the queries, and reads their papers in a pool.
 
 Each source analyses a query and ranks its hits itself. Passages, terms and cosines come from the pool, which
 is analysed here.
@@ -8,18 +8,18 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 
 from indexer.analysis import Analyzer
-from indexer.analysis.analysed import AnalysedPassage
 from indexer.encoders.arrays import Stored
 from indexer.files.schema import StoredPassage
-from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T, no_rows
-from retriever.engines.facets import FacetCounts, FacetField
-from retriever.engines.tantivy import TantivyEngine
+from indexer.forward.lexicon import LexiconBuilder
+from indexer.vectors.adding import row_of
+from retriever.engines import Engine, EngineHit, Explanation, NumberedRows, T
+from retriever.engines.facets import FacetCounts
+from retriever.engines.term_statistics import TermStatistics
 from retriever.errors import SourceFailed
 from retriever.opening.worker_threads import WorkerThreads
-from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term
+from retriever.queries.boolean import And, Exact, Not, Or, Phrase, Query, Range, Term, searched_tokens
 from retriever.queries.filters import Filters
 from retriever.sources import Source, SourceAnswer
 from retriever.sources.merging import (
@@ -31,12 +31,12 @@ from retriever.sources.merging import (
     summed_frequencies,
 )
 from retriever.sources.models import PassageVectors
-from retriever.sources.pool import Found, Pool, Sent, passages_of_papers, write_pool
-from retriever.sources.words import WrittenWords, as_written
+from retriever.sources.pool import Found, Pool, Sent
+from retriever.sources.words import Written, as_written
 
-UNCOUNTED = 1_000_000  # assumed papers if no source reports its number
-PROBED = 100  # papers fetched to weigh words that no source counts
-MOST_COUNTED = 64  # words of a call whose frequencies are requested from sources
+ASSUMED_TOTAL = 1_000_000  # papers if no source reports its number
+ASSUMED_SHARE = 0.001  # of these that contain a word that no source counts
+MAX_COUNTED = 64  # words of a call whose frequencies are requested from sources
 NOT_ASKED = "no source was searched: the search has no query with words"
 
 
@@ -49,25 +49,21 @@ class SourcesEngine(Engine):
         *,
         total: int | None,
         analyzer: Analyzer,
-        words: WrittenWords,
+        words: Written,
         vectors: PassageVectors | None,
-        folder: Path,
     ) -> None:
-        """Take open sources, which the caller closes.
+        """Take open sources, which the caller closes, in order of preference of their records.
 
         Args:
-            sources: in order of preference of their records.
             total: papers of the sources that count them, None if no source does.
             analyzer: for the pool's passages.
             words: the written forms of a question's tokens.
             vectors: the encoder of passages, None for no vectors.
-            folder: an exclusive folder for the pool.
         """
         self._sources = sources
-        self._counts, self._total = total is not None, total or UNCOUNTED
-        self._analyzer, self._words, self._vectors, self._folder = analyzer, words, vectors, folder
-        self._pool = Pool()
-        self._opened: list[TantivyEngine] = []  # a pool's engine may be in use until all are closed
+        self._counts, self._total = total is not None, total or ASSUMED_TOTAL
+        self._analyzer, self._words, self._vectors = analyzer, words, vectors
+        self._pool, self._lexicon = Pool(), LexiconBuilder()
         self._counted: dict[str, int] = {}
         self._absent: set[str] = set()  # ids that no source knows
         self._gathering = asyncio.Lock()
@@ -99,43 +95,24 @@ class SourcesEngine(Engine):
             SourceFailed: no source answers.
         """
         del read, collapse  # each paper comes once anyway
-        sent = Filters(filters.years, filters.lang, filters.journal)
+        years = filters.years or filters.years_if_known
+        sent = Filters(years=years, lang=filters.lang, journal=filters.journal)
+        wanted = {query: max(k for other, k in queries if other == query) for query, _ in queries}
         async with self._gathering:
             if self._failure:  # concurrent queries would fail in the same way
                 raise self._failure
             new = [
                 (query, k)
-                for query, k in dict(queries).items()
+                for query, k in wanted.items()
                 if looks_for_words(query) and not self._knows((query, sent), k)
             ]
             if new:
                 await self._gather(new, sent)
             pool = self._pool
-        if pool.engine is None:
-            return [[] for _ in queries]
-        everything = [(query, max(1, len(pool.papers))) for query, _ in queries]
-        by_words, allowed = await asyncio.gather(
-            pool.engine.search(everything, filters=filters, collapse=True),
-            pool.engine.search(
-                [(EVERYTHING, max(1, pool.engine.passage_count))], filters=filters, collapse=False
-            ),
-        )
-        first: dict[str, str] = {}
-        for hit in allowed[0]:  # in order of id; a paper's first passage comes first
-            first.setdefault(hit.doc_id, hit.passage_id)
-        answers = []
-        for (query, k), hits in zip(queries, by_words, strict=True):
-            best = {hit.doc_id: hit.passage_id for hit in hits}
-            found = pool.found.get((query, sent))
-            ranked = [(hit.doc_id, hit.score) for hit in hits] if found is None else found.ranked
-            answers.append(
-                [
-                    EngineHit(best.get(doc_id, first[doc_id]), doc_id, round(score, 4))
-                    for doc_id, score in ranked
-                    if doc_id in first
-                ][:k]
-            )
-        return answers
+        asked = [(query, k, pool.found.get((query, sent))) for query, k in queries]
+        tokens = [token for query, _ in queries for token in searched_tokens(query)]
+        statistics = TermStatistics(self._total, self._frequencies(tokens), self.average_length)
+        return await self._threads.run(pool.search, asked, filters, statistics)
 
     def _knows(self, sent: Sent, k: int) -> bool:
         known = self._pool.found.get(sent)
@@ -158,63 +135,41 @@ class SourcesEngine(Engine):
         self._pool = await self._with_passages(pool)
 
     async def _with_passages(self, pool: Pool) -> Pool:
-        """Analyse, encode and index new papers; without any, the pool is unchanged."""
-        new = {paper_id: merged for paper_id, merged in pool.papers.items() if paper_id not in pool.passages}
+        """Analyse and encode the passages of new papers; without any, the pool is unchanged."""
+        known = {passage.doc_id for passage in pool.passages}
+        new = [merged.record() for paper_id, merged in pool.papers.items() if paper_id not in known]
         if not new:
             return pool
-
-        def analyse() -> dict[str, tuple[tuple[StoredPassage, AnalysedPassage], ...]]:
-            return {
-                paper_id: tuple(passages_of_papers([merged.record()], self._analyzer))
-                for paper_id, merged in new.items()
-            }
-
-        passages = {**pool.passages, **await self._threads.run(analyse)}
-        listed = [passage for of in passages.values() for passage in of]
-        vectors: Mapping[bytes, Stored] = {}
-        if self._vectors:
-            vectors, failure = await self._vectors.of([passage for passage, _ in listed])
-            self._notes |= dict.fromkeys([failure] if failure else [])
-        engine = await self._threads.run(
-            write_pool,
-            self._folder / f"pool-{len(listed)}",
-            listed,
-            vectors,
-            self._vectors.fingerprint if self._vectors else None,
+        grown = await self._threads.run(pool.with_passages, new, self._analyzer, self._lexicon)
+        if self._vectors is None:
+            return grown
+        passages = grown.passages[len(pool.passages) :]
+        found, failure = await self._vectors.of(passages)
+        self._notes |= dict.fromkeys([failure] if failure else [])
+        rows = [row for row in map(row_of, passages) if row.text_hash in found]
+        return replace(
+            grown, vectors={**pool.vectors, **{row.passage_id: found[row.text_hash] for row in rows}}
         )
-        self._opened.append(engine)
-        return replace(pool, passages=passages, engine=engine)
 
     async def document_frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
-        """Return the document frequency of each token: counted by sources, else in the pool.
+        """Return the document frequency of each token in the sources that count.
 
-        If no source counts and the pool is empty, the words are searched for first.
+        If none counts a word, it is as rare as any other: its frequency in the papers that a question found
+        would say how well it found them.
         """
         wanted = list(dict.fromkeys(tokens))
         new = {
-            token: word for token in wanted if token not in self._counted and (word := self._words.of(token))
+            token: word for token in wanted if token not in self._counted and (word := self._words.get(token))
         }
-        if new and len(new) <= MOST_COUNTED:
-            await self._count(new)
-        found = {token: self._counted[token] for token in wanted if token in self._counted}
-        missing = [token for token in wanted if token not in found]
-        if not missing:
-            return found
-        if self._pool.engine is None and new:
-            probe = Or(tuple(Term(word, (token,)) for token, word in new.items()))
-            await self.search([(probe, PROBED)], filters=Filters(), collapse=True)
-        if (pool := self._pool.engine) is None:
-            return found | dict.fromkeys(missing, 0)
-        scale = self._total / max(1, pool.passage_count)
-        counted = await pool.document_frequencies(missing)
-        return found | {token: round(count * scale) for token, count in counted.items()}
-
-    async def _count(self, words: Mapping[str, str]) -> None:
-        """Request the document frequencies of words from the sources that count them."""
-        if self._counts:
+        if self._counts and 0 < len(new) <= MAX_COUNTED:
             with suppress(SourceFailed):  # the search reports it
-                counts, _ = await summed_frequencies(self._sources, sorted(set(words.values())))
-                self._counted |= {token: counts[word] for token, word in words.items() if word in counts}
+                counts, _ = await summed_frequencies(self._sources, sorted(set(new.values())))
+                self._counted |= {token: counts[word] for token, word in new.items() if word in counts}
+        return self._frequencies(wanted)
+
+    def _frequencies(self, tokens: Iterable[str]) -> dict[str, int]:
+        assumed = max(1, round(ASSUMED_SHARE * self._total))
+        return {token: self._counted.get(token, assumed) for token in tokens}
 
     @property
     def lexicon(self) -> None:
@@ -222,8 +177,8 @@ class SourcesEngine(Engine):
 
     async def of_rows(self, passage_ids: Sequence[str], function: Callable[[NumberedRows], T]) -> T:
         """Call a function with the rows of passages of the pool."""
-        pool = self._pool.engine
-        return function(no_rows()) if pool is None else await pool.of_rows(passage_ids, function)
+        pool = self._pool
+        return await self._threads.run(lambda: function(pool.rows_of(passage_ids)))
 
     async def records(
         self, passage_ids: Iterable[str], doc_ids: Iterable[str] = ()
@@ -238,8 +193,9 @@ class SourcesEngine(Engine):
             unknown = [doc_id for doc_id in dict.fromkeys(doc_ids) if doc_id not in self._pool.papers]
             if unknown := [doc_id for doc_id in unknown if doc_id not in self._absent]:
                 await self._fetch(unknown)
-        pool = self._pool.engine
-        return ({}, {}) if pool is None else await pool.records(passage_ids, doc_ids)
+        pool = self._pool
+        passages = {name: pool.passages[pool.by_id[name]] for name in passage_ids if name in pool.by_id}
+        return passages, {doc_id: pool.firsts[doc_id] for doc_id in doc_ids if doc_id in pool.firsts}
 
     async def _fetch(self, doc_ids: Sequence[str]) -> None:
         """Request papers by id from the sources, and add them to the pool."""
@@ -265,52 +221,36 @@ class SourcesEngine(Engine):
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""
-        pool = self._pool.engine
-        return [0] * len(asked) if pool is None else await pool.counts(asked)
+        return [self._pool.count(query, filters) for query, filters in asked]
 
-    async def facets(
-        self, query: Query | None, *, filters: Filters, fields: Sequence[FacetField], several: bool
-    ) -> FacetCounts:
-        """Count papers of the pool."""
-        return await self._gathered().facets(query, filters=filters, fields=fields, several=several)
+    async def facets(self, *_: object, **__: object) -> FacetCounts:
+        """Raise SourceFailed: the papers found are too few to count."""
+        raise SourceFailed("papers of sources are not counted by their fields")
 
-    async def term_frequencies(self, token: str, sample: int) -> list[int]:
-        """Return the frequency of the token in each passage of the pool that contains it."""
-        pool = self._pool.engine
-        return [] if pool is None else await pool.term_frequencies(token, sample)
-
-    async def explain(self, query: Query, passage_id: str) -> Explanation:
-        """Explain the score of a passage in the pool, token by token."""
-        return await self._gathered().explain(query, passage_id)
+    async def explain(self, *_: object) -> Explanation:
+        """Raise SourceFailed: the sources score by themselves."""
+        raise SourceFailed("scores of sources are not explained")
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages of the pool; skips passages without a vector."""
-        pool = self._pool.engine
-        return {} if pool is None else await pool.similarities(vector, passage_ids)
+        return self._pool.similarities(vector, passage_ids)
 
     async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the vectors of passages of the pool."""
-        pool = self._pool.engine
-        return {} if pool is None else await pool.vectors(passage_ids)
+        known = self._pool.vectors
+        return {passage_id: known[passage_id] for passage_id in passage_ids if passage_id in known}
 
     async def nearest(self, vector: Stored, k: int, *, filters: Filters) -> list[EngineHit]:
         """Return the nearest passages of the pool, after the running queries have been answered."""
         async with self._gathering:
-            pool = self._pool.engine
-        if not self._pool.found:
+            pool = self._pool
+        if not pool.found:
             self._notes[NOT_ASKED] = None
-        return [] if pool is None else await pool.nearest(vector, k, filters=filters)
+        return pool.nearest(vector, k, filters)
 
     def close(self) -> None:
-        """Close the pools."""
+        """End the thread."""
         self._threads.close()
-        for engine in self._opened:
-            engine.close()
-
-    def _gathered(self) -> TantivyEngine:
-        if self._pool.engine is None:
-            raise SourceFailed("no source has been asked yet")
-        return self._pool.engine
 
 
 def looks_for_words(query: Query) -> bool:

@@ -22,7 +22,7 @@ from retriever.sources.configuration import DeclaredSource, read_declared
 from retriever.sources.engine import SourcesEngine
 from retriever.sources.merging import LimitedSource, summed_frequencies
 from retriever.sources.models import SharedModels
-from retriever.sources.words import NotingAnalyzer, NotingGlossary, WrittenWords
+from retriever.sources.words import NotingAnalyzer, NotingGlossary, Written
 
 
 @asynccontextmanager
@@ -68,7 +68,7 @@ async def index_of_sources(
     """
     with ExitStack() as opened:
         folder = Path(opened.enter_context(TemporaryDirectory(prefix="shrag-sources-")))
-        words = WrittenWords()
+        words: Written = {}
         analyzer = make_analyzer(ANALYZER, DECOMPOUND)
         glossary_path = await asyncio.to_thread(general_glossary, ANALYZER, DECOMPOUND, folder)
         alike = await asyncio.to_thread(read_synonyms, models.synonyms, analyzer) if models.synonyms else None
@@ -79,11 +79,10 @@ async def index_of_sources(
             analyzer=make_analyzer(ANALYZER, DECOMPOUND),  # used in its own thread
             words=words,
             vectors=vectors,
-            folder=folder,
         )
         opened.callback(engine.close)
-        glossary = NotingGlossary.noting(glossary_path, words)
-        opened.enter_context(glossary)
+        glossary = opened.enter_context(NotingGlossary.open(glossary_path))
+        glossary.written = words
         index = SearchIndex(
             Pointer(0, "sources"),
             _manifest(sources, vectors.fingerprint if vectors else None),

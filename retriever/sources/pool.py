@@ -1,32 +1,33 @@
-"""The papers that sources found for a question, as an index of the embedded engine in its own folder."""
+"""The papers that sources found for a question: searched in memory, with rows as in the forward index."""
 
-import shutil
-from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from indexer.analysis import Analyzer
 from indexer.analysis.analysed import AnalysedPassage
 from indexer.corpora.papers import Paper
-from indexer.encoders import VectorFingerprint
 from indexer.encoders.arrays import Stored
+from indexer.encoders.rounding import cosines
 from indexer.files.schema import StoredPassage
 from indexer.files.stored import stored_passages
-from indexer.forward.lexicon import TokenCounts, write_lexicon
-from indexer.vectors.adding import row_of
-from indexer.vectors.store import VectorStore
-from indexer.versions.store.build_folder import LEXICON
-from indexer.versions.writers.tantivy import TantivyWriter
-from retriever.engines.tantivy import TantivyEngine
-from retriever.queries.boolean import Query
+from indexer.forward.building import packed_row
+from indexer.forward.lexicon import Lexicon, LexiconBuilder, TokenCounts, lexicon_bytes
+from indexer.forward.rows import PassageRows
+from retriever.engines import EngineHit, NumberedRows, no_rows, numbered_rows
+from retriever.engines.explaining import leaves
+from retriever.engines.ordering import BY_PAPER, SCORE_DECIMALS, by_score, first_of_each_paper, rounded_cosine
+from retriever.engines.term_statistics import TermStatistics
+from retriever.formula import Scores, TokenPlaces, bm25
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Query, Range, Term
 from retriever.queries.filters import Filters
 from retriever.sources.merging import MergedPaper
 
-WRITER_MEMORY_MB = 15  # the minimum; a question has some hundreds of papers
 Sent = tuple[Query, Filters]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,55 +38,155 @@ class Found:
     k: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, for cached properties
 class Pool:
-    """The papers and hits received so far."""
+    """The papers and hits received so far, with the passages and their rows and vectors."""
 
     papers: Mapping[str, MergedPaper] = field(default_factory=dict)
     found: Mapping[Sent, Found] = field(default_factory=dict)
-    passages: Mapping[str, tuple[tuple[StoredPassage, AnalysedPassage], ...]] = field(default_factory=dict)
-    engine: TantivyEngine | None = None
+    passages: tuple[StoredPassage, ...] = ()
+    rows: tuple[bytes, ...] = ()
+    read: NumberedRows = field(default_factory=no_rows)
+    vectors: Mapping[str, Stored] = field(default_factory=dict)  # by passage_id
+
+    def with_passages(self, papers: Iterable[Paper], analyzer: Analyzer, lexicon: LexiconBuilder) -> "Pool":
+        """Return the pool with the passages of more papers, whose terms are numbered in the lexicon."""
+        passages, rows, counts = [*self.passages], [*self.rows], TokenCounts()
+        for passage in (passage for paper in papers for passage in stored_passages(paper, "paper")):
+            analysed = AnalysedPassage.of(passage.title, passage.text, passage.title2, analyzer)
+            passages.append(replace(passage, tokens=analysed.tokens))
+            rows.append(packed_row(passage, analysed, lexicon))
+        for row in rows:
+            counts.add(row)
+        known = Lexicon(lexicon_bytes(lexicon.terms_from(1), counts))
+        read = numbered_rows(tuple(passage.passage_id for passage in passages), PassageRows.of(rows), known)
+        return replace(self, passages=tuple(passages), rows=tuple(rows), read=read)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, int]:
+        """The place of each passage."""
+        return {passage.passage_id: place for place, passage in enumerate(self.passages)}
+
+    @cached_property
+    def firsts(self) -> Mapping[str, StoredPassage]:
+        """The first passage of each paper."""
+        return {passage.doc_id: passage for passage in reversed(self.passages)}
+
+    def rows_of(self, passage_ids: Sequence[str]) -> NumberedRows:
+        """Return the rows of passages; unknown ids are left out."""
+        ids = tuple(passage_id for passage_id in passage_ids if passage_id in self.by_id)
+        rows = PassageRows.of([self.rows[self.by_id[passage_id]] for passage_id in ids])
+        return numbered_rows(ids, rows, self.read.lexicon)
+
+    def search(
+        self, queries: Sequence[tuple[Query, int, Found | None]], filters: Filters, statistics: TermStatistics
+    ) -> list[list[EngineHit]]:
+        """Return at most k papers for each query, by their best passages under the filters.
+
+        The papers of a sent query keep the order of the sources, also if their passages lack its words.
+        """
+        matching = Matching(self, [query for query, _, _ in queries], statistics)
+        allowed = matching.allowed(filters)
+        answers = []
+        for query, k, found in queries:
+            matched, scores = matching.of(query)
+            hits = first_of_each_paper(self._hits(matched & allowed, scores), BY_PAPER)
+            if found is not None:
+                best = {hit.doc_id: hit for hit in reversed([*hits, *self._hits(allowed, scores * matched)])}
+                ranked = ((best.get(doc_id), score) for doc_id, score in found.ranked)
+                hits = [hit._replace(score=round(score, SCORE_DECIMALS)) for hit, score in ranked if hit]
+            answers.append(hits[:k])
+        return answers
+
+    def _hits(self, chosen: Mask, scores: Scores) -> list[EngineHit]:
+        rows = ((self.passages[row], float(scores[row])) for row in np.flatnonzero(chosen).tolist())
+        return by_score(
+            EngineHit(of.passage_id, of.doc_id, round(score, SCORE_DECIMALS)) for of, score in rows
+        )
+
+    def count(self, query: Query, filters: Filters) -> int:
+        """Count the passages that a query matches."""
+        return int(self._matched(query, filters).sum())
+
+    def _matched(self, query: Query, filters: Filters) -> Mask:
+        matching = Matching(self, [query], TermStatistics(len(self.passages)))
+        matched: Mask = matching.of(query)[0] & matching.allowed(filters)
+        return matched
+
+    def similarities(self, vector: Stored, passage_ids: Iterable[str]) -> dict[str, float]:
+        """Return the cosines of a vector with passages; skips passages without a vector."""
+        ids = [passage_id for passage_id in passage_ids if passage_id in self.vectors]
+        if not ids:
+            return {}
+        rows: Stored = np.stack([self.vectors[passage_id] for passage_id in ids])  # type: ignore[assignment]
+        return dict(zip(ids, map(rounded_cosine, cosines(rows, vector).tolist()), strict=True))
+
+    def nearest(self, vector: Stored, k: int, filters: Filters) -> list[EngineHit]:
+        """Return the k nearest passages under the filters, by cosine, then passage_id."""
+        allowed = [self.passages[row] for row in np.flatnonzero(self._matched(EVERYTHING, filters)).tolist()]
+        found = self.similarities(vector, [passage.passage_id for passage in allowed])
+        kept = ((one.passage_id, one.doc_id) for one in allowed if one.passage_id in found)
+        return by_score(EngineHit(*names, found[names[0]]) for names in kept)[:k]
 
 
-def passages_of_papers(
-    papers: Iterable[Paper], analyzer: Analyzer
-) -> list[tuple[StoredPassage, AnalysedPassage]]:
-    """Return the analysed passages of papers, as they are indexed."""
-    return [
-        (passage, AnalysedPassage.of(passage.title, passage.text, passage.title2, analyzer))
-        for paper in papers
-        for passage in stored_passages(paper, "paper")
-    ]
+class Matching:
+    """The passages that queries match, and their scores by BM25, as in the engines."""
+
+    def __init__(self, pool: Pool, queries: Iterable[Query], statistics: TermStatistics) -> None:
+        """Look up the tokens of the queries."""
+        words = [leaf for query in queries for leaf in leaves(query) if isinstance(leaf, Term | Phrase)]
+        self._passages = pool.passages
+        self._places = TokenPlaces.of(pool.read, [token for word in words for token in _tokens(word)])
+        self._scores = bm25(self._places, statistics)
+
+    def allowed(self, filters: Filters) -> Mask:
+        """Return whether each passage satisfies the filters."""
+        if filters.complete is None:
+            return self.of(And(filters.clauses() or (EVERYTHING,)))[0]
+        complete = [passage.incomplete != filters.complete for passage in self._passages]
+        return np.logical_and(self.allowed(replace(filters, complete=None)), complete)
+
+    def of(self, query: Query) -> tuple[Mask, Scores]:
+        """Return whether each passage matches a query, and its score."""
+        nothing = np.zeros(len(self._passages))
+        match query:
+            case Term():
+                return self._word(query, any_of=True)
+            case Phrase(tokens=tokens, slop=slop):
+                matched, scores = self._word(query, any_of=False)
+                if not slop:  # a loose phrase matches wherever all of its words are
+                    matched &= self._places.pattern_counts(tokens, titles=query.field == "title") > 0
+                return matched, scores * matched
+            case Range(low=low, high=high):
+                years = np.array([passage.year or 0 for passage in self._passages], np.int64)
+                return (years > 0) & (years >= (low or 0)) & (years <= (high or years)), nothing
+            case Exact(field=field, values=values):
+                own = (getattr(passage, field) for passage in self._passages)
+                of = ((value,) if isinstance(value, str) else value for value in own)
+                return np.array([not set(values).isdisjoint(each) for each in of], np.bool_), nothing
+            case Not(clause=clause):
+                return ~self.of(clause)[0], nothing
+            case Or(clauses=clauses) | And(clauses=clauses):
+                return self._joined(clauses, np.logical_or if isinstance(query, Or) else np.logical_and)
+
+    def _word(self, word: Term | Phrase, *, any_of: bool) -> tuple[Mask, Scores]:
+        counts = self._places.titles if word.field == "title" else self._places.texts
+        tokens = _tokens(word)
+        known = [self._places.column[token] for token in tokens if token in self._places.column]
+        held = counts[:, known] > 0
+        matched = np.greater_equal(held.sum(axis=1), 1 if any_of else max(1, len(tokens)))
+        return matched, word.weight * (self._scores[:, known] * held).sum(axis=1)
+
+    def _joined(self, clauses: Sequence[Query], join: np.ufunc) -> tuple[Mask, Scores]:
+        """Join clauses; a Not beside others applies to all of them."""
+        wanted = [self.of(clause) for clause in clauses if not isinstance(clause, Not)]
+        unwanted = [self.of(clause)[0] for clause in clauses if isinstance(clause, Not)]
+        everything = np.full(len(self._passages), bool(unwanted))
+        matched: Mask = join.reduce([of for of, _ in wanted]) if wanted else everything
+        for others in unwanted:
+            matched = matched & others
+        return matched, sum((scores for _, scores in wanted), np.zeros(len(self._passages))) * matched
 
 
-def write_pool(
-    folder: Path,
-    passages: Iterable[tuple[StoredPassage, AnalysedPassage]],
-    vectors: Mapping[bytes, Stored],
-    fingerprint: VectorFingerprint | None,
-) -> TantivyEngine:
-    """Write passages into an empty folder, and open the engine on it.
-
-    Args:
-        vectors: by the hash of the passage's text; may lack some.
-        fingerprint: of the vectors; None without vectors.
-    """
-    shutil.rmtree(folder, ignore_errors=True)
-    written, counts = list(passages), TokenCounts()
-    with TantivyWriter(folder / "index", unit="paper", memory_mb=WRITER_MEMORY_MB) as writer:
-        for number, (passage, analysed) in enumerate(written):
-            counts.add(writer.add(passage, analysed, number))
-        writer.finish()
-        write_lexicon(folder / LEXICON, writer.terms, counts)
-    with ExitStack() as opened:
-        store = None
-        if fingerprint:
-            rows = [row for passage, _ in written if (row := row_of(passage)).text_hash in vectors]
-            with VectorStore.writing(folder / "vectors", fingerprint) as store:
-                if rows:
-                    matrix: Stored = np.stack([vectors[row.text_hash] for row in rows])  # type: ignore[assignment]
-                    store.append(rows, matrix)
-            store = opened.enter_context(VectorStore(folder / "vectors"))
-        engine = TantivyEngine(folder / "index", store, name="sources")
-        opened.pop_all()  # the engine closes them
-    return engine
+def _tokens(word: Term | Phrase) -> Sequence[str]:
+    return word.tokens if isinstance(word, Term) else [token for _, token in word.tokens]

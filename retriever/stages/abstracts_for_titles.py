@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from indexer.files.schema import StoredPassage
 from retriever.engines import EngineHit, NumberedRows, T
-from retriever.requests.context import SearchContext
+from retriever.request import SearchContext
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,18 +11,18 @@ from base.amounts import counted
 from base.records import IF_ANY, IF_KNOWN, INTERNAL, Recordable, rounded
 from indexer.corpora.papers import Language
 from indexer.files.schema import StoredPassage
-from retriever.constraints.parsing import Constraints, ShownConstraints
-from retriever.order.bridges import Bridge
 from retriever.queries.keywords import ShownKeyword
 from retriever.query_plan import progressive_number
-from retriever.question.concepts import Concept
 from retriever.reference import web_address
+from retriever.second_search import Bridge
 from retriever.stages.highlights import MarkedText, Span
+from retriever.strategy import Origin, Strategy
 
 Probability: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 
 MOST_OTHERS = 20  # ids of other records that a hit lists
 MOST_AUTHORS = 20  # of a paper in a list; its own record has all
+NO_PAPER_CONTAINS = {"ko": "어느 논문에도 나오지 않는 단어: {}", "en": "no paper contains: {}"}
 
 
 def listed_authors(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -187,22 +187,15 @@ class AppliedSearch(Recordable):
     method: str
     order: Annotated[str, Field(description="order of the hits, in words")]
     title_weight: float | None
-    keyword_source: Annotated[str | None, Field(description="statistics or given")]
+    strategist: Annotated[Origin | None, Field(description="origin of the strategy")]
     keyword_count: Annotated[int | None, Field(description="maximum")]
-    keyword_ranking: str | None
     hits_per_query: int | None
-    count_repeats: bool | None
-    candidates: str | None
-    without: Annotated[tuple[str, ...] | None, Field(description="parts of the order that were left out")]
+    without: Annotated[tuple[str, ...] | None, Field(description="parts of the score that were left out")]
     vectors: Annotated[str, Field(description="encoder whose vectors affected the order; empty if none did")]
     vectors_unused: Annotated[str, Field(description="why vectors did not affect the order")]
     reranker: str
     rerank_depth: int | None
     drop_incomplete: bool
-    constraints: Annotated[
-        str | None, Field(description="question or given; null if the search has none")
-    ] = None
-    this_year: Annotated[int | None, Field(description='from which "the last five years" count back')] = None
     skip: Annotated[tuple[str, ...], Field(description="queries that were left out of the plan")] = ()
     failures: Annotated[tuple[str, ...], Field(description="failures of models that the search skipped")] = ()
 
@@ -250,8 +243,7 @@ class SearchResult(Recordable):
         Field(description="for a reader: deviations from the request, and their reasons"),
     ] = ()
     version: Annotated[int | None, Field(description="of the index")] = None
-    constraints: ShownConstraints = field(default_factory=Constraints)
-    concepts: tuple[Concept, ...] = ()  # if the method orders by them
+    strategy: Annotated[Strategy | None, Field(description="null if the method has none")] = None
     bridges: tuple[Bridge, ...] = ()
     unknown_words: Annotated[
         tuple[str, ...], Field(description="words of the question that no paper of the index contains")
@@ -277,6 +269,11 @@ class SearchResult(Recordable):
     def evidence(self) -> tuple[Hit, ...]:
         """The papers of an answer: the hits, or the nearest papers if the answer abstains."""
         return self.hits or self.title_only
+
+
+def unknown_words_note(language: Language, words: Sequence[str]) -> str:
+    """Return a line about words that no paper contains, Korean or English; "" without any."""
+    return NO_PAPER_CONTAINS["ko" if language == "ko" else "en"].format(", ".join(words)) if words else ""
 
 
 def summed_milliseconds(results: Sequence[SearchResult]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from retriever.engines import EngineHit
 from retriever.queries.filters import Filters
 from retriever.query_plan import QueryPlan
-from retriever.requests.context import SearchContext
+from retriever.request import SearchContext
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
 

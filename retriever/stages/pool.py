@@ -9,7 +9,7 @@ from retriever.engines import EngineHit
 from retriever.opening.worker_threads import together
 from retriever.queries.boolean import Query, describe
 from retriever.query_plan import NEAREST, NamedQuery, QueryPlan
-from retriever.requests.context import SearchContext
+from retriever.request import SearchContext
 from retriever.stages.hits import SentQuery
 from retriever.stages.papers_without_abstract import find_incomplete
 
@@ -71,10 +71,10 @@ class CandidatePool:
         return {hit.passage_id: hit.score for hit in self.found.get(NEAREST, ())}
 
 
-async def find_candidates(context: SearchContext, plan: QueryPlan) -> CandidatePool:
-    """Send all queries of a plan in one call to the engine; find the nearest passages concurrently."""
+async def find_candidates(context: SearchContext, plan: QueryPlan, text: str) -> CandidatePool:
+    """Send all queries of a plan in one call; find the passages nearest to `text` concurrently."""
     searched, incomplete, (vector, failure, nearest) = await together(
-        _search(context, plan), find_incomplete(context, plan), _find_nearest(context, plan.nearest)
+        _search(context, plan), find_incomplete(context, plan), _find_nearest(context, plan.nearest, text)
     )
     pool = CandidatePool(incomplete=incomplete, vector=vector, encoder_failure=failure)
     pool = pool.with_answers(plan.queries, searched)
@@ -100,16 +100,16 @@ async def _search(context: SearchContext, plan: QueryPlan) -> Sequence[Sequence[
 
 
 async def _find_nearest(
-    context: SearchContext, k: int
+    context: SearchContext, k: int, text: str
 ) -> tuple[Stored | None, ResourceError | None, list[EngineHit]]:
     if not k:
         return None, None, []
-    vector, failure = await encode_question(context)
+    vector, failure = await encode_question(context, text)
     return vector, failure, [] if vector is None else await nearest_passages(context, vector, k)
 
 
-async def encode_question(context: SearchContext) -> tuple[Stored | None, ResourceError | None]:
-    """Return the question's vector, or the encoder's failure; neither if the index has no vectors.
+async def encode_question(context: SearchContext, text: str) -> tuple[Stored | None, ResourceError | None]:
+    """Return the vector of a question, or the encoder's failure; neither if the index has no vectors.
 
     A note says why vectors are not used.
     """
@@ -119,7 +119,7 @@ async def encode_question(context: SearchContext) -> tuple[Stored | None, Resour
         return vector, failure
     with context.recorder.timed("vector"):
         try:
-            vector = await vectors.encode(context.request.question)
+            vector = await vectors.encode(text)
         except ResourceError as error:
             failure = error
             context.recorder.failed("encoder", f"ranked without vectors, the encoder failed: {error}")
@@ -128,11 +128,11 @@ async def encode_question(context: SearchContext) -> tuple[Stored | None, Resour
     return vector, failure
 
 
-async def with_vector(context: SearchContext, pool: CandidatePool) -> CandidatePool:
-    """Return the pool with the question's vector, if the encoder gives one."""
+async def with_vector(context: SearchContext, pool: CandidatePool, text: str) -> CandidatePool:
+    """Return the pool with the vector of a question, if the encoder gives one."""
     if pool.vector is not None or pool.encoder_failure:
         return pool
-    vector, failure = await encode_question(context)
+    vector, failure = await encode_question(context, text)
     return replace(pool, vector=vector, encoder_failure=failure)
 
 

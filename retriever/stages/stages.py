@@ -6,40 +6,38 @@ from typing import Literal, Self, TypeVar
 
 from retriever.engines import EngineHit
 from retriever.engines.ordering import first_of_each_paper
-from retriever.keywords.choice import KeywordChoice
-from retriever.order.candidate_features import CandidateFeatures, Measure
-from retriever.order.score_parts import ScoredCandidates
-from retriever.order.second_search import SecondSearch
+from retriever.formula import ScoredCandidates
 from retriever.query_plan import QueryPlan
-from retriever.question.analysis import AnalysedQuestion
+from retriever.question import Question
+from retriever.second_search import Bridge
 from retriever.stages.pool import CandidatePool
+from retriever.terms import SearchTerms
 
 RankedHits = Sequence[tuple[EngineHit, float]]
 T = TypeVar("T")
-Stage = Literal["question", "keywords", "plan", "pool", "ranking"]
+Stage = Literal["question", "terms", "plan", "pool", "ranking"]
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Hits with their scores, best first, and their origin.
 
-    `scored` contains the candidates that were ordered by their features. `replaced` names the found passages
+    `scored` contains the candidates that were ordered by the formula. `replaced` names the found passages
     that a hit replaced.
     """
 
     hits: tuple[tuple[EngineHit, float], ...] = ()
-    scored: ScoredCandidates | None = None  # None if the method computes no features
+    scored: ScoredCandidates | None = None  # None if the method computes no formula
     cosines: Mapping[str, float] = field(default_factory=dict)
     by_vectors: bool = False  # whether cosines took part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    losses: Mapping[str, float] = field(default_factory=dict)  # score lost to constraints, by passage_id
-    measure: Measure | None = None
-    measured: CandidateFeatures | None = None  # the features of `scored`
-    second: SecondSearch | None = None
+    losses: Mapping[str, float] = field(default_factory=dict)  # score lost to exclusions, by passage_id
+    feedback: Mapping[str, float] = field(default_factory=dict)  # weights of the terms of the best passages
+    bridges: tuple[Bridge, ...] = ()  # of the second search
     about: frozenset[str] = frozenset()  # doc_ids of papers about an excluded thing
     mentioning: frozenset[str] = frozenset()  # doc_ids of other papers that mention one
-    pool: CandidatePool | None = None  # with the hits of the second search
+    pool: CandidatePool | None = None  # with the hits of later searches
 
     def cut(self, k: int) -> "Ranking":
         """Return the ranking of the first k hits."""
@@ -55,18 +53,14 @@ def collapsed(hits: RankedHits) -> tuple[tuple[EngineHit, float], ...]:
 class Stages:
     """The results of the stages of one search; None if not computed yet.
 
-    Methods without keywords leave `keywords` None. Replacing a value drops the values computed from it.
+    Methods without a strategy leave `terms` None. Replacing a value drops the values computed from it.
     """
 
-    question: AnalysedQuestion | None = None
-    keywords: KeywordChoice | None = None
+    question: Question | None = None
+    terms: SearchTerms | None = None
     plan: QueryPlan | None = None
     pool: CandidatePool | None = None
     ranking: Ranking | None = None
-
-    def with_keywords(self, keywords: KeywordChoice) -> Self:
-        """Return the stages with other keywords."""
-        return replace(self, keywords=keywords, plan=None, pool=None, ranking=None)
 
     def with_plan(self, plan: QueryPlan) -> Self:
         """Return the stages with another query plan."""

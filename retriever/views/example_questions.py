@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-from indexer.corpora.papers import Unit, language_of
+from indexer.corpora.papers import language_of
 from indexer.files.schema import StoredPassage
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import EVERYTHING, Exact, Query, Range
@@ -18,27 +18,13 @@ from retriever.queries.filters import Filters
 
 InterfaceLanguage = Literal["ko", "en"]
 
-FORMS: Mapping[tuple[InterfaceLanguage, Unit], tuple[str, str, str]] = {
-    ("ko", "paper"): (
+FORMS: Mapping[InterfaceLanguage, tuple[str, str, str]] = {
+    "ko": (
         "{}에 대해 어떤 연구가 있는가?",
         "{}에 관한 연구에서 무엇이 밝혀졌는가?",
         "{}에 대해 알려진 것은 무엇인가?",
     ),
-    ("en", "paper"): (
-        "What research is there on {}?",
-        "What has been found about {}?",
-        "What is known about {}?",
-    ),
-    ("ko", "passage"): (
-        "{}에 대해 알려진 것은 무엇인가?",
-        "{}에 대해 어떤 글이 있는가?",
-        "{}에 관한 글은 무엇을 다루는가?",
-    ),
-    ("en", "passage"): (
-        "What is known about {}?",
-        "What is there to read about {}?",
-        "What do the texts say about {}?",
-    ),
+    "en": ("What research is there on {}?", "What has been found about {}?", "What is known about {}?"),
 }
 # A corpus is often sorted by subject, so its first papers alone would give a single subject.
 YEARS = (2024, 2021, 2018, 2015, 2010)
@@ -73,13 +59,12 @@ async def example_questions(index: OpenIndex, language: InterfaceLanguage) -> tu
 async def _questions(index: SearchIndex, language: InterfaceLanguage) -> tuple[str, ...]:
     papers = await _sample(index, language)
     titles = filter(None, (_topic_of(paper.title) for paper in papers))
-    unit = index.manifest.unit
-    short = SHORT_TITLE if unit == "paper" else 0  # the title of an article may be one word
+    short = SHORT_TITLE if index.manifest.unit == "paper" else 0  # the title of an article may be one word
     topics = _distinct(
         sorted(titles, key=lambda title: (len(title.split()) <= short, not title.endswith("?")))
     )
     return tuple(
-        _example(topic, FORMS["ko" if language_of(topic) == "ko" else "en", unit][place])
+        _example(topic, FORMS["ko" if language_of(topic) == "ko" else "en"][place])
         for place, topic in zip(range(QUESTIONS), topics, strict=False)
     )
 

@@ -22,14 +22,14 @@ from retriever.explaining.passages import main_query
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
-from retriever.requests.request import SearchRequest
-from retriever.search import open_search, run_stages
+from retriever.request import SearchRequest
+from retriever.search import in_years, open_search, run_stages
 from retriever.settings import RetrieverSettings
 
 FIELDS: tuple[FacetField, ...] = get_args(FacetField)
 MOST_VALUES = 20  # journals, authors and types shown
 WITHOUT_OWN: dict[FacetField, Callable[[Filters], Filters]] = {
-    "year": lambda filters: replace(filters, years=None),
+    "year": lambda filters: replace(filters, years=None, years_if_known=None),
     "lang": lambda filters: replace(filters, lang=None),
     "journal": lambda filters: replace(filters, journal=None),
     "authors": lambda filters: replace(filters, author=None),
@@ -118,7 +118,7 @@ async def _of_search(
     if query is None or stages.plan is None or not stages.plan.names:
         nothing = {field: Facet((), 0) for field in fields}
         return Facets(0, nothing, exact=True, version=index.manifest.version)
-    return await _facets(index, query, context.request.filters, fields, limit)
+    return await _facets(index, query, in_years(context, stages).request.filters, fields, limit)
 
 
 async def _facets(

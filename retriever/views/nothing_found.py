@@ -11,11 +11,11 @@ from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import And, Or, Phrase, Query, Term, or_query
 from retriever.queries.filters import Filters
 from retriever.queries.keywords import translations, words_of
-from retriever.question.analysis import AnalysedQuestion
-from retriever.question.spelling import near_spellings
-from retriever.requests.request import SearchRequest
-from retriever.search import open_search, run_stages
+from retriever.question import Question
+from retriever.request import SearchRequest
+from retriever.search import in_years, open_search, run_stages
 from retriever.settings import RetrieverSettings
+from retriever.spelling import near_spellings
 
 MOST_WORDS = 16  # words checked in the index, with their spellings; translations counted
 
@@ -79,13 +79,13 @@ async def _nothing_found(
 ) -> NothingFound:
     context = open_search(index, request, settings)
     stages = await run_stages(context, upto="plan")
-    question = stages.question or AnalysedQuestion(request.question)
+    question = stages.question or Question(request.question)
     query = main_query(stages, title_weight=settings.title_weight)
     if query is None:
         return NothingFound("nothing to search for", (), (), 0, (), index.manifest.version)
     words = dict(_words(question, query))
     unknown = await _unknown(index, words)
-    filters = context.request.filters
+    filters = in_years(context, stages).request.filters
     less = _one_less(filters)
     whole, narrowed, *without = await index.engine.counts(
         [(query, Filters()), (query, filters), *((query, other) for other in less.values())]
@@ -102,11 +102,10 @@ async def _nothing_found(
     return NothingFound(reason, unknown, effects, whole, others, index.manifest.version)
 
 
-def _words(question: AnalysedQuestion, query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _words(question: Question, query: Query) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the searched words with their tokens; for an expression, the words of its clauses."""
     if question.expression is None:
-        for word in words_of(question.text, question.tokens):
-            yield word.text, word.tokens
+        yield from ((word.text, word.tokens) for word in words_of(question.text, question.tokens))
     else:
         yield from _words_of_clauses(query)
 
@@ -147,7 +146,7 @@ def _near(index: SearchIndex, text: str, tokens: tuple[str, ...]) -> list[str]:
 def _one_less(filters: Filters) -> dict[FilterName, Filters]:
     """Return the filters with each one that is set removed in turn."""
     less: dict[FilterName, tuple[object, Filters]] = {
-        "year": (filters.years, replace(filters, years=None)),
+        "year": (filters.years or filters.years_if_known, replace(filters, years=None, years_if_known=None)),
         "lang": (filters.lang, replace(filters, lang=None)),
         "journal": (filters.journal, replace(filters, journal=None)),
         "author": (filters.author, replace(filters, author=None)),
@@ -157,9 +156,7 @@ def _one_less(filters: Filters) -> dict[FilterName, Filters]:
     return {name: others for name, (asked, others) in less.items() if asked is not None}
 
 
-async def _other_words(
-    index: SearchIndex, question: AnalysedQuestion, filters: Filters
-) -> tuple[OtherWords, ...]:
+async def _other_words(index: SearchIndex, question: Question, filters: Filters) -> tuple[OtherWords, ...]:
     found = await index.threads.run(translations, question.tokens, index.glossary, index.analyzer)
     asked: Sequence[tuple[Query, Filters]] = [
         (or_query([word.term() for word in translation.words]), filters) for translation in found[:MOST_WORDS]

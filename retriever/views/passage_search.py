@@ -1,7 +1,7 @@
 """Passage search for a text, in the whole index, or in one paper first and then in the others.
 
 It uses the text's vector if the index has usable vectors, else the text's words (method `or`). Further
-queries and the concepts of a question come from its keywords, without a language model.
+queries come from a strategy of statistics, without a language model.
 """
 
 from collections.abc import Sequence
@@ -9,24 +9,23 @@ from dataclasses import replace
 
 from indexer.corpora.papers import language_of
 from retriever.index import SearchIndex
-from retriever.methods import method_named
 from retriever.papers.topics import Topic
 from retriever.queries.boolean import Exact, Or
 from retriever.query_plan import QUESTION, NamedQuery
-from retriever.question.concepts import Concept
-from retriever.requests.context import SearchContext
-from retriever.requests.request import SearchRequest
-from retriever.search import Stages, open_ranking, open_search, present, run_stages
-from retriever.searching.penalties import penalise
+from retriever.ranking import RANKS, apply_exclusions
+from retriever.request import SearchContext, SearchRequest
+from retriever.search import Stages, in_years, open_ranking, open_search, present, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.fusion import reciprocal_rank_fusion
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
-from retriever.stages.stages import Ranking
+from retriever.stages.stages import Ranking, computed
+from retriever.strategy import Strategy
+from retriever.terms import SearchTerms
 
-BY_VECTOR, BY_WORDS = "dense", "or"
+BY_VECTOR, BY_WORDS, WITH_CONDITIONS = "dense", "or", "shrag"
 WITHOUT_VECTORS = "passages are found by their words: the index has no vectors"
-MOST_WORDS = 5  # of one query
+MAX_WORDS = 5  # of one query
 NARROW = 2  # keywords of the second query if the question has no words in the other language
 
 
@@ -62,25 +61,27 @@ async def search_passages(
 async def _search(
     index: SearchIndex, request: SearchRequest, settings: RetrieverSettings, whole: Topic | None = None
 ) -> SearchResult:
-    """Search by vector, else by words; both apply the constraints of the analysed question."""
-    context = open_search(index, replace(request, method=BY_VECTOR), settings)
+    """Search by vector, else by words, under the exclusions and years of the strategy or the question."""
+    context = open_search(index, replace(request, method=WITH_CONDITIONS), settings)
     stages = await run_stages(context, upto="question")
+    asked, given = computed(stages.question).conditions, request.strategy or Strategy()
+    if asked.exclude or asked.years or request.exclude or given.exclude or given.years:
+        stages = await run_stages(context, stages, upto="terms")
+    filters, recorder = in_years(context, stages).request.filters, context.recorder
+    plain = replace(request, filters=filters, strategy=None, keywords=None, exclude=())
     if index.vectors.usable:
-        stages = await run_stages(context, stages, upto="pool")
+        opened = open_search(index, replace(plain, method=BY_VECTOR), settings)
+        context = replace(opened, recorder=recorder)
+        searched = await run_stages(context, stages, upto="pool")
         # Sources have no passages until they are searched by words.
-        if stages.pool and any(stages.pool.found.values()):
-            return await _ranked_passages(context, stages)
+        if any(computed(searched.pool).found.values()):
+            return await _ranked_passages(context, searched)
     else:
-        context.recorder.note(index.vectors.disabled_reason or WITHOUT_VECTORS)
-    by_words = replace(request, method=BY_WORDS, filters=context.request.filters, constraints=None)
-    notes, context = context.recorder.notes, open_search(index, by_words, settings)
-    for note in notes:
-        context.recorder.note(note)
-    stages = await run_stages(context, Stages(question=stages.question), upto="plan")
-    if whole and stages.plan and stages.plan.queries:
-        stages = stages.with_plan(
-            replace(stages.plan, queries=(_with_all_of(whole, stages.plan.queries[0]),))
-        )
+        recorder.note(index.vectors.disabled_reason or WITHOUT_VECTORS)
+    context = replace(open_search(index, replace(plain, method=BY_WORDS), settings), recorder=recorder)
+    stages = await run_stages(context, stages, upto="plan")
+    if whole and (plan := computed(stages.plan)).queries:
+        stages = stages.with_plan(replace(plan, queries=(_with_all_of(whole, plan.queries[0]),)))
     return await _ranked_passages(context, await run_stages(context, stages, upto="pool"))
 
 
@@ -94,17 +95,17 @@ async def _ranked_passages(context: SearchContext, stages: Stages) -> SearchResu
 
     A passage that is only a title is replaced by its paper's abstract.
     """
-    question, plan, pool = stages.question, stages.plan, stages.pool
-    if question is None or plan is None or pool is None:
-        raise ValueError("the pool is not computed")
+    question, pool, terms = computed(stages.question), computed(stages.pool), stages.terms
     ranking = Ranking()
     if pool.found:
-        ranking = await method_named(context.request.method).rank(context, question, None, plan, pool)
+        ranking = await RANKS[context.request.method](context, question, None, pool)
     collapsing = replace(context, request=replace(context.request, collapse=True))
     found = await read_hits(collapsing, [hit for hit, _ in ranking.hits])
     hits = tuple((hit, hit.score) for hit in found.hits)
     ranking = replace(ranking, hits=hits, replaced=found.replaced)
-    return await present(context, replace(stages, ranking=await penalise(context, question, ranking)))
+    if terms and terms.exclusions and hits:
+        ranking = await apply_exclusions(context, terms, ranking)
+    return await present(context, replace(stages, ranking=ranking))
 
 
 def _behind(first: Sequence[Hit], others: Sequence[Hit]) -> list[Hit]:
@@ -162,20 +163,17 @@ async def further_queries_from_statistics(
     The first contains its strongest keywords. The second contains their translations from the glossary, or
     only the two strongest keywords. Queries that repeat another are left out.
     """
-    context = open_ranking(index, SearchRequest(question, collapse=False), settings)
-    stages = await run_stages(context, upto="keywords")
-    keywords = stages.keywords.keywords if stages.keywords else ()
-    language = language_of(question)
+    terms = await question_terms(index, question, settings)
+    keywords, language = terms.keywords if terms else (), language_of(question)
     own = [keyword.text for keyword in keywords if keyword.language == language]
     other = [keyword.text for keyword in keywords if keyword.language != language]
-    candidates = [(own or other)[:MOST_WORDS], other[:MOST_WORDS], own[:NARROW]]
+    candidates = [(own or other)[:MAX_WORDS], other[:MAX_WORDS], own[:NARROW]]
     texts = [" ".join(words) for words in candidates if words]
     return tuple(text for text in dict.fromkeys(texts) if text != question.strip())[:2]
 
 
-async def question_concepts(
+async def question_terms(
     index: SearchIndex, question: str, settings: RetrieverSettings
-) -> tuple[Concept, ...]:
-    """Return the concepts of a question as method `shrag` computes them; none without words."""
-    stages = await run_stages(open_ranking(index, SearchRequest(question), settings), upto="keywords")
-    return stages.keywords.concepts if stages.keywords else ()
+) -> SearchTerms | None:
+    """Return the strategy of a question from statistics, with its tokens; None without words."""
+    return (await run_stages(open_ranking(index, SearchRequest(question), settings), upto="terms")).terms

@@ -1,32 +1,35 @@
-"""The keywords and queries of a search before it runs, for a person to edit."""
+"""The strategy and the queries of a search before it runs, for a person to edit."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from base.records import Recordable
-from retriever.constraints.parsing import Constraints, ShownConstraints
 from retriever.index import OpenIndex, SearchIndex
 from retriever.queries.boolean import describe
 from retriever.queries.keywords import ShownKeyword
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.search import Stages, open_search, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import PlannedQuery
 from retriever.stages.stages import Stage
+from retriever.strategy import Strategy
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenKeywords(Recordable):
-    """The keywords of a question, for editing."""
+    """The strategy of a question, for editing, and the searched words of its keywords."""
 
     question: str
+    strategy: Annotated[Strategy | None, Field(description="null if the method has none")]
     keywords: tuple[ShownKeyword, ...]
-    constraints: ShownConstraints
     notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedSearch(ChosenKeywords):
-    """The keywords and queries of a question, for editing."""
+    """The strategy and the queries of a question, for editing."""
 
     queries: tuple[PlannedQuery, ...]
 
@@ -43,16 +46,14 @@ async def plan_search(
     async def of_version(version: SearchIndex) -> ChosenKeywords:
         context = open_search(version, request, settings)
         stages = await run_stages(context, Stages(), upto=upto)
-        chosen = ChosenKeywords(
-            request.question,
-            stages.keywords.keywords if stages.keywords else (),
-            stages.question.constraints if stages.question else Constraints(),
-            tuple(context.recorder.notes),
-        )
-        if upto == "keywords":
-            return chosen
+        terms, notes = stages.terms, tuple(context.recorder.notes)
+        strategy, keywords = (terms.strategy, terms.keywords) if terms else (None, ())
+        chosen = request.question, strategy, keywords, notes
+        if upto == "terms":
+            return ChosenKeywords(*chosen)
         named = stages.plan.queries if stages.plan else ()
-        queries = tuple(PlannedQuery(query.name, describe(query.query)) for query in named)
-        return PlannedSearch(chosen.question, chosen.keywords, chosen.constraints, chosen.notes, queries)
+        return PlannedSearch(
+            *chosen, tuple(PlannedQuery(query.name, describe(query.query)) for query in named)
+        )
 
     return await index.ask(of_version)

@@ -10,7 +10,7 @@ from generator.calls import MOST_EVIDENCE
 from generator.checking.sentence_check import Check
 from indexer.corpora.papers import Language
 from retriever.calls import LONGEST_PASSAGE_ID
-from retriever.requests.request import MOST_CHARACTERS
+from retriever.request import MAX_CHARACTERS
 
 MOST_CITED = 200  # papers of a document: a style takes about 10 ms each
 MOST_SENTENCES = 500
@@ -43,7 +43,7 @@ class SentenceToCite(_Sent):
 class AnswerToCite(_Sent):
     """The answer of `ask`, with the question as its heading, if given."""
 
-    question: Annotated[str, Field(max_length=MOST_CHARACTERS)] = ""
+    question: Annotated[str, Field(max_length=MAX_CHARACTERS)] = ""
 
     title: Annotated[str, Field(max_length=LONGEST_TITLE)] = ""
     introduction: Annotated[

@@ -6,7 +6,6 @@ so the description of each call also names the combinations in words.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from base.calls import SOME_TEXT
@@ -14,7 +13,7 @@ from base.documents.formats import DOCUMENT_FORMATS
 from generator.request import METHOD
 from generator.ways import OPTIONS, takes, way_names
 from retriever.exports import export_names
-from retriever.methods import method_named, method_names
+from retriever.methods import method_names
 from server.api.answers_to_cite import MOST_CITED
 
 NAME = {"type": "string", "minLength": 1}
@@ -44,22 +43,12 @@ def _index_and_sources() -> Iterator[Combination]:
     yield Combination("`index` beside `sources`", _never(index=NAME, sources=LIST))
 
 
-def _of_methods(**searches: Any) -> Iterator[Combination]:
-    """Yield fields that methods do not take; nothing is searched without the fields in `searches`."""
-    without = _among(name for name in method_names() if method_named(name).keywords is None)
-    words = f"`keywords` by method {_named(without)}"
-    yield Combination(words, _never(**searches, method=without, keywords=LIST))
-    without = _among(name for name in method_names() if "constraints" not in method_named(name).uses)
-    words = f"`exclude` or `strict_time` by method {_named(without)}"
-    yield Combination(words, _never(**searches, method=without, exclude=LIST))
-    yield Combination(words, _never(**searches, method=without, strict_time={"const": True}))
-
-
 def _of_ways() -> Iterator[Combination]:
     """Yield fields that ways do not take. Every way takes the method if it searches in several steps."""
     other = _among(name for name in method_names() if name != METHOD)
     parts: dict[str, dict[str, Any]] = {
         "method": {"method": other, "hops": {"const": "never"}},
+        "strategy": {"strategy": OBJECT},
         "keywords": {"keywords": LIST},
         "skip": {"skip": LIST},
         "topic": {"topic": TEXT},
@@ -114,18 +103,9 @@ def _named(among: Mapping[str, list[str]]) -> str:
 
 # By the name of the body's schema.
 REFUSED: dict[str, tuple[Callable[[], Iterator[Combination]], ...]] = {
-    "IndexSearch": (_of_methods,),
-    "SearchCall": (_index_and_sources, _of_methods),
-    "AskCall": (_index_and_sources, _of_methods, _of_ways),
-    "ExportBody": (
-        _index_and_sources,
-        _ids_question_or_answer,
-        _of_answers,
-        _cited,
-        partial(_of_methods, question=TEXT),
-    ),
-    "CountedSearch": (partial(_of_methods, question=TEXT),),
-    "ExplainedSearch": (_of_methods,),
+    "SearchCall": (_index_and_sources,),
+    "AskCall": (_index_and_sources, _of_ways),
+    "ExportBody": (_index_and_sources, _ids_question_or_answer, _of_answers, _cited),
     "FindCall": (_index_and_sources, _question_or_resume),
 }
 

@@ -26,7 +26,10 @@ class Application(FastAPI):
         """Return the description, built on first use."""
         if self.openapi_schema is None:
             document = super().openapi()
-            document["components"].setdefault("schemas", {}).update(shape_schemas())
+            components = document["components"]
+            components["schemas"] = shape_schemas() | components.get(
+                "schemas", {}
+            )  # a call's schema is laxer
             self.openapi_schema = _completed(with_references(document))
         assert self.openapi_schema is not None  # noqa: S101 - made above
         return self.openapi_schema
@@ -70,6 +73,8 @@ def _completed(document: dict[str, Any]) -> dict[str, Any]:
             found = {status: each for status, each in call["responses"].items() if status.startswith("2")}
             for part in call.get("parameters", ()):
                 part["schema"] = without_null(part["schema"])
+                if "$ref" in part["schema"]:  # an object in an address is JSON
+                    part["content"] = {"application/json": {"schema": part.pop("schema")}}
             call["responses"] = found | refused
             call["security"] = [{}, *({name: []} for name in KEYS)]
             call["summary"] = call["description"].split("\n")[0].rstrip(".")

@@ -24,7 +24,7 @@ from generator.result import AskResult
 from retriever.stages.hits import SearchResult
 from server.api.schemas import REFERENCE, Shaped
 from server.problems.details import Problem
-from server.targets.target import CallTarget
+from server.targets import CallTarget
 from server.transport.headers import EVENT_STREAM
 
 

@@ -6,13 +6,24 @@ from pydantic import BaseModel, Field
 
 from server.mcp.tool import Argument
 from server.source_names import as_index
-from server.targets.target import CallTarget
+from server.targets import CallTarget
 
 MOST_RESULTS = 100  # a model reads them all
 # Fields of a paper's record that are returned as metadata; the others are text, or not useful here.
 KEPT = (
     *("authors", "author_count", "year", "journal"),
     *("publisher", "lang", "doi", "keywords", "cited_by_count"),
+)
+# Lets the model that calls the tools be the strategist.
+STRATEGY = Argument(
+    "strategy",
+    "Your own search strategy; it decides what is found, so give one if you know the subject. `ko` and `en`: "
+    "3 to 10 keywords in each language, most important first. Write both languages whatever the question's: "
+    "translate each concept as papers in that language write it, and add synonyms, abbreviations and names. "
+    "Use words of titles and abstracts, no question words. `exclude`: things that papers must not be about, "
+    "each in both languages. `years`: first and last, null if open. If the results miss, call again with a "
+    "better strategy. Without it statistics choose keywords, in `ask` the server's model if it has one. The "
+    "strategy used is returned.",
 )
 # Arguments that limit a call to some papers.
 AMONG_PAPERS = {

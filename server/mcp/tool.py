@@ -14,7 +14,7 @@ from base.calls import Call, Flag
 from server.addresses import public_address
 from server.limits.gate import Work
 from server.services import Backends, Services
-from server.targets.target import CallTarget, open_target
+from server.targets import CallTarget, open_target
 
 A = TypeVar("A", bound=Call)
 Progress: TypeAlias = Callable[[float, float | None, str | None], Awaitable[None]]
@@ -42,7 +42,7 @@ class ToolContext:
         return await self.services.indexes.chosen(name or self.index)
 
     async def open_target(self, index: str | None, sources: Sequence[str]) -> CallTarget:
-        """Open the index or the sources of a call; raises as `server.targets.target.open_target`."""
+        """Open the index or the sources of a call; raises as `server.targets.open_target`."""
         return await open_target(self.services, index or (None if sources else self.index), sources)
 
     @property

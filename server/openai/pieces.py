@@ -15,14 +15,14 @@ from generator.calls import AskCall
 from generator.housekeeping import Housekeeping, answer_housekeeping
 from generator.llm import LanguageModel
 from generator.tracing.steps import StepEvent
-from retriever.requests.request import check_question
+from retriever.request import check_question
 from server.addresses import hit_address, public_address
 from server.cited_text import Citation, CitedText
 from server.model_address import without_address
 from server.openai.calls import Asked
 from server.openai.models import Model
 from server.services import Services
-from server.targets.target import open_target
+from server.targets import open_target
 from server.transport.streams import until
 
 

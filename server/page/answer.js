@@ -68,10 +68,11 @@ async function showAnswer(asked, body, options) {
   }
 }
 
-function answerView(asked, body, { useKeywords, goOn, name, badges }) {
+function answerView(asked, body, { useStrategy, goOn, name, badges }) {
   const title = h("p", { class: "title", "data-waiting": true }, t("answer_searching"));
   const titleCheck = h("div", { "data-title-check": true });
   const notes = h("div");
+  const strategyPlace = h("div");
   const likelihood = h("p", { class: "quiet", "data-likelihood": true });
   const sections = h("div", { "aria-busy": "true" });
   const cited = h("div");
@@ -79,9 +80,9 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
   const colophon = h("div", { class: "colophon" });
   const next = h("div", { class: "next" });
   const named = name && h("p", { class: "quiet", "data-answer-by": true }, name);
-  fill(body, named, likelihood, title, titleCheck, notes, sections, cited, citing, colophon, next);
+  fill(body, named, likelihood, title, titleCheck, notes, strategyPlace, sections, cited, citing, colophon, next);
   let hits = [];
-  let pairs = [];
+  let searched = []; // keywords of the search
   let index = asked.index || byId("index").value;
   let rows = [];
 
@@ -91,16 +92,16 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
       title.textContent = t(`step_${name}`);
       say(title.textContent);
     },
-    keywords({ keywords, source }) {
-      if (source !== "model" || asked.keywords) return;
-      const texts = keywords.map((word) => word.text);
-      notes.append(h("p", { class: "quiet", "data-model-keywords": true }, t("model_keywords"), " ", texts.map((text, place) => [place > 0 && ", ", h("span", { lang: langOf(text) }, text)]), " ",
-        h("button", { type: "button", class: "plain", onclick: () => useKeywords(texts) }, t("use_keywords"))));
+    keywords({ strategy }) {
+      if (strategy?.origin !== "model" || asked.strategy) return;
+      const words = [...strategy.ko, ...strategy.en].map((text, at) => [at > 0 && ", ", h("span", { lang: langOf(text) }, text)]);
+      fill(strategyPlace, h("p", { class: "quiet", "data-answer-strategy": true }, t("answer_strategy"), " ", words, " ",
+        h("button", { type: "button", class: "plain", onclick: () => useStrategy(strategy) }, t("use_strategy"))));
     },
     evidence(data) {
       hits = data.hits ?? data.evidence ?? [];
       index = placeOf(data) ?? index;
-      pairs = (data.concepts ?? []).flatMap((concept) => (concept.counterparts ?? []).map((other) => [concept.text, other.text]));
+      searched = [...(data.strategy?.ko ?? []), ...(data.strategy?.en ?? [])];
       fill(likelihood, typeof data.likelihood === "number" ? t("likelihood", { percent: number(Math.round(100 * data.likelihood)) }) : "");
       if (badges) showEvidenceBadges(hits.map((hit) => hit.doc_id));
     },
@@ -201,7 +202,7 @@ function answerView(asked, body, { useKeywords, goOn, name, badges }) {
       const place = hits.findIndex((hit) => hit.passage_id === id);
       const label = place < 0 ? id : String(place + 1);
       const named = t("citation", { n: label, title: hits[place]?.title ?? id });
-      const open = () => hits[place] && openPassage(hits[place], { number: label, sentence: text, pairs, index }, button);
+      const open = () => hits[place] && openPassage(hits[place], { number: label, sentence: text, searched, index }, button);
       const button = h("button", { type: "button", class: "cite", "aria-expanded": "false", "aria-label": named, "data-cites": id, onclick: open }, `[${label}]`);
       return button;
     });

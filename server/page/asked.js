@@ -8,7 +8,8 @@ export const RELEVANCE = "relevance";
 const FILTERS = ["year", "lang", "journal", "author", "type"];
 export const NOTHING = Object.freeze({
   question: "", index: "", method: METHOD, k: 10, year: "", lang: "", journal: "", author: "", type: "", sort: RELEVANCE,
-  exclude: [], strict_time: false, constraints: true, keywords: null, skip: [], ask: false, way: "", hops: "",
+  exclude: [], conditions: true, skip: [], ask: false, way: "", hops: "",
+  strategy: null, // of the reader; null is the strategist's
   earlier: [], // questions that this one continues
   meant: "", // the question with the subject of the earlier ones, known when it is answered
   model: "", // that writes the answer; "" is the server's default
@@ -28,9 +29,8 @@ export function fromAddress(search) {
     ...Object.fromEntries(FILTERS.map((name) => [name, (given.get(name) ?? "").trim()])),
     sort: given.get("sort") || RELEVANCE,
     exclude: given.getAll("not").filter(Boolean),
-    strict_time: given.has("strict"),
-    constraints: !given.has("literal"),
-    keywords: given.has("kw") ? given.getAll("kw").filter(Boolean) : null,
+    conditions: !given.has("literal"),
+    strategy: strategyIn(given.get("strategy")),
     skip: given.getAll("skip").filter(Boolean),
     ask: given.has("ask"),
     way: given.get("way") ?? "",
@@ -39,6 +39,15 @@ export function fromAddress(search) {
     earlier: given.getAll("after").filter(Boolean),
     beside: given.has("beside") ? { method: given.get("beside") || METHOD, way: given.get("beside-way") ?? "", model: given.get("beside-model") ?? "" } : null,
   };
+}
+
+/** Parse the JSON of a strategy; the server checks its parts. */
+function strategyIn(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 /** Build the address of a search. */
@@ -51,9 +60,8 @@ export function toAddress(asked) {
     ...Object.fromEntries(FILTERS.map((name) => [name, asked[name]])),
     sort: asked.sort === RELEVANCE ? "" : asked.sort,
     not: asked.exclude,
-    strict: asked.strict_time && "1",
-    literal: !asked.constraints && "1",
-    kw: asked.keywords ?? [],
+    literal: !asked.conditions && "1",
+    strategy: asked.strategy && JSON.stringify(asked.strategy, (_, part) => part?.length === 0 ? undefined : part ?? undefined),
     skip: asked.skip,
     ask: asked.ask && "1",
     way: asked.way,
@@ -65,33 +73,31 @@ export function toAddress(asked) {
     "beside-model": asked.ask && asked.beside?.model,
     hl: new URLSearchParams(location.search).get("hl"), // the language of a shared page
   };
-  const none = asked.keywords?.length === 0 && "kw="; // no keywords at all, unlike the keywords of the question
-  const written = [query(values), none].filter(Boolean).join("&");
+  const written = query(values);
   return written ? `/?${written}` : "/";
 }
 
 /** Return the body of a call without default values. */
 export function body(asked) {
-  const { index, method, k, sort, exclude, strict_time, constraints, keywords, skip } = asked;
+  const { index, method, k, sort, exclude, conditions, strategy, skip } = asked;
   const made = { question: asked.meant || asked.question, method, k };
   Object.assign(made, partOf(index));
   for (const name of FILTERS) if (asked[name]) made[name] = asked[name];
   if (sort !== RELEVANCE) made.sort = sort;
   if (exclude.length) made.exclude = exclude;
-  if (strict_time) made.strict_time = true;
-  if (!constraints) made.constraints = false;
-  if (keywords) made.keywords = keywords;
+  if (!conditions) made.conditions = false;
+  if (strategy) made.strategy = strategy;
   if (skip.length) made.skip = skip;
   return made;
 }
 
-/** The body for an answer, which uses the most relevant papers, as many as the settings say; ways over passages take neither keywords nor a method. */
+/** The body for an answer, which uses the most relevant papers, as many as the settings say; ways over passages take neither a strategy nor a method. */
 export function askBody(asked) {
   const { k, sort, ...made } = body({ ...asked, meant: "" });
   if (asked.earlier.length) made.earlier = asked.earlier;
   if (asked.hops) made.hops = asked.hops;
   if (asked.model) made.model = asked.model;
   if (!asked.way) return made;
-  const { keywords, skip, method, ...plain } = made;
+  const { strategy, skip, method, ...plain } = made;
   return { ...(asked.way === METHOD ? made : plain), way: asked.way };
 }

@@ -1,7 +1,6 @@
 // The parts of a search: the results, their filters, and on demand how it was run.
 
 import { RELEVANCE } from "./asked.js";
-import { showConstraints } from "./constraints.js";
 import { byId, fill, h } from "./dom.js";
 import { showExport } from "./exports.js";
 import { showFacets } from "./facets.js";
@@ -9,6 +8,7 @@ import { t } from "./i18n.js";
 import { showResults } from "./results.js";
 import { remember } from "./searches_kept.js";
 import { sayProblem } from "./status.js";
+import { showStrategy } from "./strategy.js";
 
 const STEP = 20;
 const MOST_HITS = 1000;
@@ -38,7 +38,7 @@ export async function showFound(result, asked, { manifest, address, before, chan
   latest = ({ showProcess }) => showProcess(result, asked, manifest, change);
   if (!byId("how").hidden || loading) await openProcess();
   else setTimeout(openProcess, BEFORE_PRINT_MS);
-  showConstraints(result, asked, change);
+  showStrategy(result, asked, manifest, change);
   showResults(result, asked, before);
   showMore(result, asked, more);
   nothing ? nothing.showNothing(result, asked, change) : fill(byId("nothing"));
@@ -59,5 +59,5 @@ function showMore(result, { k, sort }, more) {
 /** Clear the columns. */
 export function showNone() {
   latest = () => {};
-  for (const name of ["hits", "changes", "facets", "nothing", "more", "keywords", "constraints", "queries", "details", "results-tools", "total", "problem"]) fill(byId(name));
+  for (const name of ["hits", "changes", "facets", "nothing", "more", "strategy", "queries", "details", "results-tools", "total", "problem"]) fill(byId(name));
 }

@@ -14,7 +14,7 @@ export function furtherQuestion(asked, ask) {
   const submit = (event) => {
     event.preventDefault();
     const question = field.value.trim();
-    if (question) ask({ question, earlier: [...asked.earlier, asked.question].slice(-MOST_EARLIER), keywords: null, skip: [], beside: null });
+    if (question) ask({ question, earlier: [...asked.earlier, asked.question].slice(-MOST_EARLIER), strategy: null, skip: [], beside: null });
     else field.focus();
   };
   return h("form", { class: "add", "data-further": true, onsubmit: submit }, field, h("button", {}, t("ask")));

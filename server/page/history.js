@@ -8,8 +8,8 @@ import { entries, keep } from "./searches_kept.js";
 
 await learn("dialogs");
 
-const LISTS = ["keywords", "skip", "exclude"];
-const NAMES = { lang: "language", k: "papers_wanted", skip: "queries", strict_time: "strict_time", constraints: "literal" };
+const LISTS = ["strategy", "skip", "exclude"];
+const NAMES = { lang: "language", k: "papers_wanted", skip: "queries", conditions: "literal", strategy: "strategy" };
 const UNCOMPARED = new Set(["question", "ask", "earlier", "meant", "beside"]);
 
 /** Show the history; `open(address, papers)` repeats a search, and compares with its papers of then. */
@@ -47,11 +47,19 @@ function difference(name, old, next) {
   if (JSON.stringify(old) === JSON.stringify(next)) return "";
   const label = t(NAMES[name] ?? name);
   if (LISTS.includes(name)) {
-    const added = (next ?? []).filter((text) => !old?.includes(text)).map((text) => `＋${text}`);
-    const removed = (old ?? []).filter((text) => !next?.includes(text)).map((text) => `－${text}`);
+    const [before, now] = [textsOf(old), textsOf(next)];
+    const added = now.filter((text) => !before.includes(text)).map((text) => `＋${text}`);
+    const removed = before.filter((text) => !now.includes(text)).map((text) => `－${text}`);
     return `${label} ${[...added, ...removed].join(" ") || t("changed")}`;
   }
-  if (typeof next === "boolean") return `${label}: ${t((name === "constraints") !== next ? "yes" : "no")}`;
+  if (typeof next === "boolean") return `${label}: ${t((name === "conditions") !== next ? "yes" : "no")}`;
   const shown = (value) => (value === "" ? "–" : has(`${name}_${value}`) ? t(`${name}_${value}`) : value);
   return `${label}: ${shown(old)} → ${shown(next)}`;
+}
+
+/** The texts of a list, or of a strategy: keywords, exclusions, years. */
+function textsOf(value) {
+  if (!value || Array.isArray(value)) return value ?? [];
+  const { ko = [], en = [], exclude = [], years } = value;
+  return [...ko, ...en, ...exclude.map((each) => `${t("not")} ${Object.values(each).join(" · ")}`), ...(years ? [years.map((year) => year ?? "").join("–")] : [])];
 }

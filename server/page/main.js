@@ -41,8 +41,7 @@ function fillForm() {
   for (const name of ["method", "k", "year", "lang", "journal", "author", "type", "sort", "way", "hops"]) byId(name).value = asked[name];
   if (byId("model")) byId("model").value = asked.model;
   byId("exclude").value = asked.exclude.join(", ");
-  byId("strict").checked = asked.strict_time;
-  byId("literal").checked = !asked.constraints;
+  byId("literal").checked = !asked.conditions;
   setExpert(asked.method === "boolean");
   growQuestion();
 }
@@ -64,12 +63,11 @@ function fromForm() {
     type: byId("type").value.trim(),
     sort: byId("sort").value,
     exclude: byId("exclude").value.split(",").map((text) => text.trim()).filter(Boolean),
-    strict_time: byId("strict").checked,
-    constraints: !byId("literal").checked,
+    conditions: !byId("literal").checked,
   };
-  // The same question keeps the edited keywords and queries.
+  // The same question keeps the edited strategy and queries.
   const same = question === asked.question && said.method === asked.method && said.index === (asked.index || said.index);
-  return { ...NOTHING, ...(same ? { keywords: asked.keywords, skip: asked.skip, earlier: asked.earlier } : {}), ...said };
+  return { ...NOTHING, ...(same ? { strategy: asked.strategy, skip: asked.skip, earlier: asked.earlier } : {}), ...said };
 }
 
 async function setExpert(on, chosen) {
@@ -188,7 +186,7 @@ async function startAnswer(again = false) {
     signal,
     again,
     repeat: () => { answering.abort(); startAnswer(true); },
-    useKeywords: (keywords) => change({ keywords, skip: [] }),
+    useStrategy: (strategy) => change({ strategy, exclude: [], skip: [] }),
     goOn,
   });
 }
@@ -254,7 +252,7 @@ byId("expert").addEventListener("click", () => {
 });
 byId("method").addEventListener("change", () => setExpert(byId("method").value === "boolean"));
 byId("sort").addEventListener("change", () => run({ ...asked, sort: byId("sort").value }, { only: true }));
-byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), keywords: null, skip: [] }) : start()));
+byId("index").addEventListener("change", () => (asked.question ? run({ ...fromForm(), strategy: null, skip: [] }) : start()));
 byId("open-marked").addEventListener("click", opening("./marked_list.js", ({ showMarked }) => showMarked()));
 byId("open-history").addEventListener("click", opening("./history.js", ({ showHistory }) => showHistory((address, before) => { closeAnswer(); view("results"); run(fromAddress(address.slice(1)), { before }); })));
 byId("open-record").addEventListener("click", opening("./record.js", ({ showRecord }) => showRecord(asked, (again, before, find) => run(again, { before, find }))));

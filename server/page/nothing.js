@@ -1,7 +1,9 @@
 // No hits: words that are not in the index, similar spellings, and other suggestions.
 
 import { byId, fill, h, langOf } from "./dom.js";
-import { number, t } from "./i18n.js";
+import { learn, number, t } from "./i18n.js";
+
+await learn("nothing");
 
 const FILTERS = { year: "year", lang: "language", journal: "journal", author: "author", type: "type", incomplete: "filter_incomplete" };
 
@@ -9,7 +11,7 @@ const FILTERS = { year: "year", lang: "language", journal: "journal", author: "a
 export function showNothing(result, asked, change) {
   const { unknown = [], other_language: others = [], without_filter: lifted = [] } = result.nothing_found ?? {};
   const near = unknown.filter((word) => word.near.length);
-  const ask = (question, label) => h("button", { type: "button", lang: langOf(question), onclick: () => change({ question, keywords: null, skip: [] }) }, label ?? question);
+  const ask = (question, label) => h("button", { type: "button", lang: langOf(question), onclick: () => change({ question, strategy: null, skip: [] }) }, label ?? question);
   fill(byId("nothing"), h("div", { class: "box", "data-nothing": true },
     h("p", {}, h("b", {}, t("nothing_found"))),
     unknown.length > 0 && h("p", {}, t("nothing_unknown"), " ", unknown.map(({ text }, place) => [place > 0 && ", ", h("q", { lang: langOf(text) }, text)])),

@@ -10,12 +10,12 @@ import { supportingSpans } from "./support.js";
 let opener = null;
 
 /** Open a passage of the evidence; the text that supports `sentence` is marked. */
-export function openPassage(hit, { number, sentence = "", pairs = [], index }, from) {
+export function openPassage(hit, { number, sentence = "", searched = [], index }, from) {
   opener?.setAttribute("aria-expanded", "false");
   opener = from;
   from.setAttribute("aria-expanded", "true");
   const lang = langOf(hit.text || hit.title, hit.lang);
-  const spans = sentence ? supportingSpans(sentence, hit.text ?? "", pairs) : [];
+  const spans = sentence ? supportingSpans(sentence, hit.text ?? "", langOf(sentence) === lang ? [] : searched) : [];
   const address = hitAddress(hit, index);
   const title = h("h3", { class: "title", id: "beside-title", tabindex: "-1", lang: langOf(hit.title, hit.lang) }, `[${number}] ${hit.title}`);
   const panel = h("section", { class: "beside", "aria-labelledby": "beside-title", "data-passage-beside": hit.passage_id },

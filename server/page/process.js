@@ -1,12 +1,13 @@
-// How a search was run: its keywords, its queries, and details; each change repeats the search.
+// How a search was run: its queries and details; each change repeats the search.
 
 import { showDetails } from "./details.js";
-import { showKeywords } from "./keywords.js";
+import { learn } from "./i18n.js";
 import { showQueries } from "./queries.js";
+
+await learn("process");
 
 /** Show the process of a result; `change(part, said)` repeats the search with one part changed. */
 export function showProcess(result, asked, manifest, change) {
-  showKeywords(result, asked, (keywords, said) => change({ keywords, skip: keywords ? asked.skip : [] }, said));
   showQueries(result, asked, (skip, said) => change({ skip }, said));
   showDetails(result, manifest);
 }

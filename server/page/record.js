@@ -33,7 +33,7 @@ export function showRecord(asked, run) {
         const record = JSON.parse(await chosen.text());
         const again = fromRecord(record);
         close();
-        // The record itself is sent: it contains more than the form, like constraints and the title's weight.
+        // The record itself is sent: it contains more than the form, like the title's weight.
         run(again, hitsOf(record), async (signal) => (await call("/api/v1/rerun", { body: record, signal })).result);
       } catch {
         problems.replaceChildren(h("p", { class: "error" }, t("record_unreadable")));
@@ -64,7 +64,8 @@ export function fromRecord(record) {
   const asked = record.request;
   if (!record.search_record || typeof asked?.question !== "string") throw new Error("no record of a search");
   const { years, lang, journal, author, type } = asked.filters ?? {};
-  const texts = (values) => (Array.isArray(values) ? values.map((each) => each?.text ?? each).filter((each) => typeof each === "string") : []);
+  const texts = (values) => (Array.isArray(values) ? values.filter((each) => typeof each === "string") : []);
+  const strategy = record.strategy?.origin === "statistics" ? null : record.strategy ?? null; // statistics give the same one again
   return {
     ...NOTHING,
     question: asked.question,
@@ -77,10 +78,9 @@ export function fromRecord(record) {
     author: String(author ?? ""),
     type: String(type ?? ""),
     sort: String(asked.sort ?? NOTHING.sort),
-    exclude: texts((asked.constraints?.exclusions ?? []).filter((each) => !each.end)),
-    strict_time: asked.constraints?.strict_time === true,
-    constraints: record.applied?.constraints !== null || !asked.constraints,
-    keywords: asked.keywords ? texts(asked.keywords) : null,
+    exclude: strategy ? [] : texts(asked.exclude),
+    conditions: asked.conditions !== false,
+    strategy,
     skip: texts(asked.skip),
     way: String(record.answer?.way ?? ""),
     hops: String(record.answer?.hops ?? ""),

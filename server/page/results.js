@@ -55,7 +55,7 @@ function item(hit, result, asked, places) {
 
 async function explain(hit, asked) {
   try {
-    const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id, words: language } });
+    const account = await call("/api/v1/explain", { body: { ...body(asked), passage_id: hit.passage_id } });
     return (await import("./explanation.js")).explanation(account);
   } catch (error) {
     return describe(error);

@@ -19,16 +19,12 @@ function alike(one, other) {
   return /[a-z]/.test(one) && stem(one) === stem(other);
 }
 
-/** Return the spans [start, end) of code points of `text` that support `sentence`; `pairs` are words of two languages. */
-export function supportingSpans(sentence, text, pairs = []) {
+/** Return the spans [start, end) of code points of `text` that support `sentence`; `searched` are keywords, which support a sentence in another language. */
+export function supportingSpans(sentence, text, searched = []) {
   const whole = text.indexOf(sentence);
   if (whole >= 0) return [[codePoints(text, whole), codePoints(text, whole + sentence.length)]];
   const wanted = [...new Set((sentence.match(WORD) ?? []).map(bare))].filter((word) => !COMMON.has(word) && (word.length > 1 || /\d/.test(word)));
-  for (const [one, other] of pairs) {
-    const said = sentence.toLowerCase();
-    if (said.includes(one.toLowerCase())) wanted.push(...other.toLowerCase().split(/\s+/));
-    if (said.includes(other.toLowerCase())) wanted.push(...one.toLowerCase().split(/\s+/));
-  }
+  wanted.push(...searched.flatMap((keyword) => keyword.toLowerCase().split(/\s+/)));
   const spans = [];
   for (const found of text.matchAll(WORD)) {
     const word = bare(found[0]);

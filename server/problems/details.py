@@ -72,6 +72,7 @@ PROBLEMS: dict[type[Exception], tuple[int, str]] = {
     base_errors.ResourceError: (500, "index"),
     generator_errors.UnknownWay: (422, "unknown-way"),
     generator_errors.UnknownModel: (422, "unknown-model"),
+    generator_errors.ModelNotConfigured: (422, "unknown-model"),
     generator_errors.ModelFailed: (502, "model-failed"),
     generator_errors.GeneratorError: (500, "generator"),
 }

@@ -16,7 +16,7 @@ from server.api.events import ANSWER_RESULT, EVENTS, stream_responses
 from server.limits.gate import Ask, AskStream
 from server.model_address import without_address
 from server.services import Services, Shared
-from server.targets.target import CallTarget, open_target
+from server.targets import CallTarget, open_target
 from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
 from server.transport.streams import numbered_events, until

@@ -7,12 +7,11 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from retriever.calls import ExplainedSearch
-from retriever.explaining.accounts import Account
-from retriever.explaining.passages import explain
+from retriever.explaining.passages import Account, explain
 from retriever.explaining.text import explanation_lines
 from server.api.schemas import OfIndex, Shaped
-from server.limits.gate import Search
 from server.services import Services, Shared
+from server.targets import admitted_search
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -29,22 +28,25 @@ EXPLAINED = Annotated[dict[str, Any], Shaped(OfIndex, Account, WithLines, name="
 
 @router.get("/explain")
 async def explain_by_address(
-    request: Request, call: Annotated[ExplainedSearch, Query()], services: Shared, _: Search
+    request: Request, call: Annotated[ExplainedSearch, Query()], services: Shared
 ) -> EXPLAINED:
     """Explain a passage's score, part by part and term by term."""
     return await _explain(request, call, services)
 
 
 @router.post("/explain")
-async def explain_by_body(request: Request, call: ExplainedSearch, services: Shared, _: Search) -> EXPLAINED:
+async def explain_by_body(request: Request, call: ExplainedSearch, services: Shared) -> EXPLAINED:
     """Explain a passage's score, part by part and term by term."""
     return await _explain(request, call, services)
 
 
 async def _explain(request: Request, call: ExplainedSearch, services: Services) -> dict[str, Any]:
-    settings = services.settings.retriever
-    name = await services.indexes.chosen(call.index)
-    index = await services.indexes.get(name)
-    explaining = explain(index, call.request(settings), call.passage_id, settings)
-    account = await while_connected(request, services, explaining)
-    return {"index": name, **account.as_record(), "lines": list(explanation_lines(account, call.words))}
+    async with admitted_search(request, services, call) as asked:
+        settings = services.settings.retriever
+        explaining = explain(asked.of.opened, asked.request, call.passage_id, settings)
+        account = await while_connected(request, services, explaining)
+    return {
+        "index": asked.of.index,
+        **account.as_record(),
+        "lines": list(explanation_lines(account, call.words)),
+    }

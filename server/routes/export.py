@@ -22,9 +22,8 @@ from retriever.index import SearchIndex
 from retriever.papers.records import records_of_hits, records_of_papers
 from retriever.search import search
 from server.api.answers_to_cite import MOST_CITED, AnswerToCite, Evidence, answer_to_cite
-from server.limits.gate import Search
 from server.services import Services, Shared
-from server.targets.target import open_target
+from server.targets import admitted_search
 from server.transport.headers import saved_as
 from server.transport.leaving import while_connected
 
@@ -115,7 +114,7 @@ class ExportBody(ExportCall):
 
 @router.get("/export", response_class=Response, responses=FILES)
 async def export_by_address(
-    request: Request, call: Annotated[ExportCall, Query()], services: Shared, _: Search
+    request: Request, call: Annotated[ExportCall, Query()], services: Shared
 ) -> Response:
     """Return references as a file of the chosen format."""
     if bool(call.ids) == bool(call.question.strip()):
@@ -124,7 +123,7 @@ async def export_by_address(
 
 
 @router.post("/export", response_class=Response, responses=FILES)
-async def export_by_body(request: Request, call: ExportBody, services: Shared, _: Search) -> Response:
+async def export_by_body(request: Request, call: ExportBody, services: Shared) -> Response:
     """Return references, or an answer with references, as a file of the chosen format."""
     if sum((bool(call.ids), bool(call.question.strip()), call.answer is not None)) != 1:
         raise InvalidCall("give either ids of papers, or a question, or an answer")
@@ -176,23 +175,23 @@ async def _export(
     request: Request, call: ExportCall, services: Services, ids: Sequence[str], file: _File
 ) -> Response:
     """Read the records of papers by ids, or of the hits of the call's question, and make the file."""
-    settings = services.settings.retriever
-    of = await open_target(services, call.index, call.sources)
+    async with admitted_search(request, services, call) as asked:
+        of = asked.of
 
-    async def of_version(version: SearchIndex) -> list[dict[str, Any]]:
-        if ids:
-            return await records_of_papers(version, ids)
-        result = await search(version, call.request(settings), settings)
-        return await records_of_hits(version, result.listed)
+        async def of_version(version: SearchIndex) -> list[dict[str, Any]]:
+            if ids:
+                return await records_of_papers(version, ids)
+            result = await search(version, asked.request, services.settings.retriever)
+            return await records_of_hits(version, result.listed)
 
-    of_source = ids and of.sources
-    reading = services.sources.records(of.sources, ids) if of_source else of.opened.ask(of_version)
-    records = await while_connected(request, services, reading)
-    missing = len(set(ids)) - len(records) if ids else 0
-    if ids and not records:
-        where = f"the index {of.index} has" if of.index else "the sources have"
-        raise UnknownPaper(f"{where} none of these papers")
-    written = await asyncio.to_thread(file.written, records)
+        of_source = ids and of.sources
+        reading = services.sources.records(of.sources, ids) if of_source else of.opened.ask(of_version)
+        records = await while_connected(request, services, reading)
+        missing = len(set(ids)) - len(records) if ids else 0
+        if ids and not records:
+            where = f"the index {of.index} has" if of.index else "the sources have"
+            raise UnknownPaper(f"{where} none of these papers")
+        written = await asyncio.to_thread(file.written, records)
     headers = {
         **saved_as(f"{of.index or '-'.join(of.sources)}{file.extension}"),
         **({MISSING: str(missing)} if missing else {}),

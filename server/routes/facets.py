@@ -6,11 +6,11 @@ from fastapi import APIRouter, Query, Request
 
 from retriever.calls import CountedSearch
 from retriever.index import OpenIndex
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.views.facets import Facets, facets
 from server.api.schemas import OfIndex, Shaped
-from server.limits.gate import Search
 from server.services import Services, Shared
+from server.targets import admitted_search
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -20,24 +20,22 @@ COUNTED = Annotated[dict[str, Any], Shaped(OfIndex, Facets, name="FacetsOfIndex"
 
 @router.get("/facets")
 async def facets_by_address(
-    request: Request, call: Annotated[CountedSearch, Query()], services: Shared, _: Search
+    request: Request, call: Annotated[CountedSearch, Query()], services: Shared
 ) -> COUNTED:
     """Count the papers that match a search; the counts of a field ignore its own filter."""
     return await _facets(request, call, services)
 
 
 @router.post("/facets")
-async def facets_by_body(request: Request, call: CountedSearch, services: Shared, _: Search) -> COUNTED:
+async def facets_by_body(request: Request, call: CountedSearch, services: Shared) -> COUNTED:
     """Count the papers that match a search; the counts of a field ignore its own filter."""
     return await _facets(request, call, services)
 
 
 async def _facets(request: Request, call: CountedSearch, services: Services) -> dict[str, Any]:
-    settings = services.settings.retriever
-    name = await services.indexes.chosen(call.index)
-    asked = call.request(settings) if call.question.strip() else None
-    record = await counted(request, services, await services.indexes.get(name), asked)
-    return {"index": name, **record}
+    async with admitted_search(request, services, call) as asked:
+        searched = asked.request if call.question.strip() else None
+        return {"index": asked.of.index, **await counted(request, services, asked.of.opened, searched)}
 
 
 async def counted(

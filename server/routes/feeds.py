@@ -1,6 +1,7 @@
 """Atom feeds of searches: a reader follows a search by an address that contains the feed's own key."""
 
 import asyncio
+import json
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -25,15 +26,16 @@ from server.html.feed_document import MEDIA_TYPE, FeedDocument, FeedEntry
 from server.html.pages import CHECKED
 from server.kept_searches.feeds import UNKNOWN, Feed, make_feed
 from server.kept_searches.store import folder_of
-from server.limits.gate import Read, Search
+from server.limits.gate import Read
 from server.services import Services, Shared
+from server.targets import admitted_search
 from server.transport.entrance import count_wrong_key
 from server.transport.leaving import while_connected
 
 router = APIRouter(tags=["search"])
 
 MOST_ENTRIES = 100
-PAGE_NAMES = {"question": "q", "exclude": "not", "keywords": "kw"}  # fields with another name on the page
+PAGE_NAMES = {"question": "q", "exclude": "not"}  # fields with another name on the page
 
 
 class FeedState(TypedDict):
@@ -55,16 +57,19 @@ class NewFeed(FeedState):
 
 @router.post("/api/v1/feeds", status_code=201)
 async def create_feed(
-    request: Request, call: IndexSearch, services: Shared, _: Search
+    request: Request, call: IndexSearch, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(NewFeed)]:
     """Search, and create an Atom feed of the search: an address whose holder sees the feed, nothing else."""
     caller = visit_of(request).caller
     await _remove_ended(services, caller)
     await asyncio.to_thread(services.feeds.check_room, caller)
-    index = await services.indexes.chosen(call.index)
-    key, feed = make_feed(caller, call.given_values(), index)
-    feed = await while_connected(request, services, _searched(services, feed))
-    await asyncio.to_thread(services.feeds.add, caller, feed)
+    async with admitted_search(request, services, call) as asked:
+        index = await services.indexes.chosen(call.index)
+        if call.strategist == "model":  # once: later searches use the same strategy
+            call = call.changed(strategy=asked.request.strategy, strategist=None)
+        key, feed = make_feed(caller, call.given_values(), index)
+        feed = await while_connected(request, services, _searched(services, feed))
+        await asyncio.to_thread(services.feeds.add, caller, feed)
     address = f"{public_address(services.server, request)}/feeds/{key}.atom"
     return {**_state(feed), "address": address}
 
@@ -191,8 +196,7 @@ async def _has_ended(services: Services, feed: Feed) -> bool:
 
 async def _searched(services: Services, feed: Feed) -> Feed:
     """Search the published version, and add the papers that are new."""
-    settings = services.settings.retriever
-    asked = _call(feed).request(settings)
+    settings, asked = services.settings.retriever, _call(feed).request()
 
     async def of_version(version: SearchIndex) -> tuple[list[str], Manifest]:
         result = await search(version, asked, settings)
@@ -240,6 +244,7 @@ def _updated(feed: Feed) -> str:
 def _page(call: IndexSearch, index: str) -> str:
     """Return the address of the search on the page (page/asked.js)."""
     given = {PAGE_NAMES.get(name, name): value for name, value in call.given_values().items()}
-    switches = {"strict": call.strict_time and "1", "literal": not call.constraints and "1"}
-    values = {**given, **switches, "index": index, "strict_time": None, "constraints": None}
+    strategy = given.get("strategy") and json.dumps(given["strategy"], ensure_ascii=False)
+    literal = not call.conditions and "1"
+    values = {**given, "strategy": strategy, "literal": literal, "conditions": None, "index": index}
     return f"/?{urlencode({name: value for name, value in values.items() if value}, doseq=True)}"

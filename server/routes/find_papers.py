@@ -11,11 +11,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from generator.finding.calls import FindCall
 from server.access.callers import visit_of
 from server.api.events import FINDING_EVENTS, FOUND_PAPERS, stream_responses
-from server.finding.running import FoundEvent, PreparedSearch, ToKeep, finding_events
+from server.finding import FoundEvent, PreparedSearch, ToKeep, finding_events
 from server.kept_searches.calls import fields_of, resuming_call
 from server.limits.gate import AskStream, Find
 from server.services import Services, Shared
-from server.targets.target import open_target
+from server.targets import open_target
 from server.transport.headers import StreamRoute
 from server.transport.leaving import while_connected
 from server.transport.streams import numbered_events

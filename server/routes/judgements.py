@@ -14,7 +14,7 @@ from server.errors import Forbidden
 from server.judgements.store import judgements_file, keep_judgement
 from server.limits.gate import Curate, Read
 from server.services import Services, Shared
-from server.targets.target import open_target
+from server.targets import open_target
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["judgements"])

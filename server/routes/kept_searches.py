@@ -7,7 +7,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 from typing_extensions import TypedDict
 
-from generator.finding.finding import year_of
 from generator.finding.result import FoundPapers, WithTree, partial_result
 from server.access.callers import visit_of
 from server.api.schemas import Shaped
@@ -16,7 +15,7 @@ from server.kept_searches.file import SearchFile, SearchHead, in_order
 from server.limits.gate import Read, Search
 from server.model_address import without_address
 from server.services import Services, Shared
-from server.targets.target import CallTarget
+from server.targets import CallTarget
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["find-papers"])
@@ -93,7 +92,7 @@ def _search(search_id: str, request: Request, services: Services) -> dict[str, A
     kept = _read(search_id, request, services)
     head = kept.head
     asked = kept_call(head.request).request()
-    found = partial_result(kept.state, asked, year_of(services.settings), notes=head.notes)
+    found = partial_result(kept.state, asked, notes=head.notes)
     record = replace(found, complete=head.complete).as_tree_record()
     record["papers"] = in_order(record["papers"], kept.order)
     running = services.searches.is_running(visit_of(request).caller, search_id)

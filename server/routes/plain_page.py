@@ -4,22 +4,21 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import HTMLResponse
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, Json
 
 from base.markup import Markup, element, html
 from retriever.calls import MOST_HITS, SearchCall
 from retriever.papers.embedded_metadata import coins
-from retriever.requests.request import MOST_CHARACTERS, RELEVANCE, Sort
+from retriever.request import MAX_CHARACTERS, RELEVANCE, Sort
+from retriever.strategy import Strategy
 from server.addresses import paper_address
 from server.html.page_files import page_files
 from server.html.pages import Reader, page_in, script
 from server.html.paper_html import Words, byline, lang_of, unapi_id, unapi_link
-from server.limits.gate import Search
 from server.routes.page import PageRoute
 from server.services import Shared
 from server.source_names import sources_named
-from server.targets.searching import searched
-from server.targets.target import CallTarget, open_target
+from server.targets import CallTarget, admitted_search, searched
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
@@ -27,7 +26,7 @@ router = APIRouter(include_in_schema=False, route_class=PageRoute)
 class PlainCall(BaseModel):
     """The parameters of the page's addresses (page/asked.js)."""
 
-    q: Annotated[str, Field(max_length=MOST_CHARACTERS)]
+    q: Annotated[str, Field(max_length=MAX_CHARACTERS)]
     index: str = ""
     method: str = ""
     k: Annotated[int, Field(ge=1, le=MOST_HITS)] = 10
@@ -37,49 +36,30 @@ class PlainCall(BaseModel):
     author: str = ""
     type: str = ""
     sort: Sort = RELEVANCE
-    kw: list[str] | None = None
-    skip: list[str] = []
-    exclude: Annotated[list[str], Field(alias="not")] = []
-    strict: str | None = None
+    strategy: Json[Strategy] | None = None
+    skip: tuple[str, ...] = ()
+    exclude: Annotated[tuple[str, ...], Field(alias="not")] = ()
     literal: str | None = None
 
     def call(self) -> SearchCall:
         """Return the equivalent call of the API."""
         sources = sources_named(self.index)
+        given = self.model_dump(exclude={"q", "index", "literal"}, exclude_unset=True)
         return SearchCall(
+            **{name: value for name, value in given.items() if value},
             question=self.q,
             index=self.index if self.index and not sources else None,
             sources=sources,
-            method=self.method or "shrag",
-            k=self.k,
-            year=self.year or None,
-            lang=self.lang or None,
-            journal=self.journal or None,
-            author=self.author or None,
-            type=self.type or None,
-            sort=self.sort,
-            exclude=_given(self.exclude),
-            strict_time=self.strict is not None,
-            constraints=self.literal is None,
-            keywords=None if self.kw is None else _given(self.kw),
-            skip=_given(self.skip),
+            conditions=self.literal is None,
         )
 
 
-def _given(texts: list[str]) -> tuple[str, ...]:
-    """Return the values of a repeated parameter; a single empty value stands for an empty list."""
-    return tuple(filter(None, texts))
-
-
 @router.get("/plain")
-async def plain(
-    request: Request, services: Shared, _: Search, asked: Annotated[PlainCall, Query()]
-) -> HTMLResponse:
+async def plain(request: Request, services: Shared, asked: Annotated[PlainCall, Query()]) -> HTMLResponse:
     """Search, and list the results."""
     reader = Reader.of(request)
-    call = asked.call()
-    of = await open_target(services, call.index, call.sources)
-    result, __ = await searched(request, services, of, call.request(services.settings.retriever))
+    async with admitted_search(request, services, asked.call()) as search:
+        of, (result, _) = search.of, await searched(request, services, search)
     words = page_files().words[reader.language]
     hits = [_hit({**hit.paper, **hit.as_record()}, of, words) for hit in result.listed]
     body = html(

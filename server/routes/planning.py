@@ -1,4 +1,4 @@
-"""Keywords and queries of a question, for a person to edit and to search with."""
+"""The strategy and the queries of a question, for a person to edit and to search with."""
 
 from typing import Annotated, Any
 
@@ -8,9 +8,8 @@ from retriever.calls import SearchCall
 from retriever.stages.stages import Stage
 from retriever.views.planning import ChosenKeywords, PlannedSearch, plan_search
 from server.api.schemas import Shaped
-from server.limits.gate import Search
 from server.services import Services, Shared
-from server.targets.target import CallTarget, open_target
+from server.targets import CallTarget, admitted_search
 from server.transport.leaving import while_connected
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -18,23 +17,22 @@ router = APIRouter(prefix="/api/v1", tags=["search"])
 
 @router.post("/keywords")
 async def keywords(
-    request: Request, call: SearchCall, services: Shared, _: Search
+    request: Request, call: SearchCall, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(CallTarget, ChosenKeywords)]:
-    """Choose the keywords of a question."""
-    return await _planned(request, call, services, "keywords")
+    """Choose the strategy of a question: keywords in both languages, exclusions and years."""
+    return await _planned(request, call, services, "terms")
 
 
 @router.post("/queries")
 async def queries(
-    request: Request, call: SearchCall, services: Shared, _: Search
+    request: Request, call: SearchCall, services: Shared
 ) -> Annotated[dict[str, Any], Shaped(CallTarget, PlannedSearch)]:
-    """Make the queries of a question, from given keywords or its own."""
+    """Make the queries of a question, from a given strategy or its own."""
     return await _planned(request, call, services, "plan")
 
 
 async def _planned(request: Request, call: SearchCall, services: Services, upto: Stage) -> dict[str, Any]:
-    settings = services.settings.retriever
-    of = await open_target(services, call.index, call.sources)
-    planning = plan_search(of.opened, call.request(settings), settings, upto=upto)
-    planned = await while_connected(request, services, planning)
-    return of.as_record() | planned.as_record()
+    async with admitted_search(request, services, call) as asked:
+        planning = plan_search(asked.of.opened, asked.request, services.settings.retriever, upto=upto)
+        planned = (await while_connected(request, services, planning)).as_record()
+        return asked.of.as_record() | planned | {"notes": [*asked.notes, *planned["notes"]]}

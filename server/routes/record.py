@@ -17,8 +17,7 @@ from server.api.schemas import Shaped
 from server.limits.gate import Search
 from server.routes.search import SEARCH_RESULT, found
 from server.services import Shared
-from server.targets.searching import searched
-from server.targets.target import open_target
+from server.targets import AskedSearch, admitted_search, open_target, searched
 from server.transport.headers import saved_as
 
 router = APIRouter(prefix="/api/v1", tags=["search"])
@@ -35,13 +34,9 @@ EXAMPLE = {
     "date": "2026-01-31T09:30:00Z",
     "shrag": "0.1.0",
     "index": {"name": "sample", "version": 1, "fingerprint": {}},
-    "request": {"question": QUESTION, "k": 3},
-    "applied": {
-        "title_weight": 0.6,
-        "keyword_source": "statistics",
-        "keyword_ranking": "tf-idf",
-        "constraints": "question",
-    },
+    "request": {"question": QUESTION, "k": 3, "method": "or"},
+    "applied": {"title_weight": 0.6, "strategist": "statistics"},
+    "strategy": {"en": ["thermal runaway", "battery"], "origin": "statistics"},
     "queries": [],
     "hits": [{"rank": 1, "doc_id": "SAMPLE-BAT-011"}],
     "filtered": {},
@@ -58,14 +53,13 @@ async def record(
     request: Request,
     call: IndexSearch,
     services: Shared,
-    _: Search,
     form: Annotated[Form, Query(description="of the file", examples=["markdown"])] = "json",
 ) -> Response:
     """Search, and return the record of the search: JSON, which can be rerun, Markdown or Word."""
-    asked = call.request(services.settings.retriever)
-    result, manifest = await searched(request, services, await open_target(services, call.index), asked)
     write, media_type, extension = FORMS[form]
-    content = await asyncio.to_thread(write, search_record(manifest, asked, result))
+    async with admitted_search(request, services, call) as asked:
+        result, manifest = await searched(request, services, asked)
+        content = await asyncio.to_thread(write, search_record(manifest, asked.request, result))
     named = saved_as(f"search-record.{extension}")
     charset = "" if media_type == WORD else "; charset=utf-8"
     return Response(content, media_type=f"{media_type}{charset}", headers=named)
@@ -85,11 +79,10 @@ async def rerun(
 ) -> Annotated[dict[str, Any], Shaped(Rerun)]:
     """Run the search of a record again, with today's settings, and report the differences."""
     then = await asyncio.to_thread(SearchRecord.checked, saved, "the call")
-    asked = then.request
-    if asked.k > MOST_HITS:  # more than other calls may request
-        raise BadFilter(f"{asked.k:,} hits were requested; request 1 to {MOST_HITS:,}")
-    index = await open_target(services, then.index_name)
-    result, manifest = await searched(request, services, index, asked)
-    now = search_record(manifest, asked, result)
-    result_now = await found(request, services, index, asked, result, manifest)
+    if then.request.k > MOST_HITS:  # more than other calls may request
+        raise BadFilter(f"{then.request.k:,} hits were requested; request 1 to {MOST_HITS:,}")
+    asked = AskedSearch(await open_target(services, then.index_name), then.request)
+    result, manifest = await searched(request, services, asked)
+    now = search_record(manifest, asked.request, result)
+    result_now = await found(request, services, asked, result, manifest)
     return {"comparison": compare(then, now).as_record(), "record": now.record, "result": result_now}

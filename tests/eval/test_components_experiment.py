@@ -1,23 +1,33 @@
 import json
 
+import pytest
 from click.testing import CliRunner
 
-from eval.development.components import PARTS, main
+from eval.development.components import main, mean_rows
+from eval.experiments.rows import Row
 
 
-def test_a_part_of_the_order_is_laid_beside_the_whole_by_kind_of_question(tmp_path):
+def test_a_row_has_the_change_without_each_part_by_statistics_and_by_recorded_strategies(tmp_path):
     arguments = ["--home", tmp_path / "home", "--data", tmp_path, "--collection", "held-out"]
-    arguments += ["--part", "counterparts", "--step", "4", "--json"]
+    arguments += ["--step", "4", "--json"]
 
     result = CliRunner().invoke(main, [*map(str, arguments)])
 
-    rows = {(row["kind"], row["measure"]): row for row in json.loads(result.stdout)}
-    crossing = rows["cross-lingual", "Success@5"]
-    assert crossing["without"] == "counterparts"
-    assert crossing["wins"] + crossing["ties"] + crossing["losses"] == 5
-    assert crossing["b"] < crossing["a"]  # a question in one language finds nothing in the other
-    assert ("two-step", "both@10") in rows
+    rows = {row["strategies"]: row for row in json.loads(result.stdout)["rows"]}
+    assert rows.keys() == {"statistics", "recorded"}
+    assert rows["recorded"]["without keywords"] < -0.1
+    assert rows["recorded"]["shrag"] > rows["statistics"]["shrag"]
+    assert rows["statistics"]["without synonyms"] < 0  # questions find papers in the other language by them
 
 
-def test_constraints_are_a_part_like_those_of_the_order():
-    assert {"second-search", "weights", "constraints"} <= set(PARTS)
+def test_each_collection_counts_once_in_the_mean_of_training():
+    subject = {"strategies": "statistics", "measure": "nDCG@10"}
+    rows = [
+        Row({"collection": "cacm", **subject}, {"questions": 1, "gain": 0.3}),
+        Row({"collection": "lisa", **subject}, {"questions": 100, "gain": 0.1}),
+        Row({"collection": "scifact", **subject}, {"questions": 9, "gain": 9.0}),
+    ]
+
+    [mean] = mean_rows(rows)
+
+    assert mean.figures == {"questions": 101, "gain": pytest.approx(0.2)}

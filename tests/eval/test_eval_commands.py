@@ -93,7 +93,7 @@ def test_the_manifest_says_what_the_run_was_made_with(sample_run):
     manifest = json.loads(sample_run.with_name("or.trec.manifest.json").read_text(encoding="utf-8"))
 
     assert (manifest["method"], manifest["k"], manifest["unit"]) == ("or", 100, "paper")
-    assert manifest["keywords"] == {"source": "statistics"}
+    assert manifest["strategist"] == {"source": "statistics"}
     assert manifest["index"]["name"] == "sample"
     assert manifest["index"]["fingerprint"]["analyzer"] == "bilingual"
     assert manifest["topics"] == {
@@ -104,13 +104,12 @@ def test_the_manifest_says_what_the_run_was_made_with(sample_run):
     assert manifest["run"]["sha256"] == hashlib.sha256(sample_run.read_bytes()).hexdigest()
 
 
-@pytest.mark.parametrize("method", ["or", "shrag"])
-def test_the_title_weight_asked_for_takes_effect_and_stands_in_the_manifest(call, tmp_path, method):
+def test_the_title_weight_asked_for_takes_effect_and_stands_in_the_manifest(call, tmp_path):
     topics = write_lines(tmp_path / "topics.tsv", "q1\trice paddies and methane")
     runs = []
     for weight in ("0", "5"):
         out = tmp_path / f"run{weight}"
-        options = ("--name", "sample", "--method", method, "--title-weight", weight, "--out", out)
+        options = ("--name", "sample", "--method", "or", "--title-weight", weight, "--out", out)
         call("run", topics, *options)
         manifest = json.loads(out.with_name(f"{out.name}.manifest.json").read_text(encoding="utf-8"))
         assert manifest["applied"]["title_weight"] == float(weight)
@@ -123,7 +122,7 @@ def test_the_title_weight_asked_for_takes_effect_and_stands_in_the_manifest(call
     ("topic", "options", "error"),
     [
         ("q1\trice", ("--method", "paper", "--title-weight", "1"), BadFilter),  # no title clause
-        ("q1\trice", ("--keywords", "model"), ModelNotConfigured),
+        ("q1\trice", ("--strategist", "model"), ModelNotConfigured),
         ("q1 rice", (), BadTopics),
     ],
 )
@@ -174,12 +173,12 @@ class KeywordModel(Handler):
 
     def post(self):
         self.asked()
-        content = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]})
+        content = json.dumps({"ko": ["논", "메탄"], "en": ["methane", "paddy"]})
         message = {"role": "assistant", "content": content}
         self.answer(200, {"model": "small-1", "choices": [{"message": message, "finish_reason": "stop"}]})
 
 
-def test_keywords_of_a_model_stand_in_the_manifest(call, tmp_path, monkeypatch):
+def test_strategies_of_a_model_stand_in_the_manifest(call, tmp_path, monkeypatch):
     topics = write_lines(tmp_path / "topics.tsv", "q1\tHow much methane do paddies emit?")
     out = tmp_path / "run"
 
@@ -187,14 +186,47 @@ def test_keywords_of_a_model_stand_in_the_manifest(call, tmp_path, monkeypatch):
         monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"{url}/v1")
         monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
         result = call(
-            "run", topics, "--name", "sample", "--method", "paper", "--keywords", "model", "--out", out
+            "run", topics, "--name", "sample", "--method", "paper", "--strategist", "model", "--out", out
         )
 
     assert result.exit_code == 0, result.output
-    keywords = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))["keywords"]
-    assert (keywords["source"], keywords["models"]) == ("model", ["small-1"])
-    assert keywords["texts"] == {"q1": ["methane", "논", "paddy", "메탄"]}
+    made_by = json.loads((tmp_path / "run.manifest.json").read_text(encoding="utf-8"))["strategist"]
+    assert (made_by["source"], made_by["model"], made_by["unusable"]) == ("model", "small", [])
+    assert made_by["strategies"]["q1"]["en"] == ["methane", "paddy"]
+    assert made_by["strategies"]["q1"]["origin"] == "model"
+    assert list(made_by["prompts"]) == ["keywords"]
     assert out.read_text().startswith("q1 Q0 SAMPLE-")
+
+
+def test_replayed_strategies_give_byte_equal_runs(call, sample_run, tmp_path):
+    recorded = SAMPLE / "strategies.jsonl"
+    runs = [tmp_path / name for name in ("first", "second", "statistics")]
+    for out in runs:
+        options = () if out.name == "statistics" else ("--strategies", recorded)
+        result = call("run", SAMPLE / "topics.jsonl", "--name", "sample", *options, "--out", out)
+        assert result.exit_code == 0, result.output
+
+    first, second, statistics = (out.read_bytes() for out in runs)
+    assert first == second != statistics
+    manifest = json.loads((tmp_path / "first.manifest.json").read_text(encoding="utf-8"))
+    assert manifest["strategist"] == {
+        "source": "recorded",
+        "path": str(recorded),
+        "sha256": hashlib.sha256(recorded.read_bytes()).hexdigest(),
+        "origins": ["recorded"],
+    }
+    assert manifest["applied"]["strategist"] == "recorded"
+
+
+def test_topics_without_a_strategy_are_counted_and_the_first_is_named(call, tmp_path):
+    few = write_lines(tmp_path / "few.jsonl", '{"query_id": "S01", "en": ["methane"]}')
+    topics = SAMPLE / "topics.jsonl"
+
+    result = call("run", topics, "--name", "sample", "--strategies", few, "--out", tmp_path / "run")
+
+    assert isinstance(result.exception, InvalidCall)
+    assert "no strategy for 39 topics; the first is S02" in str(result.exception)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_place_that_cannot_be_written_is_told_before_the_work(call, tmp_path):
@@ -223,7 +255,7 @@ def test_what_the_settings_name_is_not_written_over(call, tmp_path, monkeypatch,
     kept = write_lines(tmp_path / "kept", "rice, paddy")
     monkeypatch.setenv(variable, str(kept))
 
-    result = call("run", topics, "--name", "sample", "--keywords", "model", "--out", kept)
+    result = call("run", topics, "--name", "sample", "--strategist", "model", "--out", kept)
 
     assert isinstance(result.exception, InvalidCall)
     assert kept.read_text() == "rice, paddy\n"
@@ -287,7 +319,7 @@ def test_topics_that_change_meanwhile_are_hashed_as_they_were_read(call, tmp_pat
     with serving(Editor) as url:
         monkeypatch.setenv("SHRAG_LLM__BASE_URL", f"{url}/v1")
         monkeypatch.setenv("SHRAG_LLM__MODEL", "small")
-        options = ("--name", "sample", "--keywords", "model", "--synonyms", synonyms)
+        options = ("--name", "sample", "--strategist", "model", "--synonyms", synonyms)
         result = call("run", topics, *options, "--out", tmp_path / "run")
 
     assert result.exit_code == 0, result.output

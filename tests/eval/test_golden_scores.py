@@ -10,18 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from base.progress import no_progress
-from eval.development.components import EVERY as EVERY_COMPONENT
-from eval.development.components import component_rows
 from eval.development.golden import (
     EVERY,
     RECORDED,
-    answer_rows,
     drift_table,
     find_drift,
     main,
     ranking_rows,
     read_rows,
-    training_golden_row,
 )
 from eval.experiments.bench import Bench
 from eval.experiments.collections import COLLECTIONS, TRAINING
@@ -69,23 +65,13 @@ def test_methods_rank_a_shared_collection_as_recorded(bench, shared_data, name, 
     assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name], every=every))
 
 
-@pytest.mark.parametrize("name", SHARED_NAMES)
-def test_without_each_part_of_the_order_a_shared_collection_is_ranked_as_recorded(bench, shared_data, name):
-    assert_as_recorded(component_rows(bench, shared_data, BY_NAME[name], every=EVERY_COMPONENT))
-
-
-@pytest.mark.parametrize("name", mostly_nightly(["tydi-ko", "tydi-en"], by_day={"tydi-ko"}))
-def test_answers_hold_and_abstain_as_recorded(bench, shared_data, name):
-    assert_as_recorded(answer_rows(bench, shared_data, BY_NAME[name], no_progress, every=EVERY))
-
-
-@pytest.mark.parametrize("name", mostly_nightly((each.name for each in TRAINING), by_day={"cranfield"}))
-def test_shrag_gains_on_a_training_collection_as_recorded(bench, shared_data, name):
+@pytest.mark.parametrize("name", mostly_nightly((each.name for each in TRAINING), by_day={"cacm"}))
+def test_methods_rank_a_training_collection_as_recorded(bench, shared_data, name):
     folder = shared_data / "training" / name
     if not folder.is_dir():
         pytest.skip(f"{folder} is not present")
 
-    assert_as_recorded([training_golden_row(bench, shared_data, BY_NAME[name])])
+    assert_as_recorded(ranking_rows(bench, shared_data, "tantivy", BY_NAME[name]))
 
 
 def row(method, **figures):

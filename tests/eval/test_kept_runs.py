@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 TOPICS = ROOT / "sample" / "topics.jsonl"
 QUESTIONS = [json.loads(line)["question"] for line in TOPICS.read_text("utf-8").splitlines()]
-KEYWORDS = json.dumps({"korean": ["논", "메탄"], "english": ["methane", "paddy"]})
+KEYWORDS = json.dumps({"ko": ["논", "메탄"], "en": ["methane", "paddy"]})
 ENDS_S = 120  # that a machine with much else to do may need
 
 
@@ -59,6 +59,7 @@ def model():
         model.settings = {
             "llm__base_url": f"{url}/v1",
             "llm__model": "small",
+            "llm__strategy_calls": "one",
             "llm__concurrency": 1,
             "llm__retries": 0,
         }
@@ -69,7 +70,7 @@ def call(out, *options, topics=TOPICS):
     return ("eval", "run", topics, "--name", NAME, "--method", "paper", "--out", out, *options)
 
 
-ASKING = ("--keywords", "model")
+ASKING = ("--strategist", "model")
 
 
 def start(home, *arguments, **environment):

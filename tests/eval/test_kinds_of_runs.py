@@ -66,12 +66,16 @@ def test_a_run_of_a_way_contains_the_evidence_of_its_answers(run, sample_home):
     assert manifest["applied"]["way"] == "paper-qa-3"
 
 
-def test_hops_add_a_second_round_for_questions_of_several_steps(run):
-    plain, _ = run()
-    auto, manifest = run("--hops", "auto")
-    always, _ = run("--hops", "always")
-    assert auto["q2"] == plain["q2"] != always["q2"]
-    assert auto["q3"] == always["q3"] != plain["q3"]
+def test_hops_rank_the_evidence_of_the_steps_of_strategies(run, tmp_path):
+    path = tmp_path / "strategies.jsonl"
+    steps = ["Which study compared feedback?", "What did the comparison with a language model find?"]
+    strategies = [{"query_id": key, "en": ["feedback", "model"], "steps": steps} for key in QUESTIONS]
+    strategies[0]["steps"] = []
+    path.write_text("\n".join(map(json.dumps, strategies)), encoding="utf-8")
+    alone, _ = run("--way", "shrag", "--strategies", path)
+    steps, manifest = run("--hops", "auto", "--strategies", path)
+    assert steps["q1"] == alone["q1"]
+    assert steps["q3"] != alone["q3"]
     assert manifest["applied"]["hops"] == "auto"
 
 
@@ -79,20 +83,20 @@ def test_a_configured_model_is_called_only_if_the_call_requests_it(run):
     model = FindingModel()
     with serving_model(model) as settings:
         run("--find", **settings)
-        run("--way", "shrag", "--hops", "always", **settings)
+        run("--way", "shrag", **settings)
         assert not model.calls
-        _, manifest = run("--find", "--keywords", "model", "--max-calls", 5, **settings)
+        _, manifest = run("--find", "--strategist", "model", "--max-calls", 5, **settings)
     assert sum(model.calls.values()) == 5 * len(QUESTIONS)
-    assert manifest["keywords"]["model"] == "tiny-writer"
+    assert manifest["strategist"]["model"] == "tiny-writer"
     version = load_prompt("judgement_brief", "en").version
-    assert manifest["keywords"]["prompts"]["judgement_brief.en"] == [version]
-    assert "judgement_complex.en" not in manifest["keywords"]["prompts"]
+    assert manifest["strategist"]["prompts"]["judgement_brief.en"] == [version]
+    assert "judgement_complex.en" not in manifest["strategist"]["prompts"]
     assert not manifest["deviations"]["q2"]["complete"]
 
 
 def test_only_a_question_ranked_without_the_model_is_repeated(run, sample_home, tmp_path):
     fails = {"understanding": lambda prompt: "no JSON" if REVIEW in prompt else understanding(prompt)}
-    model, asking = FindingModel(fails), ("--find", "--keywords", "model")
+    model, asking = FindingModel(fails), ("--find", "--strategist", "model")
     with serving_model(model) as settings:
         rankings, manifest = run(*asking, **settings)
         assert "the model failed" in str(manifest["deviations"]["q2"]["notes"])
@@ -118,10 +122,9 @@ def test_only_a_question_ranked_without_the_model_is_repeated(run, sample_home, 
         (("--find", "--seed", 2**63), "--seed: must be less than"),
         (("--rounds", 2), "--rounds "),
         (("--way", "shrag", "--title-weight", 1), "--title-weight "),
-        (("--hops", "auto", "--keywords", "model", "--title-weight", 1), "--title-weight "),
+        (("--hops", "auto"), "--hops needs strategies with steps"),
         (("--way", "nope"), "no way 'nope'"),
         (("--way", "paper-qa-1", "--method", "or"), "takes no method"),
-        (("--method", "boolean", "--hops", "auto"), "takes no hops"),
     ],
 )
 def test_options_without_effect_or_of_unknown_names_fail(sample_home, topics, tmp_path, options, complaint):

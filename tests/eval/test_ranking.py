@@ -17,7 +17,7 @@ def ranked(errors, topics=TOPICS, **given):
     """Rank topics, of which some raise errors; return what became of each, and those that were kept."""
     kept = []
 
-    async def rank_one(question):
+    async def rank_one(_, question):
         if question in errors:
             raise errors[question]
         return RankedTopic([(f"paper of {question}", 1.0)])

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from base.sample import SAMPLE
-from eval.development.relevance import Judged, fit_to, report
-from eval.experiments.sample import read_lines
+from eval.development.logistic import fit
+from eval.development.relevance import report
+from eval.experiments.collections import read_lines
 from eval.experiments.ways import Outcome, figures, outcome, run_experiment
 from eval.qrels import read_qrels
 from generator.pipeline import AskRequest, answer_question
@@ -49,9 +50,9 @@ def test_every_question_with_known_strings_is_one_of_the_sample():
 
 
 def test_the_fit_tells_relevant_passages_from_others():
-    rows = tuple({"lead": place / 10, "noise": float(place % 2)} for place in range(10))
-    judged = [Judged(rows, tuple(place >= 7 for place in range(10)))] * 3
-    weights = fit_to(judged)
+    rows = [{"lead": place / 10, "noise": float(place % 2)} for place in range(10)]
+    judged = [[(row, place >= 7) for place, row in enumerate(rows)]] * 3
+    weights = fit(*zip(*(pair for question in judged for pair in question), strict=True), balanced=True)
     assert list(weights) == ["bias", "lead", "noise"]
     assert weights["lead"] > 5 * abs(weights["noise"])
     assert report(judged, weights) == {

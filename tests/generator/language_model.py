@@ -20,8 +20,9 @@ PATIENCE_S = 120  # for what comes at once, on a machine that does much else
 
 
 def settings(**changed: Any) -> LanguageModelSettings:
-    """Return settings of a model that is retried without waiting."""
+    """Return settings of a model that is retried without waiting and writes a strategy in one call."""
     given = {"base_url": BASE_URL, "model": "tiny-writer", "backoff_s": 0, "timeout_s": 60}
+    given |= {"strategy_calls": "one"}
     return LanguageModelSettings.model_validate(given | {"allow_plain_http": True} | changed)
 
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from generator.errors import ModelFailed
-from generator.keywords import KeywordLists
 from generator.llm import LanguageModel
 from generator.llm.limits import Limit, now
+from generator.strategist import reply_schema
 from indexer.encoders.endpoint import EndpointEncoder
 from indexer.errors import EncoderUnusable
 from indexer.settings import EncoderSettings
@@ -29,6 +29,7 @@ from tests.generator.server_faults import FAULTS
 
 LIMIT_S = 0.25
 MESSAGES = [{"role": "user", "content": "강"}]
+KEYWORD_LISTS = reply_schema(("ko", "en"), 2, 5)
 SHORT = {"model": "m", "first_token_s": LIMIT_S, "between_tokens_s": LIMIT_S, "timeout_s": 2 * LIMIT_S}
 MOST_MEMORY = 4 << 30  # addresses, which are more than what is used
 
@@ -43,7 +44,7 @@ def chat(base_url: str, *, stream: bool = True) -> str:
     async def ask() -> str:
         async with LanguageModel(settings(base_url=base_url, stream=stream, **SHORT)) as model:
             try:
-                await model.complete_json(MESSAGES, KeywordLists, name="keywords")
+                await model.complete_json(MESSAGES, KEYWORD_LISTS, name="keywords")
             except ModelFailed as error:
                 return f"{type(error).__name__}: {error}"
             return "answered"
@@ -102,7 +103,7 @@ def peak_mb() -> float:
 def main(way: str, address: str) -> None:
     """Meet all faults in one way."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-    with served(answers_with({"korean": ["강", "하천"], "english": ["river", "stream"]})) as server:
+    with served(answers_with({"ko": ["강", "하천"], "en": ["river", "stream"]})) as server:
         WAYS[way](server.base_url)
     before = peak_mb()
     for number, name in enumerate(FAULTS):

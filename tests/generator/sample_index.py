@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from generator.answers.extractive import extractive_answer, searched_terms
 from generator.pipeline import Settings, answer_question
 from generator.settings import EVIDENCE, GeneratorSettings
 from generator.ways import make_request
 from indexer.files.schema import StoredPassage
 from indexer.settings import IndexerSettings
 from retriever.index import open_index
-from retriever.queries.keywords import token_weights
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit, SearchResult
@@ -30,20 +30,19 @@ NAME = "sample"
 SEARCH_KEYS = [
     "question",
     "method",
-    "version",
     "keywords",
-    "concepts",
-    "bridges",
     "queries",
     "hits",
     "filtered",
-    "order",
+    "milliseconds",
     "applied",
     "likelihood",
-    "unknown_words",
-    "constraints",
     "notes",
-    "milliseconds",
+    "version",
+    "strategy",
+    "bridges",
+    "unknown_words",
+    "order",
 ]
 # Of sample/topics.jsonl: S03, S18, S25 (evidence in Korean only), S37 and S40 (no evidence).
 KOREAN = "갓 입사한 간호사의 회복탄력성은 이직하려는 마음과 어떤 경로로 연결되어 있는가?"
@@ -75,7 +74,13 @@ def found(index, question, **request):
     return asyncio.run(search(index, SearchRequest(question, k=EVIDENCE, **request), RetrieverSettings()))
 
 
-def result_of(*passages, question, keywords=(), weights=None, likelihood=1.0, concepts=()):
+def quoted(index, result, threshold):
+    """Quote the evidence of a search."""
+    terms = asyncio.run(searched_terms(result, index, RetrieverSettings()))
+    return extractive_answer(result, index, terms, threshold)
+
+
+def result_of(*passages, question, keywords=(), weights=None, likelihood=1.0):
     """Make a result that holds these passages, best first."""
     hits = tuple(Hit(rank, one, score=1.0 / rank) for rank, one in enumerate(passages, 1))
     return SearchResult(
@@ -86,15 +91,24 @@ def result_of(*passages, question, keywords=(), weights=None, likelihood=1.0, co
         hits=hits,
         filtered={},
         milliseconds={},
-        token_weights=token_weights(keywords) if weights is None else weights,
+        token_weights={token: each.weight for each in keywords for token in each.tokens}
+        if weights is None
+        else weights,
         likelihood=likelihood,
-        concepts=tuple(concepts),
     )
 
 
 def passage(passage_id, text, *, lang="en", title=""):
     """Make a stored passage that is a paper of its own."""
     return StoredPassage(passage_id, passage_id, title=title, text=text, lang=lang, part="abstract")
+
+
+def timeless(value):
+    """Return JSON without times, which differ between runs."""
+    if isinstance(value, dict):
+        times = {"milliseconds", "started", "seconds"}
+        return {name: timeless(each) for name, each in value.items() if name not in times}
+    return [timeless(each) for each in value] if isinstance(value, list) else value
 
 
 def settings_of(home: Path, **llm):

@@ -107,7 +107,7 @@ def test_without_a_model_the_quoted_sentences_arrive_one_by_one(sample):
     arrived = without_model(sample, KOREAN)
     assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
     assert_adds_up(arrived)
-    assert data(arrived, "keywords")[0]["source"] == "statistics"
+    assert data(arrived, "keywords")[0]["strategy"]["origin"] == "statistics"
     assert [event.data["name"] for event in arrived if event.kind == "step"] == ["search", "quotation"]
 
 
@@ -115,7 +115,7 @@ def test_with_a_model_each_sentence_arrives_with_its_check(sample):
     arrived = streamed(sample, KOREAN, streams(*events(KEYWORDS)), streams(*events(ANSWER)))
     assert kinds(arrived) == ["keywords", "queries", "evidence", "sentence", "done"]
     assert_adds_up(arrived)
-    assert data(arrived, "keywords")[0]["source"] == "model"
+    assert data(arrived, "keywords")[0]["strategy"]["origin"] == "model"
     assert [sentence["check"] for sentence in data(arrived, "sentence")] == [
         "supported",
         "supported",
@@ -342,9 +342,9 @@ def test_a_question_of_a_conversation_is_told_as_it_is_asked(sample):
     assert_adds_up(arrived)
 
 
-def test_keywords_that_a_person_typed_are_told_as_given(sample):
+def test_keywords_that_a_person_typed_are_a_strategy_of_a_person(sample):
     arrived = without_model(sample, KOREAN, keywords=("간호사", "이직"))
-    assert data(arrived, "keywords")[0]["source"] == "given"
+    assert data(arrived, "keywords")[0]["strategy"]["origin"] == "person"
     assert_adds_up(arrived)
 
 

@@ -78,7 +78,7 @@ def test_a_server_that_is_silent_is_waited_for_once_a_question(sample):
         assert len(server.bodies) == 1
     assert asked.answer.written_by == "extractive"
     keywords, answer = asked.result.notes
-    assert keywords.startswith("keywords from statistics, the model failed: ")
+    assert keywords.startswith("strategy from statistics, the model failed: ")
     assert answer.startswith("extractive answer, the model failed: ")
     for note in (keywords, answer):
         assert "was silent for 0.2 s (SHRAG_LLM__FIRST_TOKEN_S)" in note

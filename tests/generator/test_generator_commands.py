@@ -18,7 +18,7 @@ from tests.interrupts import interrupts_heeded
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-KEYWORDS = {"korean": ["간호사 회복탄력성", "이직 의도"], "english": ["resilience", "turnover"]}
+KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}
 ANSWER = {
     "title": "회복탄력성과 이직",
     "introduction": [{"text": "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다.", "citations": [1]}],
@@ -31,7 +31,8 @@ NOWHERE = "http://127.0.0.1:9/v1"  # the discard port: nothing listens
 
 def ask(sample_home, question, *options, model=None):
     """Run `shrag ask`, with the model at that address."""
-    given = {"llm__base_url": model, "llm__model": "tiny-writer", "llm__retries": 0} if model else {}
+    given = {"llm__base_url": model, "llm__model": "tiny-writer", "llm__retries": 0}
+    given = given | {"llm__strategy_calls": "one"} if model else {}
     return shrag("ask", question, "--name", NAME, *options, home=sample_home, **given)
 
 
@@ -57,7 +58,7 @@ def test_json_has_the_contract_s_keys_beside_those_of_search(sample_home):
     for sentence in answer["sentences"]:
         assert sentence.keys() - {"reasons"} == {"text", "section", "citations", "check"}
     assert (answer["language"], answer["written_by"], answer["abstained"]) == ("ko", "extractive", False)
-    assert len(record["evidence"]) == 3
+    assert record["evidence"] == record["hits"][: len(record["evidence"])] != []
 
 
 def test_the_likelihood_precedes_the_sentences_that_are_quoted(sample_home):
@@ -257,7 +258,7 @@ def test_a_saved_trace_shows_what_each_call_took(sample_home, tmp_path):
     with served(streams_out(*events(KEYWORDS)), answers_with({"title": 7}), answers_with(ANSWER)) as model:
         ask(sample_home, KOREAN, "--trace", tmp_path / "trace.json", model=model.base_url)
     shown = shrag("trace", "show", tmp_path / "trace.json", home=tmp_path).stdout.splitlines()
-    (keywords,) = [line for line in shown if line.startswith("keywords: ")]
+    (keywords,) = [line for line in shown if line.startswith("  keywords: ")]
     (answer,) = [line for line in shown if line.startswith("answer: ")]
     assert " ms; tiny-writer-7b; 100 + 20 tokens; 1 requests; queued " in keywords
     assert ", first token " in keywords
@@ -276,11 +277,9 @@ def test_a_saved_trace_shows_which_call_failed(sample_home, tmp_path):
 
 @pytest.fixture(scope="module")
 def traces(sample_home, tmp_path_factory):
-    """Save a trace of the same question twice, and one of another."""
+    """Save a trace of a question."""
     folder = tmp_path_factory.mktemp("traces")
-    asked = {"one": KOREAN, "again": KOREAN, "other": ENGLISH}
-    for name, question in asked.items():
-        assert ask(sample_home, question, "--trace", folder / f"{name}.json").returncode == 0
+    assert ask(sample_home, KOREAN, "--trace", folder / "one.json").returncode == 0
     return folder
 
 
@@ -297,38 +296,18 @@ def test_a_saved_trace_is_shown(traces, tmp_path):
 def test_a_trace_of_which_a_part_is_missing_is_one_line_and_exit_2(tmp_path):
     file = tmp_path / "foreign.json"
     file.write_text('{"trace": 2, "spans": []}')
-    for call in (["show", file], ["compare", file, file]):
-        done = shrag("trace", *call, home=tmp_path)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr.splitlines()[-1].startswith(f"Error: {file} is not a complete trace: ")
+    done = shrag("trace", "show", file, home=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines()[-1].startswith(f"Error: {file} is not a complete trace: ")
 
 
-def test_traces_of_the_same_question_differ_in_times_only(traces, tmp_path):
-    done = shrag("trace", "compare", traces / "one.json", traces / "again.json", home=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "no differences, ignoring times\n")
-
-
-def test_traces_of_two_questions_differ_and_exit_1(traces, tmp_path):
-    done = shrag("trace", "compare", traces / "one.json", traces / "other.json", home=tmp_path)
-    assert done.returncode == 1
-    assert f'request.question: "{KOREAN}" | "' in done.stdout
-
-
-@pytest.mark.parametrize("command", ["show", "compare"])
-def test_a_file_that_holds_no_trace_is_named_once(traces, tmp_path, command):
+def test_a_file_that_holds_no_trace_is_named_once(tmp_path):
     wrong = tmp_path / "wrong.json"
     wrong.write_text("{}")
-    files = [wrong] if command == "show" else [traces / "one.json", wrong]
-    done = shrag("trace", command, *files, home=tmp_path)
+    done = shrag("trace", "show", wrong, home=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("wrong.json") == 1
     assert "is not a trace; make one with: shrag ask" in done.stderr
-
-
-def test_queries_are_shown_without_what_they_look_for_in_titles(sample_home):
-    done = shrag("ask", ENGLISH, "--hops", "always", "--name", NAME, home=sample_home)
-    assert "(and in titles)" in done.stdout
-    assert "title:" not in done.stdout
 
 
 @pytest.mark.parametrize(

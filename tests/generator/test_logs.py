@@ -19,6 +19,7 @@ def ask(sample_home, *options):
     """Ask with a model that fails to answer; return the lines of standard error that are JSON."""
     with served(answers_with(KEYWORDS), answers_with({"error": KOREAN}, status=400)) as model:
         given = {"llm__base_url": model.base_url, "llm__model": "tiny-writer", "llm__retries": 0}
+        given |= {"llm__strategy_calls": "one"}
         done = subprocess.run(
             [sys.executable, str(ROOT / "shrag.py"), *options, "ask", KOREAN, "--name", NAME, "--json"],
             env=os.environ | environment_of(sample_home, **given),
@@ -37,10 +38,17 @@ def test_without_the_option_nothing_is_logged(sample_home):
 
 def test_each_step_is_a_line_with_time_and_tokens_under_one_request_id(sample_home):
     lines = [line for line in ask(sample_home, "-v") if line["event"] == "step"]
-    assert [line["step"] for line in lines] == ["keywords", "search", "answer", "quotation", "ask"]
+    assert [line["step"] for line in lines] == [
+        "keywords",
+        "strategy",
+        "search",
+        "answer",
+        "quotation",
+        "ask",
+    ]
     assert len({line["request_id"] for line in lines}) == 1
     assert all(line["milliseconds"] > 0 and line["timestamp"] for line in lines)
-    keywords, answer = lines[0], lines[2]
+    keywords, answer = lines[0], lines[3]
     assert (keywords["model"], keywords["prompt_tokens"], keywords["completion_tokens"]) == (
         "tiny-writer-7b",
         100,

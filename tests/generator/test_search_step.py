@@ -58,8 +58,8 @@ def test_an_answer_rests_on_the_papers_that_are_left(sample, sample_home):
     answered = asyncio.run(answer_question(sample, call, settings))
     whole = asyncio.run(answer_question(sample, replace(call, low_scores=True), settings))
 
-    assert [hit.doc_id for hit in answered.evidence] == ["SAMPLE-ECO-011"]
-    assert len(whole.evidence) == call.evidence
+    assert answered.evidence[0].doc_id == "SAMPLE-ECO-011"
+    assert len(answered.evidence) < len(whole.evidence) == call.evidence
     assert whole.answer == answered.answer
 
 

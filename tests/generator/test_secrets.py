@@ -190,7 +190,7 @@ def test_a_key_that_a_server_repeats_is_in_no_output_trace_recording_or_run(samp
     topics = tmp_path / "topics.tsv"
     topics.write_text(f"1\t{KOREAN}\n")
     traced = ("ask", KOREAN, "--json", "--trace", str(tmp_path / "trace.json"))
-    made = ("eval", "run", str(topics), "--keywords", "model", "--out", str(tmp_path / "run"))
+    made = ("eval", "run", str(topics), "--strategist", "model", "--out", str(tmp_path / "run"))
     for arguments in (traced, made):
         left = everything(tmp_path, sample_home, *arguments, "--name", NAME, **given)
         assert b"answered" in left

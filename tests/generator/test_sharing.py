@@ -7,9 +7,9 @@ import pytest
 
 from generator.answers.model_answer import WrittenAnswer
 from generator.errors import ModelTooSlow
-from generator.keywords import KeywordLists
 from generator.llm import LanguageModel
 from generator.pipeline import AskRequest, answer_question
+from generator.strategist import reply_schema
 from tests.generator.language_model import answers_with, piece, says, served, settings, streams_out
 from tests.generator.sample_index import KOREAN, settings_of
 from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
@@ -17,6 +17,7 @@ from tests.generator.test_pipeline import ANSWER, KEYWORDS, UNUSED
 pytest_plugins = ["tests.generator.sample_index"]
 
 MESSAGES = [{"role": "user", "content": "강"}]
+KEYWORD_LISTS = reply_schema(("ko", "en"), 2, 5)
 
 
 class Counting(httpx.AsyncBaseTransport):
@@ -50,11 +51,11 @@ def test_whoever_waits_too_long_for_a_place_is_told_why():
         async with LanguageModel(given) as model:
             begun = asyncio.Event()
             first = asyncio.create_task(
-                model.complete_json(MESSAGES, KeywordLists, name="long", on_text=lambda growth: begun.set())
+                model.complete_json(MESSAGES, KEYWORD_LISTS, name="long", on_text=lambda growth: begun.set())
             )
             await begun.wait()
             try:
-                await model.complete_json(MESSAGES, KeywordLists, name="keywords")
+                await model.complete_json(MESSAGES, KEYWORD_LISTS, name="keywords")
             finally:
                 first.cancel()
 

@@ -69,7 +69,7 @@ def _call(methods: str, path: str, call: Schema, schemas: Schema) -> Iterator[st
         yield from table(
             ["parameter", "in", "type", "default", "meaning"],
             [
-                [code(part["name"]), part["in"], _kind(part["schema"]), _default(part), _meaning(part)]
+                [code(part["name"]), part["in"], _kind(_schema_of(part)), _default(part), _meaning(part)]
                 for part in parts
             ],
         )
@@ -131,16 +131,22 @@ def _fields(name: str, schema: Schema) -> Iterator[str]:
 
 
 def _meaning(part: Schema) -> str:
-    return in_one_line(part.get("description", "") or part["schema"].get("description", ""))
+    return in_one_line(part.get("description", "") or _schema_of(part).get("description", ""))
 
 
 def _default(part: Schema) -> str:
     if part.get("required"):
         return "required"
-    default = part["schema"].get("default")
+    default = _schema_of(part).get("default")
     if default is None or default in ([], ""):
         return ""
     return code(str(default).lower() if isinstance(default, bool) else str(default))
+
+
+def _schema_of(part: Schema) -> Schema:
+    """Return the schema of a parameter: a text, or JSON."""
+    found: Schema = part.get("schema") or part["content"]["application/json"]["schema"]
+    return found
 
 
 def _kind(schema: Schema) -> str:

@@ -4,13 +4,12 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 """
 
 import asyncio
-import shutil
 from typing import Any
 
 import pytest
 
 from indexer.citation_graph.graph import CitationCounts
-from indexer.ingest import IngestRequest, build_index, encode_passages, remove_records
+from indexer.ingest import IngestRequest, build_index, remove_records
 from indexer.versions.store.build_folder import CITATIONS
 from indexer.versions.store.engines import open_store
 from retriever.index import open_index
@@ -24,10 +23,8 @@ from retriever.papers.citations import (
     references,
 )
 from retriever.sources.kinds.index import IndexSource
-from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import write_jsonl
 from tests.retriever.made_papers import indexed
-from tests.retriever.vector_contract import with_encoder
 
 NAME = "cited"
 PAPERS: list[dict[str, Any]] = [
@@ -207,24 +204,3 @@ def test_updates_removals_and_rollbacks_keep_the_graph_of_their_records(tmp_path
 
     index_more(settings, "updated", [*PAPERS[:1], *PAPERS[2:], *MORE], rebuild=True)
     assert (graph_file(settings, "updated"), counts_told(settings, "updated")) == (updated, told)
-
-
-def test_encoding_keeps_the_graph(tmp_path, settings_for):
-    settings = settings_for(tmp_path)
-    with embedding_server() as server:
-        indexed(settings, PAPERS, "encoded").close()
-        before = graph_file(settings, "encoded")
-        manifest, encoded = encode_passages("encoded", with_encoder(settings, server))
-
-    assert (encoded, manifest.version, manifest.citations["matched"]) == (4, 2, 4)
-    assert graph_file(settings, "encoded") == before
-
-
-def test_a_machine_without_a_copy_opens_the_same_graph(tmp_path, settings_for):
-    settings = settings_for(tmp_path / "here")
-    indexed(settings, PAPERS, "copied").close()
-    written = graph_file(settings, "copied")
-    if settings.engine == "tantivy":
-        shutil.copytree(settings.home, tmp_path / "there")
-
-    assert graph_file(settings_for(tmp_path / "there"), "copied") == written

@@ -67,15 +67,6 @@ def test_each_query_of_a_call_has_its_own_hits_and_k(engine):
     ]
 
 
-def test_no_queries_have_no_hits(engine):
-    assert asyncio.run(engine.search([], filters=Filters(), collapse=True)) == []
-
-
-@pytest.mark.parametrize("k", [0, -1])
-def test_no_hits_are_asked_for_and_none_come(engine, k):
-    assert hits(engine, QUOKKA, k) == []
-
-
 @pytest.mark.parametrize("k", range(1, 13))
 def test_ties_are_cut_in_the_order_of_their_ids(engine, k):
     assert len(TIES) == 12
@@ -185,15 +176,6 @@ def test_passages_and_papers_come_in_one_call(engine):
     assert papers["BOTH"].title2 == "Estimating nonlinear regression"
 
 
-def test_passages_come_back_with_the_tokens_they_were_indexed_by(engine):
-    found = asyncio.run(engine.passages(["BOTH", "BOTH@en", "DECOMPOSED"]))
-    analyze = make_analyzer("bilingual").analyze
-
-    for passage in found.values():
-        assert passage.tokens == PassageTokens.of(passage.title, passage.text, passage.title2, analyze)
-    assert found["BOTH"].tokens.title2.words() == ["estim", "nonlinear", "regress"]
-
-
 @pytest.mark.parametrize("mode", DECOMPOUND_MODES)
 def test_tokens_come_back_however_compounds_are_taken_apart(own, mode):
     texts = [
@@ -234,17 +216,6 @@ def test_papers_are_found_by_what_they_refer_to(own):
     assert asyncio.run(engine.papers(["C"]))["C"].references == ["A", "B"]
 
 
-def test_the_source_of_a_record_is_an_exact_field(own):
-    engine = own([{"id": "A", "title": "words", "source": "KCI"}, {"id": "B", "title": "words"}])
-
-    assert ids(engine, Exact("source", ("KCI",))) == ["A"]
-
-
-def test_nothing_asked_for_is_nothing_stored(engine):
-    assert asyncio.run(engine.passages([])) == {}
-    assert asyncio.run(engine.papers([])) == {}
-
-
 def test_document_frequencies_count_passages(engine):
     found = asyncio.run(engine.document_frequencies(["quokka", "pangolin", "회귀", "none"]))
 
@@ -263,15 +234,6 @@ def test_what_queries_match_under_filters_is_counted_in_one_call(engine):
 
     assert asyncio.run(engine.counts(asked)) == [2, 1, 15, 2, len(PAPERS) + 1, 0]
     assert asyncio.run(engine.counts([])) == []
-
-
-def test_passages_of_an_index_without_vectors_have_none(engine):
-    assert asyncio.run(engine.vectors(["BOTH", "none"])) == {}
-    assert asyncio.run(engine.vectors([])) == {}
-
-
-def test_the_index_counts_its_passages(engine):
-    assert engine.passage_count == len(PAPERS) + 1  # the second language of BOTH
 
 
 def test_terms_of_the_text_are_found_by_their_beginning(engine):
@@ -312,16 +274,6 @@ def test_rows_that_come_with_the_hits_are_those_that_are_asked_for(engine):
     assert found(1) == found(0) == ["TEXTUAL", "TITLED"]
     asked, known = rows(engine, "TITLED", "TEXTUAL"), rows(engine, "TEXTUAL", "BARE")
     assert asked.rows.body_of(1).tolist() == known.rows.body_of(0).tolist()
-
-
-def test_no_rows_are_read_where_none_are_asked_for(engine):
-    assert rows(engine).ids == rows(engine, "none").ids == ()
-
-
-def test_term_frequencies_tell_how_often_a_token_stands_in_each_passage(engine):
-    assert asyncio.run(engine.term_frequencies("알고리즘", 10)) == [3]
-    assert asyncio.run(engine.term_frequencies("quokka", 5)) == [2] * 5
-    assert asyncio.run(engine.term_frequencies("none", 5)) == []
 
 
 def test_a_papers_first_passage_carries_its_record_where_records_are_passages(own):
@@ -376,19 +328,6 @@ def test_the_longest_ids_are_found_and_told_apart(own, letter):
     assert set(asyncio.run(engine.passages([one, f"{other}@ko"]))) == {one, f"{other}@ko"}
 
 
-def test_a_long_journal_is_a_filter_as_any(own):
-    """Of 32,766 bytes, the most that a value of an exact field can have in a cluster."""
-    longest = "가" * 10_922
-    engine = own([{"id": "A", "title": "words", "journal": longest}, {"id": "B", "title": "words"}])
-
-    assert ids(engine, Term("word", ("word",)), journal=longest) == ["A"]
-    assert ids(engine, Term("word", ("word",)), journal=longest[1:]) == []
-
-
-def test_an_empty_filter_is_no_filter(engine):
-    assert ids(engine, PANGOLIN, lang=None, journal="") == ["TEXTUAL", "TITLED"]
-
-
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -423,13 +362,6 @@ def test_what_only_filters_scores_nothing_and_comes_by_id(engine):
     assert [hit.passage_id for hit in everything] == sorted([paper["id"] for paper in PAPERS] + ["BOTH@en"])
     assert {hit.score for hit in everything} == {0.0}
     assert hits(engine, Not(Term("zzz", ("zzz",))), 7) == everything[:7]
-
-
-def test_only_filters_give_papers_too(engine):
-    assert [hit.passage_id for hit in hits(engine, Exact("doc_id", ("BOTH", "BARE")), collapse=True)] == [
-        "BARE",
-        "BOTH",
-    ]
 
 
 @pytest.mark.parametrize(

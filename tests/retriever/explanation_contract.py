@@ -135,13 +135,6 @@ def test_the_sums_are_of_scores_above_zero(engine):
     assert len(matched) == 14
 
 
-def test_a_word_that_must_stand_scores_once_beside_words_that_may(engine, analyzer):
-    must = search_score(engine, parse_expression("+knowledge cats graph", analyzer), "graph")
-
-    assert must == search_score(engine, Or((KNOWLEDGE, GRAPH)), "graph")
-    assert search_score(engine, parse_expression("+knowledge cats graph", analyzer), "plain") is None
-
-
 def test_a_passage_that_does_not_match_has_no_terms_and_no_score(engine):
     explanation = explain(engine, KNOWLEDGE, "plain")
 
@@ -151,14 +144,6 @@ def test_a_passage_that_does_not_match_has_no_terms_and_no_score(engine):
 def test_a_passage_that_is_not_there_is_named(engine):
     with pytest.raises(UnknownPassage, match="'missing'"):
         explain(engine, KNOWLEDGE, "missing")
-
-
-def test_a_compound_typed_as_one_word_finds_its_parts_side_by_side(engine, analyzer):
-    query = parse_expression("지식그래프", analyzer)
-
-    [hits] = asyncio.run(engine.search([(query, 10)], filters=Filters(), collapse=False))
-
-    assert [hit.passage_id for hit in hits] == ["search"]
 
 
 def test_a_stacked_compound_is_found_written_apart_too(tmp_path, settings_for):

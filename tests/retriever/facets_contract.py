@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import retriever.engines.facets
-from retriever.errors import BadExpression
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest
@@ -111,11 +110,6 @@ def test_where_nothing_matches_nothing_is_counted(index, question, method):
     assert [facet.values for facet in found.facets.values()] == [()] * 5
 
 
-def test_a_wrong_expression_is_refused(index):
-    with pytest.raises(BadExpression):
-        counted(index, '"walrus')
-
-
 @pytest.mark.parametrize("exact_up_to", [2_000, 0])
 def test_papers_of_several_passages_count_once(both, monkeypatch, exact_up_to):
     monkeypatch.setattr(retriever.engines.facets, "EXACT_UP_TO", exact_up_to)
@@ -127,22 +121,3 @@ def test_papers_of_several_passages_count_once(both, monkeypatch, exact_up_to):
     assert values(found, "lang") == [("en", 4), ("ko", 4)]
     assert values(found, "journal") == [("Polar Notes", 2), ("Seals", 1), (None, 1)]
     assert values(found, "authors") == [("Ada Kim", 2), ("Bo Lee", 1), (None, 2)]
-
-
-def test_papers_of_which_none_has_a_year_are_counted(tmp_path, settings_for):
-    papers = [{"id": "A", "title": "walrus"}, {"id": "B", "title": "walrus", "title2": "바다코끼리"}]
-    with indexed(settings_for(tmp_path), papers, "yearless") as index:
-        found = counted(index, None)
-
-    assert found.papers == 2
-    assert (values(found, "year"), values(found, "journal")) == ([(None, 2)], [(None, 2)])
-
-
-def test_facets_are_json(index):
-    record = counted(index, "walrus").as_record()
-
-    assert record["facets"]["lang"] == {
-        "values": [{"value": "en", "papers": 4}, {"value": "ko", "papers": 1}],
-        "others": 0,
-    }
-    assert (record["papers"], record["exact"], record["version"]) == (5, True, 1)

@@ -117,18 +117,6 @@ def test_a_version_that_was_rolled_back_from_is_left_by_who_follows(settings):
         wait_for(index, 1)
 
 
-def test_what_is_rolled_back_from_while_it_is_read_is_never_gone_back_to(settings):
-    kept = settings.model_copy(update={"keep_versions": 3})
-    publish(kept, 2)
-    publish(kept, 3)
-    with open_index(settings, NAME) as index, open_store(settings, NAME) as store:
-        store.rollback()
-        publish(kept, 4)
-        assert answered(index) == 3
-        assert store.versions() == [1, 2, 4]
-        assert store.rollback() == 2
-
-
 def test_a_deleted_index_is_told_and_followed_when_it_is_made_again(settings):
     with open_index(settings, NAME, follow=True) as index:
         assert answered(index) == 1
@@ -138,13 +126,6 @@ def test_a_deleted_index_is_told_and_followed_when_it_is_made_again(settings):
             wait_for(index, None)
         publish(settings, 7)  # again as version 1
         assert edition(asyncio.run(ask(index))) == 7
-
-
-def test_a_version_of_another_analyzer_is_followed(settings):
-    with open_index(settings, NAME, follow=True) as index:
-        assert answered(index) == 1
-        publish(settings, 2, analyzer="english")
-        wait_for(index, 2)
 
 
 def test_a_version_that_cannot_be_opened_leaves_the_one_before_answering_with_a_note(settings, spoil):

@@ -5,7 +5,6 @@ A module of tests imports all of this beside a fixture `settings_for`, which mak
 
 import asyncio
 import time
-import unicodedata
 from typing import Any
 
 import pytest
@@ -69,13 +68,6 @@ def test_a_page_holds_the_record_and_all_passages_in_order(index):
     assert found.passages[0].text == PAPERS[0]["abstract"]
 
 
-def test_of_many_passages_the_first_are_shown_and_all_counted(index):
-    found = page(index, "WALRUS", passages=3)
-
-    assert [passage.passage_id for passage in found.passages] == ["WALRUS", "WALRUS@ko", "WALRUS#1"]
-    assert found.passage_count == page(index, "WALRUS").passage_count
-
-
 def test_a_page_names_what_the_paper_cites_and_what_cites_it(index):
     found = page(index, "WALRUS")
 
@@ -110,25 +102,6 @@ def test_similar_papers_share_the_strongest_terms(index):
     scores = [paper.score for paper in found.similar]
     assert scores == sorted(scores, reverse=True)
     assert "NEW-1" not in ids(page(index, "NEW-1").similar)
-
-
-def test_a_page_is_json(index):
-    record = page(index, "WALRUS", passages=1).as_record()
-
-    assert record["passages"] == [
-        {
-            "passage_id": "WALRUS",
-            "part": "abstract",
-            "lang": "en",
-            "title": "Walrus haulouts",
-            "text": PAPERS[0]["abstract"],
-        }
-    ]
-    assert record["cites"][0] == {"doc_id": "OLD", "title": "Sea ice", "year": 1990, "lang": "en"}
-
-
-def test_an_id_is_composed_as_what_is_indexed(index):
-    assert page(index, unicodedata.normalize("NFD", "해마")).doc_id == "해마"
 
 
 @pytest.mark.parametrize("doc_id", ["none", "WALRUS@ko", "", "a" * 10_000, "../x", "\x00", "\ud800"])

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from indexer.settings import EncoderSettings
-from retriever.constraints.parsing import Constraints
 from retriever.papers.topics import find_topic
 from retriever.queries.filters import Filters
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
+from retriever.strategy import Strategy
 from retriever.views.passage_search import WITHOUT_VECTORS, fused, search_passages
 from tests.retriever.full_papers import FULL_PAPERS
 from tests.retriever.made_papers import indexed
@@ -39,16 +39,11 @@ def encoded(tmp_path_factory, settings_for):
         yield index
 
 
-def passages(index, text, k, *, topic=None, constraints=None, **options):
+def passages(index, text, k, *, topic=None, name="question", **request):
     async def search():
         about = topic and await find_topic(index, topic, Filters())
-        return await search_passages(
-            index,
-            SearchRequest(text, k=k, constraints=constraints),
-            RetrieverSettings(),
-            topic=about,
-            **options,
-        )
+        asked = SearchRequest(text, k=k, **request)
+        return await search_passages(index, asked, RetrieverSettings(), topic=about, name=name)
 
     return asyncio.run(search())
 
@@ -116,7 +111,12 @@ def test_what_the_question_excludes_is_ranked_lower_and_not_searched_for(index):
     kept = passages(index, asked, 2)
     assert kept.hits[0].passage_id == "TWIN-2"
     assert "ceram" not in kept.token_weights
-    assert "ceram" in passages(index, asked, 9, constraints=Constraints()).token_weights
+    assert "ceram" in passages(index, asked, 9, conditions=False).token_weights
+
+
+def test_what_a_strategy_excludes_is_ranked_lower(index):
+    strategy = Strategy.of_person(["separators"]).excluding(["ceramic"])
+    assert passages(index, "separators of cells", 2, strategy=strategy).hits[0].passage_id == "TWIN-2"
 
 
 def test_nothing_to_search_for_finds_nothing(index):

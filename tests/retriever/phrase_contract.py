@@ -98,17 +98,5 @@ def test_a_phrase_scores_the_idf_of_all_of_its_tokens(phrases):
     assert repeated["H"] == pytest.approx(2.2 * 2 * idf[0] / (1 + norm), abs=2e-4)
 
 
-def test_a_weight_multiplies_the_score_of_a_phrase(phrases):
-    once, twice = (scores(phrases, phrase("alpha", "beta", weight=weight)) for weight in (1.0, 2.0))
-
-    assert twice["F"] == pytest.approx(2 * once["F"], abs=2e-4)
-
-
-def test_a_closer_phrase_scores_no_less_than_a_loose_one(phrases):
-    found = scores(phrases, phrase("alpha", "beta", slop=1))
-
-    assert found["F"] > found["G"]
-
-
 def test_a_phrase_of_one_token_scores_as_the_word(phrases):
     assert scores(phrases, phrase("alpha")) == scores(phrases, phrase(None, "alpha"))

@@ -57,12 +57,6 @@ def test_examples_ask_about_what_the_index_holds_in_its_language(sample, languag
         assert any(hit.passage.lang == language for hit in hits(sample, question)[:3])
 
 
-def test_examples_come_from_different_subjects(sample):
-    first = {hits(sample, question)[0].doc_id.rpartition("-")[0] for question in examples(sample, "en")}
-
-    assert len(first) > 1
-
-
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_examples_of_articles_are_made_of_their_titles(tmp_path, settings_for, language):
     titles = ["지미 카터", "백두산 (산)", "해파리: 분류와 생태", "가" * 100, "?", "지미 카터 도서관"]
@@ -150,10 +144,3 @@ def test_filters_are_not_blamed_for_what_a_persons_own_plan_does_not_find(index)
 
     assert hits(index, "pangolin", **plan) == ()
     assert why(index, "pangolin", **plan).reason == "no match"
-
-
-def test_it_is_json(index):
-    record = why(index, "pangolim", "or").as_record()
-
-    assert record["unknown"][0] == {"text": "pangolim", "near": ["pangolin"]}
-    assert json.loads(json.dumps(record))["reason"] == "unknown words"

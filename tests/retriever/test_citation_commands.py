@@ -2,7 +2,6 @@
 
 import json
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -59,12 +58,6 @@ def test_papers_that_are_not_there_are_told_in_a_line(call, doc_id):
     with pytest.raises(UnknownPaper, match="contains none of these papers") as told:
         call(citations, doc_id)
     assert len(str(told.value)) < 400
-
-
-@pytest.mark.parametrize("most", ["-1", "99999999999999999999"])
-def test_a_length_beyond_all_bounds_is_a_wrong_call(call, most):
-    with pytest.raises(click.BadParameter, match="not in the range"):
-        call(citations, "NEW", "-k", most)
 
 
 def test_an_index_tells_how_many_references_are_matched(call):

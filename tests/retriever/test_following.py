@@ -126,14 +126,3 @@ def test_an_index_that_was_opened_just_now_is_not_looked_at_again(settings, slow
         publish(kept, 2)
         assert answered(index) == 1
     assert index.manifest.version == 1
-
-
-def test_an_error_of_a_look_beside_the_questions_is_logged(settings, slow_to_look, monkeypatch, caplog):
-    def mistaken(_):
-        raise KeyError("a mistake")
-
-    monkeypatch.setattr(following, "LOOKED_EVERY_S", 0)
-    with open_index(settings, NAME, follow=True) as index, caplog.at_level(logging.WARNING, "shrag"):
-        monkeypatch.setattr(FolderStore, "pointer", mistaken)
-        assert answered(index) == 1
-    assert "KeyError('a mistake')" in caplog.text

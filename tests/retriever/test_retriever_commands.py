@@ -6,9 +6,12 @@ import subprocess
 
 import pytest
 
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from retriever.strategy import Strategy
 from tests.generator.sample_index import shrag
-from tests.indexer.made_corpora import build, command, environment_of, write_jsonl
-from tests.retriever.made_papers import NAME, built
+from tests.indexer.made_corpora import command, environment_of
+from tests.retriever.made_papers import NAME, built, found
 
 CONTRACT_KEYS = {"question", "method", "keywords", "queries", "hits", "filtered", "milliseconds"}
 HIT_KEYS = {"rank", "passage_id", "doc_id", "score", "title", "year", "snippet", "found_by", "found_by_names"}
@@ -52,12 +55,6 @@ def test_an_unknown_query_to_leave_out_is_a_wrong_call(home):
     assert "no query 'SQ7' to leave out; there are question, SQ1" in done.stderr
 
 
-def test_a_hit_without_a_year_has_no_year(home):
-    record = json.loads(search(home, "quokka", "--json", "-k", "1").stdout)
-
-    assert ["year" in hit for hit in record["hits"]] == [False]
-
-
 def test_hits_are_shown_on_standard_output_and_what_was_left_out_on_the_other(home):
     done = search(home, "axolotl limbs", "--method", "or")
 
@@ -65,20 +62,6 @@ def test_hits_are_shown_on_standard_output_and_what_was_left_out_on_the_other(ho
     assert "DOI-1" in done.stdout
     assert "1 duplicate left out: DOI-2" in done.stdout
     assert "left out: 1 duplicate\n" in done.stderr
-
-
-def test_papers_without_an_abstract_are_listed_where_nothing_else_was_found(tmp_path):
-    only = write_jsonl(
-        tmp_path / "own.jsonl", [{"id": "T", "title": "narwhal"}, {"id": "A", "abstract": "whale"}]
-    )
-    build(tmp_path, only, "own")
-
-    done = search(tmp_path, "narwhal", "--method", "or", name="own")
-
-    assert done.returncode == 0
-    assert "no hits" not in done.stdout
-    assert done.stdout.splitlines()[-1].strip() == "title only: the record has no abstract"
-    assert "note: 1 paper without an abstract matches by its title\n" in done.stderr
 
 
 def test_filters_are_options(home):
@@ -119,13 +102,56 @@ def test_a_damaged_index_exits_with_1_without_a_traceback(home, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_an_explanation_sums(home):
-    done = shrag("explain", "axolotl limbs", "DOI-1", "--name", NAME, "--json", home=home)
+def test_a_strategy_as_json_in_a_file_gives_the_hits_of_the_python_call(home, tmp_path):
+    strategy = Strategy(
+        en=("pangolin", "trade"),
+        ko=("천산갑", "거래"),
+        exclude=({"en": "wildlife", "ko": "야생동물"},),
+        years=(2010, None),
+        steps=("Where are pangolins traded?",),
+        origin="model",
+    )
+    file = tmp_path / "strategy.json"
+    file.write_text(json.dumps(strategy.as_record(), ensure_ascii=False), encoding="utf-8")
 
-    record = json.loads(done.stdout)
-    assert done.returncode == 0
-    assert record["rank"] == 1
-    assert sum(term["score"] for term in record["terms"]) == pytest.approx(record["score"], abs=1e-3)
+    record = json.loads(search(home, "axolotl limbs", "--strategy", str(file), "--json").stdout)
+
+    with open_index(IndexerSettings(home=home), NAME) as index:
+        result = found(index, "axolotl limbs", strategy=strategy)
+    assert record | {"milliseconds": {}} == json.loads(json.dumps(result.as_record())) | {"milliseconds": {}}
+    assert record["strategy"] == strategy.as_record()
+    assert record["hits"][0]["doc_id"] == "TITLED"
+
+
+def test_a_shown_strategy_is_read_back_from_its_file(home, tmp_path):
+    file = tmp_path / "shown.json"
+    shown = search(home, "지식 그래프 -환각 since 2019", "--show-strategy")
+    file.write_text(shown.stdout, encoding="utf-8")
+
+    again = search(home, "지식 그래프 -환각 since 2019", "--strategy", str(file), "--show-strategy")
+
+    assert shown.returncode == 0
+    assert json.loads(shown.stdout)["exclude"] == [{"ko": "환각"}]
+    assert json.loads(again.stdout) == json.loads(shown.stdout)
+
+
+def test_a_strategy_that_cannot_be_read_is_a_wrong_call(home, tmp_path):
+    file = tmp_path / "strategy.json"
+    file.write_text('{"en": ["pangolin"], "years": [2020, 2010]}', encoding="utf-8")
+
+    done = search(home, "axolotl", "--strategy", str(file))
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{file}: years: the first year 2020 is after the last year 2010" in done.stderr.replace("\n", "")
+
+
+def test_conditions_of_a_question_can_be_ordinary_words(home):
+    def papers(*options):
+        done = search(home, "pangolin -wildlife", "--json", *options)
+        return [hit["doc_id"] for hit in json.loads(done.stdout)["hits"]]
+
+    assert papers("--no-conditions")[0] == "TEXTUAL"
+    assert papers()[0] == "TITLED"
 
 
 def test_an_unknown_passage_cannot_be_explained(home):
@@ -145,18 +171,6 @@ def test_references_are_written_to_standard_output_or_to_a_file(home, tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (0, "", f"3 references written to {file}\n")
     assert shown.stdout == file.read_bytes()
     assert file.read_text(encoding="utf-8").count("AB  - Quokka counts.") == 3
-
-
-def test_references_are_written_in_a_citation_style(home, tmp_path):
-    file = tmp_path / "references.md"
-    call = command("search", "axolotl limbs", "--cite", "vancouver", "--name", NAME)
-    printed = subprocess.run(call, stdout=subprocess.PIPE, env=environment_of(home), check=True).stdout
-    done = search(home, "axolotl limbs", "--cite", "vancouver", "--out", str(file))
-
-    entries = printed.decode().splitlines()
-    assert entries[0].startswith("1. ")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert file.read_text("utf-8").split("\n\n")[0] == entries[0].replace("1.", "1\\.", 1)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """From a question to its hits, on a real index."""
 
 import asyncio
-import math
 import unicodedata
 
 import pytest
@@ -11,17 +10,19 @@ from hypothesis import strategies as st
 
 from retriever.errors import BadFilter, BadQuestion, RetrieverError
 from retriever.explaining.passages import explain
-from retriever.explaining.text import summary
 from retriever.methods import method_names
 from retriever.queries.boolean import Or, Range, Term
 from retriever.queries.filters import Filters
-from retriever.queries.keywords import Keyword
-from retriever.search import SearchRequest
+from retriever.query_plan import ALL_LEFT_OUT
+from retriever.search import SearchRequest, open_search, run_stages
 from retriever.settings import RetrieverSettings
-from tests.retriever.made_papers import PAPERS, found, ids, index_of, opened, planned, run_of
+from retriever.strategy import Strategy
+from tests.retriever.made_papers import PAPERS, found, ids, index_of, opened, planned, queries_of_plan, run_of
 
 TIES = sorted(paper["id"] for paper in PAPERS if paper["id"].startswith("TIE-"))
 QUESTION = "비선형 회귀와 지식 그래프를 만드는 방법"
+# In so small an index terms of the best passage bring papers on anything else.
+PLAIN = RetrieverSettings(without=frozenset({"feedback"}))
 
 
 @pytest.fixture(scope="module")
@@ -56,34 +57,23 @@ def test_or_without_a_title_weight_has_no_title_clause(index):
     assert prepared(index, "axolotl", title_weight=0.0) == Or((Term("axolotl", ("axolotl",)),))
 
 
-def test_or_can_count_a_word_that_stands_twice(index):
-    query = prepared(
-        index, "axolotl axolotl limbs", settings=RetrieverSettings(count_repeats=True, title_weight=0)
-    )
-
-    assert query == Or((Term("axolotl", ("axolotl",), weight=2.0), Term("limbs", ("limb",))))
-
-
 def test_paper_asks_for_ten_papers_a_query_from_all_keywords_down_to_one(index):
     result = found(index, QUESTION, "paper", k=100)
 
-    number = len(result.keywords)
     assert {"비선형", "회귀", "지식", "그래프", "knowledge", "graph"} <= {one.text for one in result.keywords}
-    # The prefix of 비선형 matches only before its word, which is no word of its own here.
-    words = [(one.text, tuple(token for token in one.tokens if token != "비")) for one in result.keywords]
-    terms = tuple(Term(*word) for word in words)
+    terms = tuple(Term(one.text, one.tokens) for one in result.keywords)
     asked = planned(index, QUESTION, "paper").queries
-    assert [named.query for named in asked] == [Or(terms[:count]) for count in range(number, 0, -1)]
+    assert [named.query for named in asked] == [Or(terms[:n]) for n in range(len(terms), 0, -1)]
     assert max(query.hits for query in result.queries) <= 10
 
 
 def test_a_cross_lingual_question_finds_the_other_languages_paper(index):
     assert ids(index, "환각", "or") == ["KG-KO"]
-    assert set(ids(index, "환각", "shrag")) == {"KG-KO", "KG-EN"}
+    assert set(ids(index, "환각", "shrag", PLAIN)) == {"KG-KO", "KG-EN"}
     assert set(ids(index, "환각", "paper")) == {"KG-KO", "KG-EN"}
 
 
-@pytest.mark.parametrize("k", range(1, 13))
+@pytest.mark.parametrize("k", [1, 5, 12])
 def test_passages_of_equal_score_come_by_id(index, k):
     assert [one for one, _ in run_of(index, "quokka", k=k)] == TIES[:k]
     assert ids(index, "quokka", "or", k=k) == TIES[:k]
@@ -95,11 +85,6 @@ def test_hits_come_by_falling_score_with_ranks_from_1(index, method):
 
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-
-
-def test_a_paper_is_found_once_a_passage_each(index):
-    assert [one for one, _ in run_of(index, "회귀 regression")] == ["BOTH"]
-    assert {one for one, _ in run_of(index, "회귀 regression", collapse=False)} == {"BOTH", "BOTH@en"}
 
 
 @pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
@@ -114,26 +99,7 @@ def test_a_paper_is_found_once_a_passage_each(index):
     ],
 )
 def test_filters_hold_for_every_method(index, method, filters, expected):
-    assert set(ids(index, "회귀 regression", method, filters=filters)) == expected
-
-
-def test_incomplete_papers_are_no_hits_and_listed_where_others_are_missing(index):
-    result = found(index, "gills", "or")
-
-    assert result.hits == ()
-    assert [hit.doc_id for hit in result.listed] == ["BARE"]
-    assert result.filtered == {"incomplete": 0, "duplicates": 0}
-
-
-def test_incomplete_papers_can_stay(index):
-    kept = found(index, "gills", "or", RetrieverSettings(drop_incomplete=False))
-
-    assert [hit.passage_id for hit in kept.hits] == ["BARE"]
-    assert kept.filtered == {"incomplete": 0, "duplicates": 0}
-
-
-def test_a_run_keeps_incomplete_papers(index):
-    assert [one for one, _ in run_of(index, "gills")] == ["BARE"]
+    assert set(ids(index, "회귀 regression", method, PLAIN, filters=filters)) == expected
 
 
 @pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
@@ -142,22 +108,20 @@ def test_decomposed_hangul_is_found_however_it_is_asked(index, method, form):
     assert ids(index, unicodedata.normalize(form, "해파리"), method) == ["DECOMPOSED"]
 
 
-@pytest.mark.parametrize("question", ["", "   ", "\n\t"])
 @pytest.mark.parametrize("method", ["or", "paper", "shrag", "boolean"])
-def test_an_empty_question_is_refused(index, question, method):
-    with pytest.raises(BadQuestion, match="empty"):
+@pytest.mark.parametrize(
+    ("question", "message"),
+    [
+        ("", "empty"),
+        ("  \n\t", "empty"),
+        ("a" * 20_001, "20,001 characters; the maximum is 20,000"),
+        ("ab\udc80", "lone surrogate at character 2"),
+    ],
+    ids=["empty", "white space", "long", "surrogate"],
+)
+def test_a_question_that_cannot_be_used_is_refused(index, method, question, message):
+    with pytest.raises(BadQuestion, match=message):
         found(index, question, method)
-
-
-def test_a_question_over_the_limit_is_refused_with_the_limit(index):
-    with pytest.raises(BadQuestion, match="20,001 characters; the maximum is 20,000"):
-        found(index, "a" * 20_001)
-    assert found(index, "axolotl " * 2_500, "or").hits  # 20,000 characters
-
-
-def test_a_lone_surrogate_is_refused_with_its_place(index):
-    with pytest.raises(BadQuestion, match="lone surrogate at character 2"):
-        found(index, "ab\udc80")
 
 
 def test_an_unknown_method_names_those_there_are(index):
@@ -189,60 +153,6 @@ def test_found_by_names_the_queries_that_found_a_hit(index):
     assert first.as_record()["found_by"] == [2, 1]
 
 
-def test_keywords_given_stand_in_for_those_from_statistics(index):
-    given = (Keyword("pangolin", "en", ("pangolin",)), Keyword("trade", "en", ("trade",)))
-
-    result = found(index, "천산갑 거래", "paper", keywords=given)
-
-    assert result.keywords == given
-    assert [query.query for query in result.queries] == ["pangolin OR trade", "pangolin"]
-    assert {hit.passage_id for hit in result.hits} == {"TITLED", "TEXTUAL"}
-
-
-def test_entropy_weighs_a_word_by_how_few_passages_it_gathers_in(index):
-    result = found(index, "quokka 알고리즘", "paper", RetrieverSettings(ranking="entropy"))
-
-    # Of 36 passages quokka stands alike in 12, 알고리즘 in one alone.
-    assert [(one.text, one.weight) for one in result.keywords] == [
-        ("알고리즘", pytest.approx(math.log(36))),
-        ("quokka", pytest.approx(math.log(36) - math.log(12))),
-    ]
-
-
-def test_tf_idf_weighs_a_word_by_how_few_passages_hold_it(index):
-    keywords = found(index, "quokka 알고리즘", "paper").keywords
-
-    assert [(one.text, one.weight) for one in keywords] == [
-        ("알고리즘", pytest.approx(math.log(1 + 35.5 / 1.5))),
-        ("quokka", pytest.approx(math.log(1 + 24.5 / 12.5))),
-    ]
-
-
-def test_the_tokens_of_a_compound_weigh_each_what_it_weighs_itself(index):
-    result = found(index, "정렬비교 quokka", "paper")
-
-    # Of 36 passages 정렬 and 비교 stand in one each, quokka in 12.
-    assert [(one.text, one.tokens) for one in result.keywords] == [
-        ("정렬비교", ("정렬", "비교")),
-        ("quokka", ("quokka",)),
-    ]
-    assert result.token_weights == {
-        "정렬": pytest.approx(math.log(1 + 35.5 / 1.5)),
-        "비교": pytest.approx(math.log(1 + 35.5 / 1.5)),
-        "quokka": pytest.approx(math.log(1 + 24.5 / 12.5)),
-    }
-
-
-def test_a_token_of_two_given_keywords_weighs_what_the_weightier_does(index):
-    given = (
-        Keyword("trade", "en", ("trade",), 1.0),
-        Keyword("pangolin trade", "en", ("pangolin", "trade"), 0.5),
-    )
-
-    assert found(index, "천산갑", keywords=given).token_weights == {"trade": 1.0, "pangolin": 0.5}
-    assert found(index, "천산갑", keywords=given[::-1]).token_weights == {"trade": 1.0, "pangolin": 0.5}
-
-
 @pytest.mark.parametrize(
     ("expression", "shown"),
     [
@@ -261,15 +171,6 @@ def test_the_snippet_of_an_expression_shows_what_it_searches_for(tmp_path, expre
     assert shown.strip("…") in hit.snippet
 
 
-def test_an_explanation_of_shrag_gives_the_features_that_sum_to_the_score(index):
-    account = explained(index, SearchRequest("axolotl limbs"), "DOI-1")
-    [hit] = found(index, "axolotl limbs", "shrag", k=1).hits
-
-    assert sum(value * weight for value, weight in account.features.values()) == pytest.approx(
-        hit.score, abs=1e-4
-    )
-
-
 def test_an_explanation_counts_papers_as_a_search_does(tmp_path):
     twice = {"title": "양서류", "abstract": "도롱뇽과 개구리", "title2": "Amphibians"}
     papers = [
@@ -286,23 +187,15 @@ def test_an_explanation_counts_papers_as_a_search_does(tmp_path):
                 assert (beside.rank, beside.shown) == (hit.rank, hit.passage_id)
 
 
-def test_a_passage_that_does_not_match_is_explained_as_not_found(index):
-    account = explained(index, SearchRequest("axolotl", "or"), "BOTH")
-
-    assert (account.rank, account.explanation.score, account.explanation.terms) == (None, 0, ())
-    assert summary(account) == "not among the first 100 by method or"
-
-
 @given(question=st.text(max_size=40), method=st.sampled_from(method_names()))
 @example("😀 NOT", "boolean")
 @example("\x00", "shrag")
 @hypothesis_settings(max_examples=150)
-def test_any_question_has_hits_or_a_retriever_error(tmp_path_factory, question, method):
-    with opened(tmp_path_factory) as index:
-        try:
-            hits = found(index, question, method).hits
-        except RetrieverError:
-            return
+def test_any_question_has_hits_or_a_retriever_error(index, question, method):
+    try:
+        hits = found(index, question, method).hits
+    except RetrieverError:
+        return
     assert len(hits) <= 10
 
 
@@ -313,5 +206,142 @@ def test_the_most_relevant_papers_are_sorted_by_year_before_they_are_cut(index):
     assert ids(index, expression, "boolean", k=2, sort="year") == ["KG-KO", "KG-EN"]  # of 2023 and 2020
 
 
-def test_papers_of_an_author_are_found(index):
-    assert ids(index, "hallucination", filters=Filters(author="Ada Kim")) == ["KG-EN"]
+GIVEN = Strategy(en=("pangolin", "trade"), ko=("천산갑",))
+
+
+def test_a_strategy_makes_the_progressive_queries_its_languages_in_turn(index):
+    result = found(index, "천산갑", strategy=GIVEN)
+
+    assert result.strategy == GIVEN
+    assert result.applied.strategist == "recorded"
+    assert [(one.text, round(one.weight, 4)) for one in result.keywords] == [
+        ("천산갑", 1.0),  # the question's language first; weights are 1 / √place
+        ("pangolin", 1.0),
+        ("trade", 0.7071),
+    ]
+    assert [(query.name, query.query) for query in queries_of_plan(result)[1:]] == [
+        ("SQ3", "천산갑 OR pangolin OR trade"),
+        ("SQ2", "천산갑 OR pangolin"),
+        ("SQ1", "천산갑"),
+    ]
+
+
+def test_keywords_of_a_person_replace_those_of_a_strategy_and_keep_the_rest(index):
+    strategy = Strategy(ko=("환각",), exclude=({"en": "trade"},), steps=("Where?",), origin="model")
+
+    result = found(index, "axolotl", strategy=strategy, keywords=("pangolin", "거래"))
+
+    assert result.strategy == Strategy(
+        en=("pangolin",), ko=("거래",), exclude=({"en": "trade"},), steps=("Where?",), origin="person"
+    )
+
+
+def test_a_compound_of_a_strategy_is_searched_for_as_its_words(index):
+    result = found(index, "axolotl", strategy=Strategy(en=("state of the art", "TCP/IP")))
+
+    assert [(one.text, one.tokens) for one in result.keywords] == [
+        ("state", ("state",)),
+        ("art", ("art",)),
+        ("TCP/IP", ("tcp", "ip")),
+    ]
+
+
+def test_keywords_given_back_as_they_were_shown_make_the_same_progressive_queries(index):
+    shown = found(index, QUESTION).keywords
+
+    again = planned(index, QUESTION, keywords=tuple(keyword.text for keyword in shown))
+
+    assert again.queries[1:] == planned(index, QUESTION).queries[1:]
+
+
+def test_keywords_of_stop_words_leave_the_question_alone_and_a_note(index):
+    result = found(index, QUESTION, keywords=("the", "…"))
+
+    assert [query.name for query in queries_of_plan(result)] == ["question"]
+    assert "nothing to search for in the keywords: only stop words, punctuation or signs" in result.notes
+
+
+@pytest.mark.parametrize(
+    ("keywords", "message"), [(["a"] * 51, "50"), (["가" * 201], "200"), ([" "], "at least 1")]
+)
+def test_keywords_that_cannot_be_used_are_refused(index, keywords, message):
+    with pytest.raises(BadQuestion, match=message):
+        found(index, QUESTION, keywords=tuple(keywords))
+
+
+@pytest.mark.parametrize("method", ["or", "boolean"])
+@pytest.mark.parametrize(
+    "request_", [{"strategy": GIVEN}, {"keywords": ("pangolin",)}, {"exclude": ("limbs",)}]
+)
+def test_a_method_without_a_strategy_ignores_one_and_says_so(index, method, request_):
+    result = found(index, "axolotl", method, **request_)
+
+    assert result.notes[0].startswith(f"method '{method}' searches without a strategy")
+    assert [(hit.doc_id, hit.score) for hit in result.hits] == [
+        (hit.doc_id, hit.score) for hit in found(index, "axolotl", method).hits
+    ]
+    assert (result.strategy, result.keywords) == (None, ())
+
+
+def test_keywords_of_statistics_come_rarest_first_without_words_of_the_request(index):
+    # Of 36 passages quokka is in 12, 알고리즘 and 정렬 in one; no passage has xyzzyplugh.
+    assert [
+        one.text for one in found(index, "quokka 알고리즘의 정렬을 요약해 줘 xyzzyplugh", "paper").keywords
+    ] == ["알고리즘", "quokka", "정렬"]
+
+
+def test_a_word_too_long_for_a_keyword_is_searched_for_as_the_question(index):
+    assert found(index, "-".join(["axolotl"] * 50)).strategy.en == ()
+    assert ids(index, "-".join(["axolotl"] * 50))[0] == "DOI-1"
+
+
+def test_queries_can_be_left_out(index):
+    result = found(index, QUESTION, skip=("question", "SQ2"))
+
+    names = [query.name for query in queries_of_plan(result)]
+    assert names == [name for name in planned(index, QUESTION).names if name[:2] == "SQ" and name != "SQ2"]
+    assert result.applied.skip == ("question", "SQ2")
+    assert not any({"question", "SQ2"} & set(hit.found_by) for hit in result.hits)
+
+
+@pytest.mark.parametrize("method", ["shrag", "paper", "or"])
+def test_without_any_query_nothing_is_found(index, method):
+    result = found(index, QUESTION, method, skip=planned(index, QUESTION, method).names)
+
+    assert (result.hits, result.queries) == ((), ())
+    assert ALL_LEFT_OUT in result.notes
+
+
+def test_an_unknown_query_is_refused_with_those_there_are(index):
+    with pytest.raises(BadFilter, match=r"no query 'SQ99' to leave out; there are question, SQ\d+, "):
+        found(index, QUESTION, skip=("SQ99",))
+    with pytest.raises(BadFilter, match="'bridges'"):
+        found(index, QUESTION, "or", skip=("bridges",))
+
+
+def test_the_longest_progressive_query_counts_for_the_missing_ones(tmp_path):
+    papers = [
+        {"id": "BOTH", "title": "lithium rises", "abstract": "Lithium prices rise."},
+        {"id": "LITHIUM", "title": "cells", "abstract": "Lithium, lithium, lithium."},
+    ]
+    with index_of(tmp_path, *papers) as index:
+        result = found(index, "lithium", "paper", strategy=Strategy(en=("lithium", "rise")))
+
+    # SQ10 … SQ2 are one query and rank BOTH first; SQ1 ranks LITHIUM first.
+    assert [(query.name, query.hits) for query in result.queries] == [("SQ2", 2), ("SQ1", 2)]
+    assert [(hit.passage_id, hit.score) for hit in result.hits] == [
+        ("BOTH", round(9 / 61 + 1 / 62, 4)),
+        ("LITHIUM", round(9 / 62 + 1 / 61, 4)),
+    ]
+
+
+def test_a_query_tells_what_it_added_to_those_before(index):
+    context = open_search(index, SearchRequest("quokka pangolin trade", "paper"), RetrieverSettings())
+    pool = asyncio.run(run_stages(context, upto="pool")).pool
+    assert pool
+
+    papers: set[str] = set()
+    for query in found(index, "quokka pangolin trade", "paper").queries:
+        new = {hit.doc_id for hit in pool.found[query.name]} - papers
+        assert query.added == len(new)
+        papers |= new

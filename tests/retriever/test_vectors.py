@@ -10,21 +10,12 @@ from indexer.settings import EncoderSettings, IndexerSettings
 from indexer.versions.store.engines import open_store
 from retriever.queries.boolean import Range
 from tests.retriever.vector_contract import *  # noqa: F403
-from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder, without_encoder
+from tests.retriever.vector_contract import PAPERS, build, found, ids, nearest, with_encoder
 
 
 @pytest.fixture(scope="session")
 def settings_for():
     return lambda home: IndexerSettings(home=home, workers=1)
-
-
-def test_vectors_added_later_leave_the_scores_of_words_as_they_were(settings, tmp_path):
-    build(without_encoder(settings), PAPERS, tmp_path)
-    before = found(settings, "axolotl", method="or").hits
-    encode_passages("papers", settings)
-    after = found(settings, "axolotl", method="or").hits
-
-    assert [(hit.passage_id, hit.score) for hit in after] == [(hit.passage_id, hit.score) for hit in before]
 
 
 def test_another_encoder_encodes_all_passages_anew(settings, server, tmp_path):
@@ -105,12 +96,3 @@ def test_what_a_second_search_brings_is_ordered_with_the_others(settings, server
     assert {"NAMED", "ANSWER"} <= set(ids(result)[:3])
     [answer] = [hit for hit in result.hits if hit.passage_id == "ANSWER"]
     assert "bridges" in answer.found_by
-
-
-def test_what_was_rolled_back_to_has_its_own_vectors(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-    build(settings, [{"id": "NEW", "title": "axolotl"}], tmp_path, "update")
-    with open_store(settings, "papers") as folder:
-        folder.rollback()
-
-    assert ids(found(settings, "axolotl"))[:2] == ["AXOLOTL", "BOTH"]

@@ -23,6 +23,7 @@ from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
+from retriever.strategy import Strategy
 from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import write_jsonl
 
@@ -122,8 +123,7 @@ def test_what_vectors_alone_find_is_named_and_answers_nothing(settings, tmp_path
     build(settings, PAPERS, tmp_path)
 
     with opened(settings) as index:
-        request, progressive = SearchRequest(text), RetrieverSettings(candidates="progressive")
-        result = asyncio.run(search(index, request, progressive))
+        result = asyncio.run(search(index, SearchRequest(text), RetrieverSettings()))
 
     assert result.hits
     assert all(hit.found_by == ("nearest",) for hit in result.hits)
@@ -148,22 +148,6 @@ def test_the_nearest_can_be_left_out(settings, tmp_path, text, method, skip):
 
     assert result.hits == ()
     assert "nearest" not in {query.name for query in result.queries}
-
-
-def test_the_nearest_tell_what_they_added(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
-    queries = {query.name: query for query in found(settings, "axolotl", "shrag").queries}
-
-    assert (queries["question"].hits, queries["question"].added) == (2, 2)
-    assert (queries["SQ1"].hits, queries["SQ1"].added) == (2, 0)
-    assert (queries["nearest"].hits, queries["nearest"].added) == (6, 4)
-
-
-def test_a_tie_at_the_cut_goes_by_passage_id_too(settings, tmp_path):
-    build(settings, [{"id": f"T{number:02}", "title": "quokka"} for number in range(30, 0, -1)], tmp_path)
-
-    assert [name for name, _ in nearest(settings, "quokka", 2)] == ["T01", "T02"]
 
 
 def test_the_nearest_satisfy_the_filters(settings, tmp_path):
@@ -199,16 +183,6 @@ def test_an_update_encodes_what_is_new_and_keeps_the_rest(settings, server, tmp_
     assert manifest.vector_count == 7
     assert cosines(settings, "rice", ["BOTH", "AXOLOTL", "NEW"]) == {"BOTH": 1.0, "AXOLOTL": 0.0, "NEW": 0.0}
     assert nearest(settings, "axolotl", 1) == [("AXOLOTL", 1.0)]
-
-
-def test_an_update_without_an_encoder_leaves_new_passages_without_vectors(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
-    manifest = build(without_encoder(settings), [{"id": "NEW", "title": "rice"}], tmp_path, "update")
-
-    assert (manifest.passages, manifest.vector_count) == (7, 6)
-    assert cosines(settings, "rice", ["NEW", "AXOLOTL"]) == {"AXOLOTL": 0.0}
-    assert "NEW" not in [name for name, _ in nearest(settings, "rice", 10)]
 
 
 def test_a_removed_record_is_no_longer_near(settings, tmp_path):
@@ -269,25 +243,6 @@ def test_a_question_by_another_encoder_is_ranked_without_vectors_and_says_so(set
         found(other, "axolotl")
 
 
-def test_without_an_encoder_the_question_is_ranked_without_vectors_and_says_so(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
-    result = found(without_encoder(settings), "axolotl", method="shrag")
-
-    assert set(ids(result)) == {"AXOLOTL", "BOTH"}
-    assert "no encoder is configured" in result.notes[0]
-
-
-def test_an_encoder_that_has_gone_leaves_the_lexical_order_and_says_so(settings, server, tmp_path):
-    build(settings, PAPERS, tmp_path)
-    server.left = 0
-
-    result = found(settings, "axolotl", method="shrag")
-
-    assert set(ids(result)) == {"AXOLOTL", "BOTH"}
-    assert result.notes[0].startswith("ranked without vectors, the encoder failed: ")
-
-
 def test_an_encoder_that_has_gone_is_asked_once_a_question_and_then_left_alone(settings, server, tmp_path):
     build(settings, PAPERS, tmp_path)
     with opened(settings) as index:
@@ -297,15 +252,6 @@ def test_an_encoder_that_has_gone_is_asked_once_a_question_and_then_left_alone(s
             asyncio.run(search(index, SearchRequest("axolotl", method=method), RetrieverSettings()))
 
     assert server.refused == 1
-
-
-def test_a_question_of_stopwords_alone_is_ranked_by_its_vector(settings, tmp_path):
-    build(settings, PAPERS, tmp_path)
-
-    result = found(settings, "the of", method="shrag", k=2)
-
-    assert len(result.hits) == 2
-    assert result.applied.vectors
 
 
 def test_the_paper_orders_its_union_by_cosine(settings, tmp_path):
@@ -340,6 +286,26 @@ def test_a_passage_with_none_of_the_words_is_found_by_its_vector(settings, tmp_p
     assert len(result.hits) == 7  # the nearest hundred are candidates too
     assert result.queries[-1].query == "(the passages nearest to the question's vector)"
     assert json.dumps(result.as_record())
+
+
+@pytest.mark.parametrize(
+    ("question", "request_"),
+    [
+        ("axolotl -pangolin", {}),
+        ("axolotl, excluding pangolin", {}),
+        ("axolotl pangolin", {"strategy": Strategy(en=("axolotl",), exclude=({"en": "pangolin"},))}),
+    ],
+)
+def test_the_encoder_gets_the_question_without_what_is_excluded(
+    settings, server, tmp_path, question, request_
+):
+    build(settings, PAPERS, tmp_path)
+    server.texts.clear()
+
+    result = found(settings, question, "shrag", **request_)
+
+    assert server.texts[-1] == "axolotl"
+    assert "papers about pangolin are ranked lower" in " ".join(result.notes)
 
 
 def test_a_text_without_words_has_no_vector(settings, tmp_path):

@@ -103,6 +103,7 @@ def serving_with_model(
     """Run `shrag serve` with a model that meets its calls so, none of them again; yield both."""
     with model_served(*behaviours) as model:
         llm = {"llm__base_url": model.base_url, "llm__model": "tiny-writer", "llm__allow_plain_http": "true"}
+        llm["llm__strategy_calls"] = "one"
         with serving(home, tmp_path / "log", **llm, llm__retries=0, **environment) as server:
             yield server, model
 

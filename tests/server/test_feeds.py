@@ -91,16 +91,22 @@ def test_a_feed_lists_new_papers_first(home):
 
 
 def test_a_feed_links_to_its_search_on_the_page(home):
-    call = {"question": "axolotl", "exclude": ["cats & dogs"], "strict_time": True, "year": "2019.."}
+    call = {
+        "question": "axolotl",
+        "exclude": ["cats & dogs"],
+        "strategy": {"en": ["gills"]},
+        "year": "2019..",
+    }
     with application(home, **LOCAL) as client:
         address = client.post("/api/v1/feeds", json=call).json()["address"]
         feed = parsed(client.get(address.removeprefix("http://localhost:8080")))
     page, _, asked = (feed.find(f"{ATOM}link").get("href") or "").partition("?")
     assert page == "http://localhost:8080/"
-    assert dict(parse_qsl(asked)) == {
+    values = dict(parse_qsl(asked))
+    assert json.loads(values.pop("strategy"))["en"] == ["gills"]
+    assert values == {
         "q": "axolotl",
         "not": "cats & dogs",
-        "strict": "1",
         "year": "2019..",
         "index": "papers",
     }

@@ -132,9 +132,8 @@ def test_what_is_wrong_with_an_answer_is_said_in_korean(api, body, held):
     [
         {"way": "paper-qa-6"},
         {"way": "paper-qa-1", "topic": "SAMPLE-BAT-011"},
-        {"hops": "always"},
-        {"hops": "always", "way": "paper-qa-1"},
-        {"hops": "always", "way": "paper-qa-1", "topic": "SAMPLE-BAT-011"},
+        {"strategy": {"en": ["of"], "exclude": [{"en": "barley"}], "years": [2000, None]}},
+        {"method": "or", "exclude": ["rice"]},
     ],
     ids=str,
 )

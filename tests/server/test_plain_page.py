@@ -22,10 +22,13 @@ def listed(api, **asked):
     ("asked", "called"),
     [
         ({"k": 3}, {"k": 3}),
-        ({"kw": ["cell", "aerogel"]}, {"keywords": ["cell", "aerogel"]}),
+        ({"strategy": '{"en": ["cell", "aerogel"]}'}, {"strategy": {"en": ["cell", "aerogel"]}}),
         ({"skip": ["SQ1", "question"]}, {"skip": ["SQ1", "question"]}),
         ({"not": ["cooling plate"]}, {"exclude": ["cooling plate"]}),
-        ({"literal": "1", "strict": "1"}, {"constraints": False, "strict_time": True}),
+        (
+            {"q": f"{ENGLISH} -aerogel", "literal": "1"},
+            {"question": f"{ENGLISH} -aerogel", "conditions": False},
+        ),
     ],
 )
 def test_without_scripts_an_address_lists_what_it_does_with_them(api, asked, called):

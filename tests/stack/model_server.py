@@ -11,7 +11,7 @@ from tests.http_server import Handler, serving
 # By the name of the schema that a request holds.
 KEPT: dict[str, dict[str, Any]] = {
     "probe": {"season": "winter", "waves": "rough", "lines": ["salt", "wind"]},
-    "keywords": {"korean": ["회복탄력성", "이직 의도"], "english": ["resilience", "turnover intention"]},
+    "keywords": {"ko": ["회복탄력성", "이직 의도"], "en": ["resilience", "turnover intention"]},
     "answer": {
         "title": "회복탄력성과 이직 의도",
         "introduction": [],

@@ -38,4 +38,4 @@ def test_the_demonstration_runs_from_a_wheel(tmp_path):
     done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(tmp_path / "installed"))
-    assert "[1]  1.5518  SAMPLE-EDU-004" in done.stdout
+    assert "SAMPLE-EDU-004" in done.stdout

@@ -57,7 +57,7 @@ def test_the_model_of_the_settings_may_be_asked_and_no_other(tmp_path):
     question = next(finding for finding in findings if finding["subject"] == "a question")
     assert question["found"].endswith("answer tiny-writer")
     asked = [body["response_format"]["json_schema"]["name"] for body in server.bodies]
-    assert asked == ["probe", "keywords", "answer"]
+    assert asked == ["probe", "keywords", "keywords", "answer"]  # keywords of each language
 
 
 def test_a_model_that_fails_is_wrong_although_an_answer_is_quoted_in_its_place(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from generator.keywords import KeywordLists
+from generator.conversation import StandaloneQuestion
 from generator.settings import GeneratorSettings
 from stack.invalid_settings import describe
 
@@ -17,5 +17,5 @@ def test_a_setting_that_does_not_fit_is_named(monkeypatch):
 
 def test_what_a_model_replied_is_no_setting():
     with pytest.raises(ValidationError) as caught:
-        KeywordLists.model_validate({"korean": "강", "english": []})
+        StandaloneQuestion.model_validate({"depends": "강"})
     assert describe(caught.value) is None

@@ -97,7 +97,7 @@ def test_the_file_can_be_printed_while_the_one_in_use_is_broken(tmp_path, file):
             {"llm__base_url": "http://h/v1", "llm__model": "m"},
             "SHRAG_LLM and FILE: [llm]: ",
         ),
-        ("without = ['weights', 'KEY']", {}, "FILE: without: "),
+        ("without = ['feedback', 'KEY']", {}, "FILE: without: "),
         ("[llm]\ntimeout = 'KEY'", {}, "InvalidSettingsFile: FILE: "),
         ("home = 'KEY", {}, "InvalidSettingsFile: FILE is not TOML: "),
     ],

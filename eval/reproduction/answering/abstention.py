@@ -9,7 +9,7 @@ from eval.experiments.measures import area_under_curve
 from eval.means import mean_of_known
 from eval.reproduction.answering.judged_answers import AnswerRecord, ByName
 from eval.reproduction.experiment import Cell, Figure, Line, Panel, Record, Table
-from retriever.searching.answerability import THRESHOLD
+from retriever.answerability import THRESHOLD
 
 QUOTED = "quoted sentences"  # the system without a language model
 REMOVED = f"{QUOTED}, relevant papers removed"  # topics asked with and without their relevant papers

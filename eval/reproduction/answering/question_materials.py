@@ -17,7 +17,7 @@ from retriever.errors import BadFilter, BadQuestion, UnknownPaper
 from retriever.index import SearchIndex
 from retriever.papers.topics import find_topic
 from retriever.queries.filters import Filters
-from retriever.requests.request import check_question
+from retriever.request import check_question
 
 
 class QuestionCall(IndexCall):

@@ -12,6 +12,7 @@ from eval.reproduction.benchmarks.autoscholar import read_autoscholar
 from eval.reproduction.benchmarks.beir import read_beir
 from eval.reproduction.benchmarks.benchmark import Benchmark
 from eval.reproduction.benchmarks.litsearch import read_litsearch
+from eval.reproduction.benchmarks.miracl import read_miracl
 from eval.reproduction.benchmarks.sparbench import read_sparbench
 
 Reader: TypeAlias = Callable[[Path, str], Benchmark]  # path and split
@@ -21,4 +22,5 @@ LAYOUTS: Mapping[str, Reader] = {
     "sparbench": read_sparbench,
     "litsearch": read_litsearch,
     "beir": read_beir,
+    "miracl": read_miracl,
 }

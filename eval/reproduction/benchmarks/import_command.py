@@ -20,10 +20,10 @@ from eval.reproduction.benchmarks import LAYOUTS
 def import_command(layout: str, path: Path, out: Path, split: str) -> None:
     """Turn a published benchmark into topics, qrels and papers.
 
-    LAYOUT is autoscholar (AutoScholarQuery, RealScholarQuery), sparbench, litsearch, or beir (TREC-COVID,
-    SciDocs). PATH is its folder, or its file if it has only one. The files written are topics.jsonl,
-    qrels.txt, and papers.jsonl for `shrag index`; a benchmark without a corpus has only its relevant papers
-    there.
+    LAYOUT is autoscholar (AutoScholarQuery, RealScholarQuery), sparbench, litsearch, beir (TREC-COVID,
+    SciDocs), or miracl (Korean, English, or both with ids by language). PATH is its folder, or its file if it
+    has only one. The files written are topics.jsonl, qrels.txt, and papers.jsonl for `shrag index`; a
+    benchmark without a corpus has only its relevant papers there.
     """
     from eval.reproduction.benchmarks.importing import import_benchmark
 

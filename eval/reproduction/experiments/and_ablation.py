@@ -20,17 +20,17 @@ from eval.reproduction.experiment import (
     Cell,
     Experiment,
     Figure,
-    JudgedCall,
     Line,
     Outcome,
     Panel,
     Record,
     Seed,
+    StrategyCall,
     Table,
     TopicResult,
 )
 from eval.reproduction.materials import Materials, opened_materials
-from eval.reproduction.retrieving import OpenTopic, open_topic, union_of
+from eval.reproduction.retrieving import OpenTopic, open_topic, strategy_of, union_of
 from eval.significance import Comparison, compare
 from retriever.queries.boolean import And, Or, Query
 from retriever.query_plan import NamedQuery, QueryPlan, progressive_queries
@@ -47,7 +47,7 @@ Counts: TypeAlias = Sequence[Record]  # of the topics of one repetition
 Value: TypeAlias = Callable[[Counts, Reading, int], float]
 
 
-class AndAblation(JudgedCall):
+class AndAblation(StrategyCall):
     """The number of topics in a sample, and the number of samples."""
 
     sample: Annotated[
@@ -89,13 +89,12 @@ async def repetitions_of_topic(
     Without a language model all repetitions have the same keywords, and the record has one of them.
     """
     relevant = materials.relevant(query_id)
-    if not materials.models:
-        repeated = [await _collected(await open_topic(question, 1, materials), materials, relevant)]
-        return TopicResult({"relevant": len(relevant), "repetitions": repeated})
+    models = materials.models
     repeated = []
-    for repetition in range(call.repetitions):
-        model = await materials.models.sampled(repetition, TEMPERATURE)
-        topic = await open_topic(question, 1, replace(materials, model=model))
+    for repetition in range(call.repetitions if models else 1):
+        model = await models.changed(seed=repetition, temperature=TEMPERATURE) if models else None
+        strategy = await strategy_of(materials, query_id, question, model)
+        topic = await open_topic(question, 1, materials, strategy)
         repeated.append(await _collected(topic, materials, relevant))
     return TopicResult({"relevant": len(relevant), "repetitions": repeated})
 
@@ -103,9 +102,8 @@ async def repetitions_of_topic(
 async def _collected(topic: OpenTopic, materials: Materials, relevant: frozenset[str]) -> dict[str, Any]:
     """Return the counts of a topic: documents, and relevant ones, by reading and number of operators."""
     context, stages = topic.context, topic.stages
-    chosen, most = stages.keywords, context.options.hits_per_query
-    queries = progressive_queries(computed(stages.question), chosen, hits_per_query=most) if chosen else ()
-    record: dict[str, Any] = {"keywords": len(chosen.keywords) if chosen else 0}
+    queries = progressive_queries(topic.keywords, hits_per_query=context.options.hits_per_query)
+    record: dict[str, Any] = {"keywords": len(topic.keywords)}
     for reading in READINGS:
         found, collected = [], []
         for operators in range(MOST_OPERATORS + 1):
@@ -163,7 +161,7 @@ def _notes(call: AndAblation, counts: Sequence[Counts]) -> list[str]:
     else:
         origin = (
             f"Each repetition draws {min(call.sample, size)} topics with replacement, seed {call.seed}: "
-            "keywords come from statistics, so that repetitions differ by their topics only."
+            "a topic always has the same keywords, so that repetitions differ by their topics only."
         )
     return [
         origin,

@@ -175,12 +175,5 @@ EXPERIMENT = Experiment(
         f"AUROC, {QUOTED}",
         f"AUROC, {REMOVED}",
     ),
-    sample=SampleRun(
-        options={
-            "topics": "topics.jsonl",
-            "qrels": "qrels.txt",
-            "answers": "answers.jsonl",
-            "removed": True,
-        }
-    ),
+    sample=SampleRun(options={"answers": "answers.jsonl", "removed": True}),
 )

@@ -8,9 +8,9 @@ or it quotes sentences of the papers found.
 Evidence coverage, of section 5.2: share of the questions for which the collected documents include a relevant
 one. The other definitions are ours. Retrieval ratio: mean share of a question's relevant documents among the
 collected ones. Relevance: mean share of an answer's sentences that cite a relevant document; 0 for an answer
-that is declined. Time: seconds from the question to the answer and the collected documents; with a
-model several questions are answered concurrently, unless `--parallel 1` is given. Questions without relevant
-documents in the CSV are answered, and not measured.
+that is declined. Time: seconds from the question to the answer and the collected documents, which share one
+strategy; with a model several questions are answered concurrently, unless `--parallel 1` is given. Questions
+without relevant documents in the CSV are answered, and not measured.
 """
 
 import time
@@ -41,11 +41,19 @@ from eval.reproduction.experiment import (
     Outcome,
     Record,
     SampleRun,
+    Strategies,
     Table,
     TopicResult,
 )
-from eval.reproduction.materials import Input, Materials, opened_index, settings_for
-from eval.reproduction.retrieving import keywords_of_model
+from eval.reproduction.materials import (
+    Input,
+    Materials,
+    opened_index,
+    recorded_input,
+    recorded_strategies,
+    settings_for,
+)
+from eval.reproduction.retrieving import strategy_of
 from generator.pipeline import answer_question
 from generator.result import AskResult
 from generator.ways import make_request
@@ -65,8 +73,9 @@ GIB = 2**30
 class Challenge(IndexCall):
     """The questions, the columns, and the documents."""
 
-    files = ("questions", "mapping")
+    files = ("questions", "mapping", "strategies")
 
+    strategies: Strategies = None
     questions: Annotated[str, Flag(argument=True), Field(description="CSV of questions.")]
     mapping: Annotated[
         str,
@@ -81,9 +90,9 @@ class Challenge(IndexCall):
     method: Annotated[
         str,
         Flag(section=Section.SEARCHING),
-        described(**METHODS, example="shrag"),
+        described(**METHODS, example="paper"),
         Field(description=METHOD_HELP),
-    ] = "shrag"
+    ] = "paper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +119,15 @@ def opened(call: Challenge) -> Iterator[ChallengeMaterials]:
     settings = settings_for(call)
     topics = {query_id: each.question for query_id, each in questions.items()}
     with opened_index(call.index, settings) as index:
-        yield ChallengeMaterials(index, topics, settings, inputs=inputs, mapping=mapping, questions=questions)
+        yield ChallengeMaterials(
+            index,
+            topics,
+            settings,
+            inputs=inputs | recorded_input(call),
+            strategies=recorded_strategies(call, topics),
+            mapping=mapping,
+            questions=questions,
+        )
 
 
 async def answer_of_topic(
@@ -118,9 +135,14 @@ async def answer_of_topic(
 ) -> TopicResult:
     """Collect the documents of a question, answer it, and compare both with the relevant documents."""
     started, settings = time.perf_counter(), materials.settings
-    asked = make_request(settings, question, method=call.method)
+    strategy = (
+        await strategy_of(materials, query_id, question) if method_named(call.method).uses_strategy else None
+    )
+    strategist = "statistics"  # if the model gave no strategy, it is not asked again
+    asked = make_request(settings, question, method=call.method, strategy=strategy, strategist=strategist)
     answered = await answer_question(materials.index, asked, settings, model=materials.model)
-    hits = await collected(call, materials, question)
+    request = SearchRequest(question, method=call.method, k=call.k, strategy=strategy)
+    hits = (await search(materials.index, request, settings.retriever)).hits
     seconds = time.perf_counter() - started
     relevant, language = materials.questions[query_id].relevant, language_of(question)
     written = laid_out(ChallengeAnswer.of(answered.answer, question), language)
@@ -141,15 +163,6 @@ async def answer_of_topic(
         SECONDS: round(seconds, 3),
     }
     return TopicResult(record, {"collected": [(hit.doc_id, hit.score) for hit in hits]})
-
-
-async def collected(call: Challenge, materials: ChallengeMaterials, question: str) -> tuple[Hit, ...]:
-    """Return the collected documents of a question, best first."""
-    settings, keywords = materials.settings.retriever, None
-    if materials.model and method_named(call.method).keywords:
-        keywords = await keywords_of_model(question, materials.model, materials, settings)
-    request = SearchRequest(question, method=call.method, k=call.k, keywords=keywords)
-    return (await search(materials.index, request, settings)).hits
 
 
 def is_named(hit: Hit, name: str) -> bool:

@@ -29,26 +29,26 @@ from eval.reproduction.experiment import (
     Cell,
     Documents,
     Experiment,
-    JudgedCall,
     Outcome,
     Record,
+    StrategyCall,
     Table,
     TopicResult,
 )
 from eval.reproduction.materials import Materials, opened_materials, with_more
-from eval.reproduction.retrieving import open_topic, ranking_of, relevant_in, retrieve, run_name
+from eval.reproduction.retrieving import open_topic, ranked_by, relevant_in, retrieve, run_name, strategy_of
 from eval.runs import Ranking
 from indexer.encoders import Encoder, open_encoder
 from indexer.encoders.local import LocalEncoder
 from indexer.files.schema import StoredPassage
 from indexer.vectors.adding import text_to_encode
-from retriever.search import SearchRequest, open_search, run_stages
+from retriever.request import SearchRequest
 
 FUSION, NEAREST = "fusion, no encoder", "nearest in the whole index"
 LONG = 8_000  # tokens that an encoder must read at once (section 3.4)
 
 
-class Encoders(JudgedCall):
+class Encoders(StrategyCall):
     """The encoders, and how many documents."""
 
     encoders: Annotated[
@@ -105,7 +105,8 @@ async def similarities_of_topic(
 ) -> TopicResult:
     """Encode a question with the documents of its union and its relevant documents."""
     relevant = materials.relevant(query_id)
-    topic = await open_topic(question, call.k, materials)
+    strategy = await strategy_of(materials, query_id, question)
+    topic = await open_topic(question, call.k, materials, strategy)
     retrieved = await retrieve(topic, materials)
     documents = await _documents(materials, relevant | retrieved.union)
     names = sorted(documents)
@@ -163,9 +164,8 @@ async def _nearest(call: Encoders, materials: Materials, question: str) -> Ranki
     index = materials.index
     if not index.manifest.vectors or index.vectors.disabled_reason:
         return []
-    request = SearchRequest(question, method="dense", k=call.k, collapse=materials.collapses)
-    context = open_search(index, request, materials.settings.retriever)
-    return ranking_of(await run_stages(context), materials, call.k)
+    request = SearchRequest(question, method="dense", k=call.k)
+    return await ranked_by(materials, request, materials.settings.retriever)
 
 
 def summary(call: Encoders, materials: EncoderMaterials, topics: Sequence[Record]) -> Outcome:

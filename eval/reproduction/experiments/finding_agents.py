@@ -4,12 +4,13 @@ Tables 2, 3 and 4 of SPAR. Each row is a separate search, without the agent that
 understanding only the question is searched for; without the evolver no queries are made from relevant papers;
 without RefChain no references are followed. Re-ranking changes the order and not the set: the ten papers that
 the search with all agents judged best are ranked by their judgement, and re-ranked, and recall is that of the
-first five.
+first five. Without a language model only RefChain is left out.
 """
 
 import statistics
 from collections.abc import Mapping, Sequence
 
+from eval.means import mean_of_known
 from eval.reproduction.differences import difference_columns
 from eval.reproduction.experiment import Experiment, Outcome, Record, Table, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
@@ -44,6 +45,8 @@ LEFT_OUT: Mapping[str, frozenset[str]] = {
         for agent in ("understanding", "query-writing", "evolver", "refchain")
     },
 }
+# These agents are a model's; the rules that replace it show nothing about them.
+BY_MODEL = LEFT_OUT.keys() - {ALL, "without refchain"}
 FIRST, RERANKED = 5, 10  # the paper's: recall of the first 5 of the same 10 papers
 BY_JUDGEMENT, BY_AGENT = "by judgement", "re-ranked"
 ORDERS = (f"Recall@{FIRST}, {BY_JUDGEMENT}", f"Recall@{FIRST}, {BY_AGENT}")
@@ -74,6 +77,8 @@ async def agents_of_topic(
     counts, known, rankings, failures = {}, {}, {}, []
     reordered: dict[str, float] = {}
     for name, agents in LEFT_OUT.items():
+        if name in BY_MODEL and topic.model is None:
+            continue
         found = await find(call, topic, without=agents)
         ids = topic.ids(ranked.known.paper for ranked in found.papers)
         counts[name], rankings[run_name(name)] = topic.counts(ids), ranking_of(ids)
@@ -124,7 +129,7 @@ def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Rec
 
 def _with_known(measured: Table, topics: Sequence[Record]) -> Table:
     """Add a column with the mean number of papers that a search examined."""
-    known = (statistics.fmean(topic["known"][name] for topic in topics) for name in LEFT_OUT)
+    known = (mean_of_known(topic["known"].get(name) for topic in topics) for name in LEFT_OUT)
     rows = ((*row, mean) for row, mean in zip(measured.rows, known, strict=True))
     return Table(measured.title, (*measured.columns, "papers examined"), tuple(rows))
 

@@ -7,12 +7,8 @@ agent; each list has k papers. Then follow the first k papers of method `shrag`,
 a DOI, an arXiv id or a title in common.
 """
 
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, closing, contextmanager
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
-from eval.manifest import sources_record
 from eval.reproduction.experiment import Experiment, Outcome, Record, TopicResult
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials, opened_finding
 from eval.reproduction.finding.query_lists import FORMS, query_forms, query_list
@@ -28,23 +24,17 @@ from eval.reproduction.finding.topic import (
     FindingTopic,
     failures_of,
     find,
-    find_elsewhere,
+    find_in_index,
     find_request,
     open_topic,
     ranking_of,
     resources_of,
 )
-from eval.reproduction.materials import with_more
 from eval.reproduction.retrieving import run_name
-from generator.finding.finding import OpenedSources
 from generator.tracing.steps import Step
-from retriever.calls import SourceNames
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, rank
-from retriever.sources.configuration import DeclaredSource, read_declared
-from retriever.sources.gathered import open_declared
 from retriever.sources.merging import LimitedSource
-from retriever.sources.models import SharedModels
 
 INDEX, METHOD, FIND = "index", "method shrag", "find-papers"
 FIND_IN_SOURCES = "find-papers in the sources"
@@ -67,70 +57,35 @@ PUBLISHED = (
 )
 
 
-class FindingPapers(FindingCall):
-    """Options of the search for papers, and further sources."""
-
-    sources: SourceNames = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SourcesToo(FindingMaterials):
-    """Inputs with declared sources, and the models of searches in them."""
-
-    declared: Sequence[DeclaredSource] = ()
-    source_models: SharedModels | None = None
-
-    def index_record(self) -> dict[str, Any]:
-        """Return the properties of the index and the sources that affect results."""
-        record = super(SourcesToo, self).index_record()
-        return record | sources_record(self.declared, [])["sources"] if self.declared else record
-
-
-@contextmanager
-def opened(call: FindingPapers) -> Iterator[SourcesToo]:
-    """Open the inputs and read the declared sources; raises as `opened_finding` and `read_declared`."""
-    declared = read_declared(call.sources) if call.sources else []
-    with opened_finding(call) as materials:
-        settings = materials.settings
-        with closing(SharedModels(settings.indexer, settings.retriever.synonyms)) as models:
-            yield with_more(SourcesToo, materials, declared=declared, source_models=models)
-
-
 async def lists_of_topic(
-    call: FindingPapers, materials: SourcesToo, query_id: str, question: str
+    call: FindingCall, materials: FindingMaterials, query_id: str, question: str
 ) -> TopicResult:
     """Make the list of each system for a topic, and count its relevant papers."""
     topic = await open_topic(materials, query_id, question)
     failures: list[str] = []
-    async with _open_sources(materials) as sources:
-        lists = await _by_queries(call, topic, sources.sources, failures)
-        lists[METHOD] = await _by_method(call, materials, topic)
-        found = await find(call, topic)
-        lists[FIND] = topic.ids(ranked.known.paper for ranked in found.papers)
-        failures += failures_of(found.step)
-        if sources.sources:
-            elsewhere = await find_elsewhere(call, topic, sources)
-            papers = (ranked.known.paper for ranked in elsewhere.papers)
-            lists[FIND_IN_SOURCES] = topic.ids(papers, own_id=False)
-            failures += failures_of(elsewhere.step)
+    async with topic.searched() as searched:
+        sources = searched.sources if topic.sources else ()
+        lists = await _by_queries(call, topic, sources, failures)
+    lists[METHOD] = await _by_method(call, materials, topic)
+    found = await find_in_index(call, topic)
+    lists[FIND] = topic.ids((ranked.known.paper for ranked in found.papers), own_id=True)
+    failures += failures_of(found.step)
+    if topic.sources:
+        elsewhere = await find(call, topic)
+        lists[FIND_IN_SOURCES] = topic.ids(ranked.known.paper for ranked in elsewhere.papers)
+        failures += failures_of(elsewhere.step)
     counts = {name: None if ids is None else topic.counts(ids) for name, ids in lists.items()}
     rankings = {run_name(name): ranking_of(ids) for name, ids in lists.items() if ids is not None}
     return TopicResult({"systems": counts, "failures": failures}, rankings)
 
 
-@asynccontextmanager
-async def _open_sources(materials: SourcesToo) -> AsyncIterator[OpenedSources]:
-    async with open_declared(materials.declared, materials.settings.indexer) as sources:
-        yield OpenedSources(sources, models=materials.source_models)
-
-
 async def _by_queries(
-    call: FindingPapers, topic: FindingTopic, sources: Sequence[LimitedSource], failures: list[str]
+    call: FindingCall, topic: FindingTopic, sources: Sequence[LimitedSource], failures: list[str]
 ) -> dict[str, list[str] | None]:
     """Search the index and the sources with the queries of each form; None if a form or a source fails."""
     request, step = find_request(call, topic), Step("queries", {})
     places = [(INDEX, topic.opened.sources[0]), *((_label(source.name), source) for source in sources)]
-    async with resources_of(topic, request) as resources:
+    async with resources_of(topic, request, of_index=True) as resources:
         kinds = sorted({source.kind for _, source in places})
         forms = await query_forms(request, resources, kinds, step)
     failures += failures_of(step)
@@ -139,7 +94,8 @@ async def _by_queries(
         for form in FORMS:
             name = f"{place}, {form}"
             if form not in forms:
-                lists[name] = None
+                if topic.model:
+                    lists[name] = None
                 continue
             of_index = place == INDEX
             filters = Filters() if of_index else topic.filters
@@ -149,16 +105,17 @@ async def _by_queries(
     return lists
 
 
-async def _by_method(call: FindingPapers, materials: SourcesToo, topic: FindingTopic) -> list[str]:
+async def _by_method(call: FindingCall, materials: FindingMaterials, topic: FindingTopic) -> list[str]:
     """Return the first k papers of the usual search."""
     request = SearchRequest(topic.question, k=_requested(call, topic), collapse=True)
     ranked = await rank(materials.index, request, topic.settings.retriever)
     source = topic.opened.sources[0].source
     papers = await source.papers([paper_id for paper_id, _ in ranked.hits])
-    return topic.ids(papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)[: call.k]
+    found = (papers[paper_id].paper for paper_id, _ in ranked.hits if paper_id in papers)
+    return topic.ids(found, own_id=True)[: call.k]
 
 
-def _requested(call: FindingPapers, topic: FindingTopic) -> int:
+def _requested(call: FindingCall, topic: FindingTopic) -> int:
     """Return the number of papers to request, some of which may be newer than the question."""
     return call.k if topic.day is None else min(MOST_REQUESTED, DATED * call.k)
 
@@ -173,9 +130,9 @@ def systems(sources: Sequence[str]) -> tuple[str, ...]:
     return (*queries, METHOD, FIND, *([FIND_IN_SOURCES] if sources else []))
 
 
-def summary(call: FindingPapers, materials: SourcesToo, topics: Sequence[Record]) -> Outcome:
+def summary(call: FindingCall, materials: FindingMaterials, topics: Sequence[Record]) -> Outcome:
     """Average the counts of each system over the topics."""
-    names = systems([each.name for each in materials.declared])
+    names = systems([each.name for each in materials.sources.declared] if materials.sources else [])
     measured = score_table(
         f"Papers found, at most {call.k} for each topic", "system", topics, "systems", names
     )
@@ -189,10 +146,10 @@ def summary(call: FindingPapers, materials: SourcesToo, topics: Sequence[Record]
 EXPERIMENT = Experiment(
     "Ways to find papers",
     "SPAR, table 1",
-    FindingPapers,
+    FindingCall,
     lists_of_topic,
     summary,
-    opened,
+    opened_finding,
     published={"F1, find-papers, AutoScholarQuery": 0.3843, "F1, find-papers, SPARBench": 0.3015},
     shown=("F1, method shrag", "F1, find-papers"),
 )

@@ -15,7 +15,16 @@ from typing import Annotated
 from pydantic import Field
 
 from base.calls import Flag, Section
-from eval.reproduction.experiment import Cell, Experiment, Outcome, Record, Seed, Table, TopicResult
+from eval.reproduction.experiment import (
+    NEEDS_MODEL,
+    Cell,
+    Experiment,
+    Outcome,
+    Record,
+    Seed,
+    Table,
+    TopicResult,
+)
 from eval.reproduction.finding.inputs import THRESHOLD, FindingMaterials, PapersCall, opened_finding
 from eval.reproduction.finding.judges import JUDGES, RULES, judges_of
 from eval.reproduction.finding.reporting import counts_of, finding_notes, published
@@ -27,7 +36,6 @@ from generator.finding.request import FindRequest
 from generator.finding.state import FindingState, FoundBy, KnownPaper, SearchQuery
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
-from retriever.question.asked_words import subject_text
 from retriever.sources.merging import MergedPaper
 
 EVERY = "every pair is relevant"
@@ -141,7 +149,7 @@ async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, s
     options["without"] = options.get("without", frozenset()) | frozenset(ADDITIONS)
     request = FindRequest(topic.question, **options)
     source = topic.opened.sources[0]
-    async with resources_of(topic, request) as resources:
+    async with resources_of(topic, request, of_index=True) as resources:
         known = {
             paper_id: KnownPaper(
                 MergedPaper(paper, ((source.name, paper_id),)), (FoundBy("query", topic.question, rank),)
@@ -150,7 +158,7 @@ async def _judged(topic: FindingTopic, papers: Mapping[str, Paper], name: str, s
         }
         state = FindingState(
             topic.question,
-            subject=subject_text(topic.question, resources.constraints),
+            subject=resources.conditions.remaining,
             queries=(SearchQuery(topic.question, "question", found=tuple(papers)),),
             papers=known,
         )
@@ -199,7 +207,7 @@ def summary(call: JudgingPapers, materials: FindingMaterials, topics: Sequence[R
 def _row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
     counts = counts_of(topics, "judges", name)
     if not counts:
-        return (name, *(None,) * 6)
+        return (name, NEEDS_MODEL, *(None,) * 5)
     parts = (sum(getattr(each, part.name) for each in counts) for part in fields(SetCounts))
     micro, macro = SetCounts(*parts), set_scores(counts)
     return (name, micro.f1, micro.precision, micro.recall, macro.mean_f1, macro.precision, macro.recall)

@@ -1,10 +1,10 @@
-"""Keywords and queries: how many keywords, of which language, in which order, and ten queries against one.
+"""Keywords and queries: number, language, granularity and origin of keywords, and ten queries against one.
 
-Section 3 of SHRAG names these choices without a table: at most ten keywords in the order of importance, of
-both languages, compounds split into words, in ten queries whose results are joined, without documents that
-lack an abstract. Each row changes one choice. Without a language model the keywords come from statistics;
-importance is TF-IDF, or the entropy of equation 2. With a model the keywords of the first row are in the
-model's order.
+Section 3 of SHRAG names these choices without a table: at most ten keywords of both languages in the order of
+importance, compounds split into words, in ten queries whose results are joined, without documents that lack
+an abstract. Each row changes one choice. Keywords come from recorded strategies (--strategies), from the
+language model, or from statistics, which know words only: compounds, such as "electronic textbook" as a
+phrase, and the prompts need a model. The paper has a prompt for each language.
 
 Ten queries and one query are timed after the keywords are chosen, each with its own cache of passages. The
 processor time is that of the whole process.
@@ -13,6 +13,7 @@ processor time is that of the whole process.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from statistics import fmean
 from typing import Any
 
@@ -20,9 +21,9 @@ from eval.reproduction.experiment import (
     SECONDS,
     Documents,
     Experiment,
-    JudgedCall,
     Outcome,
     Record,
+    StrategyCall,
     Table,
     TopicResult,
 )
@@ -31,27 +32,24 @@ from eval.reproduction.retrieving import (
     ChangeKeywords,
     ChangePlan,
     OpenTopic,
-    keywords_of_model,
+    as_phrases,
     open_topic,
     retrieve,
     run_name,
-    whole_compounds,
+    strategy_of,
 )
-from eval.reproduction.variants import (
-    NOTE,
-    VARIANTS,
-    main_shares,
-    variant_record,
-    variants_table,
-)
+from eval.reproduction.variants import NOTE, VARIANTS, main_shares, variant_record, variants_table
 from eval.runs import Ranking
+from indexer.analysis import Analyzer
+from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
-from retriever.settings import KeywordRanking, RetrieverSettings
+from retriever.strategy import LANGUAGES, Strategy
 
-MOST = 100  # documents of a single query
+MAX_HITS = 100  # documents of a single query
+LEAST, MOST = 2, 5  # keywords of each language in the paper's prompts
 
 
-class KeywordAblation(JudgedCall):
+class KeywordAblation(StrategyCall):
     """How many documents."""
 
     k: Documents = 15
@@ -59,22 +57,12 @@ class KeywordAblation(JudgedCall):
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A row of the table: the change to keywords, queries or importance."""
+    """A row of the table: the change to keywords, queries or documents."""
 
     name: str
     keywords: ChangeKeywords | None = None
     plan: ChangePlan | None = None
-    importance: KeywordRanking | None = None
     keeps_incomplete: bool = False
-
-    def settings(self, usual: RetrieverSettings) -> RetrieverSettings | None:
-        """Return the settings of the variant; None if they are the usual ones."""
-        changes: dict[str, Any] = {}
-        if self.importance:
-            changes = {"ranking": self.importance, "keywords_ranked": True}
-        if self.keeps_incomplete:
-            changes["drop_incomplete"] = False
-        return usual.model_copy(update=changes) if changes else None
 
 
 def _first(count: int) -> ChangeKeywords:
@@ -98,15 +86,18 @@ ROWS = (
     ),
     Variant("Korean keywords only", _of_language("ko")),
     Variant("English keywords only", _of_language("en")),
-    Variant("compounds whole", plan=whole_compounds),
-    Variant("importance by entropy", importance="entropy"),
-    Variant("importance by TF-IDF", importance="tf-idf"),
     Variant("one query of all keywords, ten documents", plan=_only_longest(10)),
-    Variant(f"one query of all keywords, {MOST} documents", plan=_only_longest(MOST)),
+    Variant(f"one query of all keywords, {MAX_HITS} documents", plan=_only_longest(MAX_HITS)),
     Variant("papers without an abstract kept", keeps_incomplete=True),
 )
-TIMED = (ROWS[0], ROWS[-3], ROWS[-2])
-NAMES = tuple(variant.name for variant in ROWS)
+TIMED = (ROWS[0], *ROWS[-3:-1])
+FEWER = tuple(f"at most {count} of each language" for count in range(MOST - 1, LEAST - 1, -1))
+COMPOUNDS, ONE_PROMPT, STATISTICS = (
+    "compounds whole",
+    "one prompt for both languages",
+    "keywords of statistics",
+)
+NAMES = (*(variant.name for variant in ROWS), *FEWER, COMPOUNDS, ONE_PROMPT, STATISTICS)
 
 
 async def variants_of_topic(
@@ -114,24 +105,48 @@ async def variants_of_topic(
 ) -> TopicResult:
     """Retrieve the documents of a topic in each variant."""
     relevant, options = materials.relevant(query_id), materials.settings.retriever
-    given = None
-    if materials.model:
-        given = await keywords_of_model(question, materials.model, materials, options)
-    usual = await open_topic(question, call.k, materials, keywords=given)
+    strategy = await strategy_of(materials, query_id, question)
     records: dict[str, Any] = {}
     rankings: dict[str, Ranking] = {}
-    for variant in ROWS:
-        topic, settings = usual, variant.settings(options)
-        if settings:
-            topic = await open_topic(question, call.k, materials, settings=settings, keywords=given)
+
+    async def add(name: str, topic: OpenTopic, variant: Variant = ROWS[0]) -> None:
         found = await retrieve(topic, materials, keywords=variant.keywords, plan=variant.plan)
-        rankings[run_name(variant.name)] = found.ranking
-        records[variant.name] = variant_record(found, relevant)
+        rankings[run_name(name)] = found.ranking
+        records[name] = variant_record(found, relevant)
+
+    usual = await open_topic(question, call.k, materials, strategy)
+    kept = options.model_copy(update={"drop_incomplete": False})
+    for variant in ROWS:
+        settings = kept if variant.keeps_incomplete else options
+        topic = await open_topic(question, call.k, materials, strategy, settings)
+        await add(variant.name, topic, variant)
+    if strategy:
+        for count, name in zip(range(MOST - 1, LEAST - 1, -1), FEWER, strict=True):
+            few = strategy.changed(**{each: strategy.keywords(each)[:count] for each in LANGUAGES})
+            await add(name, await open_topic(question, call.k, materials, few))
+        whole = whole_keywords(strategy, [each.language for each in usual.keywords], materials.index.analyzer)
+        await add(COMPOUNDS, usual, Variant(COMPOUNDS, lambda _: whole[: options.keywords], as_phrases))
+        await add(STATISTICS, await open_topic(question, call.k, materials, None))
+    if materials.models:
+        model = await materials.models.changed(strategy_calls="one")
+        joint = await strategy_of(materials, query_id, question, model)
+        await add(ONE_PROMPT, await open_topic(question, call.k, materials, joint))
     seconds: dict[str, float] = {}
     for variant in TIMED:
-        topic = await open_topic(question, call.k, materials, keywords=given)
+        topic = await open_topic(question, call.k, materials, strategy)
         seconds |= await _seconds(variant, topic, materials)
     return TopicResult({"relevant": len(relevant), VARIANTS: records, SECONDS: seconds}, rankings)
+
+
+def whole_keywords(strategy: Strategy, languages: Sequence[str], analyzer: Analyzer) -> list[Keyword]:
+    """Return the keywords of a strategy as they are, the language of the first keyword before the other."""
+    order = sorted(LANGUAGES, key=lambda each: each != next(iter(languages), None))
+    sides = ([(text, each) for text in strategy.keywords(each)] for each in order)
+    analysed = (
+        Keyword(text, language, tuple(token[0] for token in analyzer.analyze(text)))
+        for text, language in filter(None, chain.from_iterable(zip_longest(*sides)))
+    )
+    return [keyword for keyword in analysed if keyword.tokens]
 
 
 async def _seconds(variant: Variant, topic: OpenTopic, materials: Materials) -> dict[str, float]:
@@ -147,10 +162,11 @@ async def _seconds(variant: Variant, topic: OpenTopic, materials: Materials) -> 
 def summary(call: KeywordAblation, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Compare the variants with the first one."""
     title = f"Variants of keywords and queries, {call.k} documents for each topic"
+    names = NAMES if materials.has_strategies else NAMES[:-1]
     return Outcome(
-        (variants_table(title, NAMES, topics), _times(topics)),
+        (variants_table(title, names, topics), _times(topics)),
         notes=(NOTE, *materials.notes()),
-        main=main_shares(NAMES, topics),
+        main=main_shares(names, topics),
     )
 
 
@@ -179,6 +195,6 @@ EXPERIMENT = Experiment(
     variants_of_topic,
     summary,
     shown=tuple(
-        f"share, {name}" for name in (NAMES[0], "5 keywords", "Korean keywords only", "compounds whole")
+        f"share, {name}" for name in (NAMES[0], "5 keywords", "Korean keywords only", COMPOUNDS, STATISTICS)
     ),
 )

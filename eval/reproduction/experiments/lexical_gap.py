@@ -2,74 +2,70 @@
 
 SHRAG, section 6, names the gap as a limitation: retrieval fails if no keyword is in the text. A topic is in
 the gap if no relevant document contains a word of its question, after analysis; question words and words of
-any paper (effect, 이후) do not count. Each row is a way to find such documents: the glossary (pairs of the
-index, general pairs and synonyms), other word forms, terms of the best passages (feedback), bridges of the
-second search, all parts of the default order, vectors if the index has them, and the keywords of statistics
-or of the language model in the paper's ten queries. The first row searches for the question's words alone.
+any paper (effect, 이후) do not count. The first row searches for the question's words alone. The others are
+the formula with counterparts of the glossary, with terms of the best passages (feedback), with the second
+search, and with recorded strategies (--strategies) or those of the language model; the paper's ten queries
+with either; and vectors if the index has them.
 
 The table counts the topics with a relevant document among the first k. Topics outside the gap show what a
 way costs there.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
-from eval.reproduction.differences import difference_cells, difference_columns
+from eval.reproduction.differences import NONE, difference_cells, difference_columns
 from eval.reproduction.experiment import (
+    NEEDS_MODEL,
     Cell,
     Documents,
     Experiment,
-    JudgedCall,
     Outcome,
     Record,
     SampleRun,
+    StrategyCall,
     Table,
     TopicResult,
 )
 from eval.reproduction.materials import Materials
-from eval.reproduction.retrieving import open_topic, ranking_of, relevant_in, retrieve, run_name
+from eval.reproduction.retrieving import ranked_by, relevant_in, run_name, strategy_of
 from eval.reproduction.shared_words import compared_languages, documents_with_a_word
-from eval.runs import Ranking
 from eval.significance import wilson
-from retriever.keywords.choice import KeywordChoice
 from retriever.query_plan import NEAREST
-from retriever.question.analysis import AnalysedQuestion
-from retriever.search import SearchRequest, open_ranking, run_stages
+from retriever.request import SearchRequest
 from retriever.settings import OrderPart
-from retriever.stages.stages import computed
-
-METHOD, BY_VECTORS = "shrag", "dense"
-# Parts of the default order that find or score documents by words that are not in the question.
-EXPANSIONS: frozenset[OrderPart] = frozenset(
-    {"counterparts", "word-forms", "feedback", "second-search", "other-language"}
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A row of the table: the expansions that it uses; without `pairs`, the question's own words alone."""
+    """A row of the table: the method, the parts of its formula that are left out, and what it requires."""
 
-    name: str
-    parts: frozenset[OrderPart] = frozenset()
-    pairs: bool = False
-
-
-WORDS = Way("words of the question")
-WAYS = (
-    WORDS,
-    Way("glossary", frozenset({"counterparts"}), pairs=True),
-    Way("glossary and word forms", frozenset({"counterparts", "word-forms"}), pairs=True),
-    Way("feedback", frozenset({"feedback"})),
-    Way("second search", frozenset({"second-search"})),
-    Way("all parts of the order", EXPANSIONS, pairs=True),
-)
-VECTORS, WHOLE = "vectors", "all parts and vectors"
-STATISTICS, MODEL = "ten queries, keywords of statistics", "ten queries, keywords of the model"
+    method: str = "shrag"
+    without: frozenset[OrderPart] = frozenset()
+    needs_strategy: bool = False
+    needs_vectors: bool = False
 
 
-class LexicalGap(JudgedCall):
+WORDS = "words of the question"
+GLOSSARY, FEEDBACK, ALL = "formula with the glossary", "and feedback", "and second search"
+STRATEGIES = "formula with strategies"
+TEN, TEN_STRATEGIES = "ten queries, statistics", "ten queries, strategies"
+VECTORS, WHOLE = "vectors", "formula and vectors"
+WAYS: Mapping[str, Way] = {
+    WORDS: Way("or"),
+    GLOSSARY: Way(without=frozenset({"feedback", "second-search"})),
+    FEEDBACK: Way(without=frozenset({"second-search"})),
+    ALL: Way(),
+    STRATEGIES: Way(needs_strategy=True),
+    TEN: Way("paper"),
+    TEN_STRATEGIES: Way("paper", needs_strategy=True),
+    VECTORS: Way("dense", needs_vectors=True),
+    WHOLE: Way(needs_vectors=True),
+}
+
+
+class LexicalGap(StrategyCall):
     """How many documents."""
 
     k: Documents = 10
@@ -77,21 +73,19 @@ class LexicalGap(JudgedCall):
 
 async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, question: str) -> TopicResult:
     """Check whether a topic is in the gap, and retrieve its documents in each way."""
-    relevant = materials.relevant(query_id)
-    context = open_ranking(materials.index, _request(call, materials, question), _settings(materials, WORDS))
-    analysed = computed((await run_stages(context, upto="question")).question)
-    rankings = {way.name: await _ranking(call, materials, question, way) for way in WAYS}
-    if materials.index.vectors.usable:
+    relevant, usable = materials.relevant(query_id), materials.index.vectors.usable
+    strategy = await strategy_of(materials, query_id, question)
+    rankings = {}
+    for name, way in WAYS.items():
+        if (way.needs_strategy and strategy is None) or (way.needs_vectors and not usable):
+            continue
+        skip = (NEAREST,) if usable and way.method == "shrag" and not way.needs_vectors else ()
+        given = strategy if way.needs_strategy else None
+        request = SearchRequest(question, method=way.method, k=call.k, strategy=given, skip=skip)
         settings = materials.settings.retriever
-        for name, method in ((VECTORS, BY_VECTORS), (WHOLE, METHOD)):
-            asked = SearchRequest(question, method=method, k=call.k, collapse=materials.collapses)
-            stages = await run_stages(open_ranking(materials.index, asked, settings))
-            rankings[name] = ranking_of(stages, materials, call.k)
-    without_model = replace(materials, model=None)
-    topics = {STATISTICS: without_model} | ({MODEL: materials} if materials.model else {})
-    for name, chosen_by in topics.items():
-        rankings[name] = (await retrieve(await open_topic(question, call.k, chosen_by), materials)).ranking
-    sharing = await documents_with_a_word(materials, analysed, relevant)
+        settings = settings.model_copy(update={"without": settings.without | way.without})
+        rankings[name] = await ranked_by(materials, request, settings)
+    sharing = await documents_with_a_word(materials, question, relevant)
     return TopicResult(
         {
             "languages": await compared_languages(materials, question, relevant),
@@ -103,41 +97,12 @@ async def gap_of_topic(call: LexicalGap, materials: Materials, query_id: str, qu
     )
 
 
-def _request(call: LexicalGap, materials: Materials, question: str) -> SearchRequest:
-    skip = (NEAREST,) if materials.index.vectors.usable else ()
-    return SearchRequest(question, method=METHOD, k=call.k, collapse=materials.collapses, skip=skip)
-
-
-def _settings(materials: Materials, way: Way) -> Any:
-    settings = materials.settings.retriever
-    return settings.model_copy(update={"without": settings.without | (EXPANSIONS - way.parts)})
-
-
-async def _ranking(call: LexicalGap, materials: Materials, question: str, way: Way) -> Ranking:
-    """Rank by the default method with some of its parts."""
-    request = _request(call, materials, question)
-    context = open_ranking(materials.index, request, _settings(materials, way))
-    stages = await run_stages(context, upto="question")
-    if not way.pairs:
-        stages = replace(stages, question=replace(computed(stages.question), synonyms=()))
-    stages = await run_stages(context, stages, upto="keywords")
-    if not way.pairs and stages.keywords:
-        own = own_keywords(stages.keywords, computed(stages.question))
-        stages = stages.with_keywords(replace(stages.keywords, keywords=own))
-    return ranking_of(await run_stages(context, stages), materials, call.k)
-
-
-def own_keywords(chosen: KeywordChoice, question: AnalysedQuestion) -> tuple[Any, ...]:
-    """Return the keywords that are words of the question, or near spellings of them."""
-    own = {token[0] for token in question.tokens} | {near for of in chosen.spellings.values() for near in of}
-    return tuple(keyword for keyword in chosen.keywords if own.issuperset(keyword.tokens))
-
-
 def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) -> Outcome:
     """Count the topics in the gap, and the topics for which each way finds a relevant document."""
     in_gap = [topic for topic in topics if not topic["sharing"]]
     outside = [topic for topic in topics if topic["sharing"]]
-    names = list(topics[0]["found"])
+    usable = materials.index.vectors.usable
+    names = [name for name, way in WAYS.items() if usable or not way.needs_vectors]
     groups = {
         "all": topics,
         "documents in the question's language": [t for t in topics if t["languages"] == "same"],
@@ -160,21 +125,25 @@ def summary(call: LexicalGap, materials: Materials, topics: Sequence[Record]) ->
             ),
         ),
         notes=(
-            f"Differences are to the first row, {WORDS.name}; p: paired randomisation test.",
+            f"Differences are to the first row, {WORDS}; p: paired randomisation test.",
             *_notes(materials),
             *materials.notes(),
         ),
         main={
             "topics in the gap": float(len(in_gap)),
             "share in the gap": len(in_gap) / len(topics),
-            **{f"recovered, {name}": _share(name, in_gap) for name in names if in_gap},
+            **{
+                f"recovered, {name}": _share(name, in_gap)
+                for name in names
+                if in_gap and name in topics[0]["found"]
+            },
         },
     )
 
 
 def _notes(materials: Materials) -> tuple[str, ...]:
     if materials.index.vectors.usable:
-        return ("Rows of the default order are without the nearest passages; cosines order the candidates.",)
+        return ("The other rows of the formula are without the nearest passages.",)
     return ("The index has no vectors.",)
 
 
@@ -187,6 +156,8 @@ def _gap_row(name: str, topics: Sequence[Record]) -> tuple[Cell, ...]:
 def _way_row(
     name: str, topics: Sequence[Record], in_gap: Sequence[Record], outside: Sequence[Record]
 ) -> tuple[Cell, ...]:
+    if any(name not in topic["found"] for topic in topics):
+        return (name, len(in_gap), NEEDS_MODEL, *(None,) * 4, *NONE)
     found = sum(topic["found"][name] > 0 for topic in in_gap)
     bounds = [100 * each for each in wilson(found, len(in_gap))] if in_gap else (None, None)
     return (
@@ -196,7 +167,7 @@ def _way_row(
         100 * found / len(in_gap) if in_gap else None,
         *bounds,
         100 * _share(name, outside) if outside else None,
-        *difference_cells(lambda way: _successes(way, topics), name, WORDS.name),
+        *difference_cells(lambda way: _successes(way, topics), name, WORDS),
     )
 
 
@@ -216,11 +187,7 @@ EXPERIMENT = Experiment(
     summary,
     shown=(
         *("topics in the gap", "share in the gap"),
-        *(f"recovered, {name}" for name in (WORDS.name, WAYS[1].name, "feedback", WAYS[-1].name, STATISTICS)),
+        *(f"recovered, {name}" for name in (WORDS, GLOSSARY, FEEDBACK, ALL, STRATEGIES)),
     ),
-    sample=SampleRun(
-        "held-out/papers.jsonl",
-        "held-out",
-        {"topics": "held-out/topics.jsonl", "qrels": "held-out/qrels.txt"},
-    ),
+    sample=SampleRun("held-out", "held-out/papers.jsonl"),
 )

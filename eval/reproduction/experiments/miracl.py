@@ -25,13 +25,21 @@ from eval.reproduction.experiment import (
     ExperimentCall,
     Outcome,
     Record,
+    Strategies,
     Table,
     TopicResult,
 )
-from eval.reproduction.materials import Materials, opened_index, read_judged, settings_for
+from eval.reproduction.materials import (
+    Materials,
+    opened_index,
+    read_judged,
+    recorded_input,
+    recorded_strategies,
+    settings_for,
+)
 from eval.reproduction.miracl.files import PASSAGES, find_files
 from eval.reproduction.miracl.index import made_index
-from eval.reproduction.retrieving import keywords_of_model
+from eval.reproduction.retrieving import strategy_of
 from eval.runs import Ranking, as_written
 from eval.units import grades_of_papers
 from indexer.options import interruptible
@@ -63,8 +71,9 @@ PUBLISHED: Mapping[str, tuple[tuple[str, float, float, str], ...]] = {
 class Miracl(ExperimentCall):
     """The language and the files."""
 
-    files = ("topics", "qrels")
+    files = ("topics", "qrels", "strategies")
 
+    strategies: Strategies = None
     lang: Annotated[
         Literal["ko", "en"],
         Flag(section=Section.PLACE),
@@ -107,28 +116,35 @@ def opened(call: Miracl) -> Iterator[Materials]:
         name = made_index(call.lang, files, settings.indexer, progress)
     with opened_index(name, settings) as index:
         yield Materials(
-            index, judged.topics, settings, judged.qrels, judged.inputs, judged.unjudged, judged.gaps
+            index,
+            judged.topics,
+            settings,
+            judged.qrels,
+            {**judged.inputs, **recorded_input(call)},
+            judged.unjudged,
+            judged.gaps,
+            strategies=recorded_strategies(call, judged.topics),
         )
 
 
 def methods_of(index: SearchIndex) -> tuple[str, ...]:
     """Return the methods that rank questions in an index; `dense` needs vectors."""
-    named = [name for name in method_names() if method_named(name).analyse is None]
+    named = [name for name in method_names() if not method_named(name).is_expression]
     return tuple(name for name in named if name != DENSE or index.vectors.usable)
 
 
 async def scores_of_topic(_: Miracl, materials: Materials, query_id: str, question: str) -> TopicResult:
     """Rank passages and articles by each method, and score the rankings."""
-    settings, model = materials.settings.retriever, materials.model
-    keywords = await keywords_of_model(question, model, materials, settings) if model else None
+    settings = materials.settings.retriever
+    strategy = await strategy_of(materials, query_id, question)
     passages = materials.qrels[query_id]
     grades = {PASSAGE: passages, ARTICLE: grades_of_papers(passages)}
     rankings: dict[str, Ranking] = {}
     scores: dict[str, dict[str, dict[str, float]]] = {}
     for method in methods_of(materials.index):
         request = SearchRequest(question, method=method, k=HITS)
-        if method_named(method).keywords:
-            request = replace(request, keywords=keywords)
+        if method_named(method).uses_strategy:
+            request = replace(request, strategy=strategy)
         scores[method] = {}
         for unit, judged in grades.items():
             found = await rank(materials.index, replace(request, collapse=unit == ARTICLE), settings)

@@ -1,7 +1,7 @@
 """Options and inputs of the experiments on paper finding: judged papers, and days of the questions."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -15,11 +15,12 @@ from eval.errors import BadBenchmark
 from eval.files import numbered_lines
 from eval.reproduction.benchmarks.benchmark import day_of
 from eval.reproduction.experiment import JudgedCall, Seed
-from eval.reproduction.materials import Input, Materials, opened_materials, with_more
+from eval.reproduction.materials import Input, Materials, declared_sources, opened_materials, with_more
 from eval.reproduction.topic_values import topic_values
 from generator.finding.calls import FindOptions
 from indexer.corpora.papers import Paper
 from indexer.corpora.readers.jsonl import DECODER
+from retriever.calls import SourceNames
 
 DAY: TypeAdapter[date] = TypeAdapter(Annotated[date, BeforeValidator(day_of)])
 THRESHOLD = FindOptions.model_fields["threshold"].default
@@ -54,9 +55,12 @@ class FindingCall(PapersCall):
     seed: Annotated[Seed, Field(description="Seed of the random choice of further queries.")] = 0
     pure: Annotated[
         bool,
-        Flag(section=Section.FINDING),
+        Flag("--additions", section=Section.FINDING, help="Add what `find-papers` adds to SPAR's method."),
         Field(description="SPAR's method alone, as of `find-papers --pure`."),
-    ] = False
+    ] = True
+    sources: Annotated[
+        SourceNames, Field(description="Sources to search, as SPAR does, instead of the index.")
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +78,12 @@ def opened_finding(call: PapersCall) -> Iterator[FindingMaterials]:
     Raises:
         BadTopics, BadQrels, BadBenchmark: with file and line.
         InvalidCall: no topic has a relevant judgement, or the index holds passages.
+        UnknownSource, InvalidSource: as `read_declared`.
         ResourceError: as `open_index`.
     """
-    with opened_materials(call, by_id=call.papers is None) as materials:
+    with ExitStack() as opened:
+        materials = opened.enter_context(opened_materials(call, by_id=call.papers is None))
+        sources = opened.enter_context(declared_sources(getattr(call, "sources", ()), materials.settings))
         if not materials.collapses:
             raise InvalidCall(
                 f"the index {materials.index.manifest.name!r} holds passages; papers are found in an index "
@@ -89,7 +96,9 @@ def opened_finding(call: PapersCall) -> Iterator[FindingMaterials]:
             inputs["papers"] = Input(call.papers)
             records = read_papers(Path(call.papers), inputs["papers"])
         days = topic_values(inputs["topics"], "date", DAY)
-        yield with_more(FindingMaterials, materials, inputs=inputs, days=days, records=records)
+        yield with_more(
+            FindingMaterials, materials, inputs=inputs, days=days, records=records, sources=sources
+        )
 
 
 def read_papers(path: Path, digest: Input | None = None) -> dict[str, Paper]:

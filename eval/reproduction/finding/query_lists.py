@@ -12,7 +12,7 @@ from indexer.corpora.papers import Paper
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
-from retriever.question.asked_words import subject_text, words_query
+from retriever.relevance.asked_words import words_query
 from retriever.sources.merging import LimitedSource, ask_sources, merge
 from retriever.stages.fusion import reciprocal_rank_fusion
 
@@ -42,7 +42,7 @@ async def query_forms(
 
     forms: dict[str, Mapping[str, tuple[Query, ...]]] = {TYPED: await words_of([request.question])}
     if resources.model is not None:
-        subject = subject_text(request.question, resources.constraints)
+        subject = resources.conditions.remaining
         understanding = await understand(request, resources, step, subject)
         if understanding.by == "model":
             forms[REFINED] = await words_of(understanding.queries or (subject,))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from eval.reproduction.differences import NONE, difference_columns
-from eval.reproduction.experiment import Cell, Record, Table
+from eval.reproduction.experiment import NEEDS_MODEL, Cell, Record, Table
 from eval.reproduction.finding.inputs import FindingMaterials
 from eval.reproduction.finding.set_measures import COLUMNS, SetCounts, SetScores, set_scores
 from eval.significance import compare
@@ -29,11 +29,16 @@ def scores_of(topics: Sequence[Record], part: str, name: str) -> SetScores | Non
 
 
 def score_table(title: str, kind: str, topics: Sequence[Record], part: str, names: Sequence[str]) -> Table:
-    """Return a table with a row of set measures for each name; `kind` is the heading of the names."""
+    """Return a table with a row of set measures for each name; `kind` is the heading of the names.
+
+    A name that no topic has needs a language model.
+    """
     rows: list[tuple[Cell, ...]] = []
     for name in names:
         scores = scores_of(topics, part, name)
-        rows.append((name, *(scores.as_cells() if scores else (None,) * len(COLUMNS))))
+        failed = any(part in topic and name in topic[part] for topic in topics)
+        nothing = (None if failed else NEEDS_MODEL, *(None,) * (len(COLUMNS) - 1))
+        rows.append((name, *(scores.as_cells() if scores else nothing)))
     return Table(title, (kind, *COLUMNS), tuple(rows))
 
 
@@ -83,7 +88,6 @@ def finding_notes(materials: FindingMaterials, topics: Sequence[Record]) -> Iter
     yield "Published values are of other papers and questions: compare within a table only."
     if not materials.settings.generator.llm.configured:
         yield "Without a language model (--model), rules write queries, judge and re-rank."
-        yield "Rows that need a language model are empty."
     if failed := sum(bool(topic.get("failures")) for topic in topics):
         yield f"{failed:,} topics with an unusable reply, replaced by rules (`failures` in topics.jsonl)."
     if materials.days:

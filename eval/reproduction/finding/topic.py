@@ -1,8 +1,8 @@
 """A question with its judged papers, and searches for papers with the options of a call."""
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from datetime import date
 from http import HTTPStatus
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from eval.reproduction.finding.inputs import FindingCall, FindingMaterials
 from eval.reproduction.finding.paper_identity import JudgedPapers, is_after
 from eval.reproduction.finding.set_measures import SetCounts
+from eval.reproduction.materials import DeclaredSources
 from eval.runs import Ranking, as_written
 from generator.errors import CircuitOpen, ContextExceeded, ModelFailed, ModelRefusedCall
 from generator.finding.agents import PURE
@@ -18,7 +19,6 @@ from generator.finding.finding import (
     find_in_sources,
     find_resources,
     index_as_source,
-    year_of,
 )
 from generator.finding.request import FindRequest, FindResources
 from generator.finding.result import FoundPapers
@@ -26,7 +26,7 @@ from generator.llm import LanguageModel
 from generator.pipeline import Settings
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
-from retriever.constraints.parsing import find_constraints
+from retriever.conditions import find_conditions
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 
@@ -40,7 +40,8 @@ class FindingTopic:
         day: of the question; newer papers are left out of every list. None if unknown.
         judged: its judged papers.
         opened: the index as a source.
-        settings: with the year of the day as the current year.
+        sources: of the call, which are searched instead of the index; None without any.
+        settings: of all stages.
         filters: of searches in sources: the years of the question, up to its day; without a day no filter.
             The index is searched without it, since its papers may have no year.
         model: the language model, if the call uses it.
@@ -50,22 +51,33 @@ class FindingTopic:
     day: date | None
     judged: JudgedPapers
     opened: OpenedSources
+    sources: DeclaredSources | None
     settings: Settings
     filters: Filters
     model: LanguageModel | None
 
-    def ids(self, papers: Iterable[Paper], *, own_id: bool = True) -> list[str]:
+    def ids(self, papers: Iterable[Paper], *, own_id: bool | None = None) -> list[str]:
         """Return the ids of papers in their order: the judged id, else their own.
 
-        Newer papers and further records of a paper are left out. `own_id` states that the papers
-        have the ids of the index.
+        Newer papers and further records of a paper are left out. `own_id` states that the papers have the ids
+        of the index, as they do by default if the call names no sources.
         """
+        own_id = self.sources is None if own_id is None else own_id
         known = (paper for paper in papers if not is_after(paper, self.day))
         return self.judged.known_ids(known, own_id=own_id)
 
     def counts(self, ids: Sequence[str]) -> dict[str, int]:
         """Return the counts of a list of ids as JSON."""
         return SetCounts.of(ids, self.judged.relevant).record()
+
+    @asynccontextmanager
+    async def searched(self) -> AsyncIterator[OpenedSources]:
+        """Open the sources of the call, or return the index."""
+        if self.sources is None:
+            yield self.opened
+            return
+        async with self.sources.open() as sources:
+            yield OpenedSources(sources, models=self.sources.models)
 
 
 async def open_topic(materials: FindingMaterials, query_id: str, question: str) -> FindingTopic:
@@ -78,33 +90,26 @@ async def open_topic(materials: FindingMaterials, query_id: str, question: str) 
     records |= {paper_id: found.paper for paper_id, found in indexed.items()}
     judged = JudgedPapers.of(grades, records, held=indexed)
     day = materials.days.get(query_id)
-    settings = _as_of(materials.settings, day)
     return FindingTopic(
         question,
         day,
         judged,
         opened,
-        settings,
-        _until(question, settings, day),
+        materials.sources,
+        materials.settings,
+        _until(question, day),
         materials.model,
     )
 
 
-def _as_of(settings: Settings, day: date | None) -> Settings:
-    if day is None:
-        return settings
-    return replace(settings, retriever=settings.retriever.model_copy(update={"this_year": day.year}))
-
-
-def _until(question: str, settings: Settings, day: date | None) -> Filters:
+def _until(question: str, day: date | None) -> Filters:
     """Return a filter of the years that the question names, up to its day.
 
     A filter replaces the years that a search for papers reads in the question.
     """
     if day is None:
         return Filters()
-    named = find_constraints(question, year_of(settings)).year_range()
-    low, high = (named.low, named.high) if named else (None, None)
+    low, high = find_conditions(question).years or (None, None)
     return Filters(years=Range(low, day.year if high is None else min(high, day.year)))
 
 
@@ -112,24 +117,35 @@ def find_request(call: FindingCall, topic: FindingTopic, **options: Any) -> Find
     """Return the request of a search for the papers of a topic; `options` are fields of `FindRequest`."""
     without = frozenset(options.pop("without", ())) | (PURE if call.pure else frozenset())
     values = {"papers": call.k, "rounds": call.rounds, "seed": call.seed} | options
+    if topic.day:
+        values["this_year"] = topic.day.year
     return FindRequest(topic.question, **values, without=without)
 
 
 async def find(call: FindingCall, topic: FindingTopic, **options: Any) -> FoundPapers:
-    """Find the papers of a topic from scratch in the index."""
+    """Find the papers of a topic from scratch in the sources of the call, or in the index."""
+    if topic.sources:
+        options["filters"] = topic.filters
     request = find_request(call, topic, **options)
+    async with topic.searched() as opened:
+        return await find_in_sources(opened, request, topic.settings, model=topic.model)
+
+
+async def find_in_index(call: FindingCall, topic: FindingTopic) -> FoundPapers:
+    """Find the papers of a topic from scratch in the index."""
+    request = find_request(call, topic)
     return await find_in_sources(topic.opened, request, topic.settings, model=topic.model)
 
 
-async def find_elsewhere(call: FindingCall, topic: FindingTopic, sources: OpenedSources) -> FoundPapers:
-    """Find the papers of a topic from scratch in open sources."""
-    request = find_request(call, topic, filters=topic.filters)
-    return await find_in_sources(sources, request, topic.settings, model=topic.model)
-
-
-def resources_of(topic: FindingTopic, request: FindRequest) -> AbstractAsyncContextManager[FindResources]:
+@asynccontextmanager
+async def resources_of(
+    topic: FindingTopic, request: FindRequest, *, of_index: bool = False
+) -> AsyncIterator[FindResources]:
     """Open the resources of the agents, to call one of them alone."""
-    return find_resources(topic.opened, request, topic.settings, topic.model)
+    async with topic.searched() as searched:
+        opened = topic.opened if of_index else searched
+        async with find_resources(opened, request, topic.settings, topic.model) as resources:
+            yield resources
 
 
 def ranking_of(ids: Sequence[str]) -> Ranking:

@@ -22,7 +22,7 @@ from generator.prompts import load_prompt
 from generator.side_by_side import all_of
 from generator.tracing.steps import Step
 from indexer.corpora.papers import Paper
-from retriever.question.asked_words import AskedWord
+from retriever.relevance.asked_words import AskedWord
 
 EVOLVED_PAPERS = 10  # best papers of a round that were not evolved before
 SHOWN_QUERIES = 50  # earlier queries in the prompt

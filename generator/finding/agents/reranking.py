@@ -70,9 +70,9 @@ async def rerank(
 ) -> list[RankedPaper]:
     """Return the papers of the cache, best first."""
     if not request.does("reranking"):
-        return order_by_rules(state, request, resources.this_year)
+        return order_by_rules(state, request)
     in_index = await _counts_of_indexes(_cache(state, request), resources, step)
-    ruled = order_by_rules(state, request, resources.this_year, in_index)
+    ruled = order_by_rules(state, request, in_index)
     if not ruled:
         return ruled
     if resources.model is None:
@@ -148,7 +148,7 @@ def _cache(state: FindingState, request: FindRequest) -> Sequence[tuple[str, Kno
 
 
 def order_by_rules(
-    state: FindingState, request: FindRequest, this_year: int, in_index: Mapping[str, int] | None = None
+    state: FindingState, request: FindRequest, in_index: Mapping[str, int] | None = None
 ) -> list[RankedPaper]:
     """Return the papers of the cache ordered by the weighted sum, without a model.
 
@@ -158,12 +158,12 @@ def order_by_rules(
     papers = [known.paper for _, known in cache]
     links = {paper_id: sum(by.kind == "reference" for by in known.found_by) for paper_id, known in cache}
     cited = citations(papers, in_index, links)
-    standing = authorities(papers, cited, this_year)
+    standing = authorities(papers, cited, request.year)
     asks_for_time = bool(state.understanding and state.understanding.asks_for_time)
     weights = WEIGHTS[asks_for_time] if request.does("reranking") else (1.0, 0.0, 0.0)
     ranked = []
     for (paper_id, known), times, authority in zip(cache, cited, standing, strict=True):
-        recency = timeliness(known.paper, this_year)
+        recency = timeliness(known.paper, request.year)
         score = weights[0] * known.score + weights[1] * authority + weights[2] * recency
         rounded = round(score, 6), round(authority, 6), round(recency, 6)
         ranked.append(RankedPaper(paper_id, known, *rounded, _why(known, times), times))

@@ -1,7 +1,7 @@
 """Understanding: intent of a question and queries that cover it (SPAR, section 3.1, appendix C.1).
 
-Without a model, the intent comes from the question's words and the time requirement from its constraints. The
-queries join its words with the words of each perspective.
+Without a model, the intent comes from the question's words and the time requirement from its explicit
+conditions. The queries join its words with the words of each perspective.
 """
 
 import re
@@ -17,7 +17,7 @@ from generator.llm import CutAt, Reply
 from generator.model_calls.model_step import ModelStep, constant
 from generator.prompts import load_prompt
 from generator.tracing.steps import Step
-from retriever.question.asked_words import subject_of
+from retriever.relevance.asked_words import subject_of
 from retriever.sources.merging import LimitedSource
 
 QUERIES = 5  # besides the question itself
@@ -94,7 +94,7 @@ async def understand(
 ) -> Understanding:
     """Understand the question by the model, else by rules; without the agent, only the question is used.
 
-    `subject` is the question without its constraints.
+    `subject` is the question without its explicit conditions.
     """
     names = [source.name for source in resources.sources]
     ruled = await _by_rules(request, resources, subject)
@@ -113,7 +113,7 @@ async def understand(
         load_prompt("understanding", request.language),
         {
             "sources": [describe(source) for source in resources.sources],
-            "year": str(resources.this_year),
+            "year": str(request.year),
             "question": request.question,
         },
         ModelUnderstanding,
@@ -134,13 +134,11 @@ def _by_model(
     answer: ModelUnderstanding, ruled: Understanding, request: FindRequest, names: Sequence[str]
 ) -> Understanding:
     """Return the model's understanding; years in the question take precedence over the model's."""
-    first, last, notes = answer.first_year, answer.last_year, ruled.notes
-    if ruled.first_year is not None or ruled.last_year is not None:
+    first, last = answer.first_year, answer.last_year
+    if ruled.years:
         first, last = ruled.first_year, ruled.last_year
-    elif first is not None and last is not None and first > last:
-        first = last = None
-        notes = (*notes, "the model's years contradict each other and were left out")
-    if ruled.notes:  # the question's years contradict each other: use no years
+    contradict = first is not None and last is not None and first > last
+    if contradict:
         first = last = None
     specific = answer.intent == "specific" and request.does("specific-intent")
     intent: Intent = answer.intent if answer.intent != "specific" or specific else "other"
@@ -158,13 +156,13 @@ def _by_model(
         expansion_reason=answer.expansion_reason,
         queries=queries,
         by="model",
-        notes=notes,
+        notes=("the model's years contradict each other and were left out",) if contradict else (),
     )
 
 
 async def _by_rules(request: FindRequest, resources: FindResources, subject: str) -> Understanding:
-    question, constraints = request.question, resources.constraints
-    years = constraints.year_range()
+    question = request.question
+    first, last = resources.conditions.years or (None, None)
     intent: Intent = next((name for name, sign in SIGNS if sign.search(question)), "other")
     if SPECIFIC.search(question) and request.does("specific-intent"):
         intent = "specific"
@@ -176,19 +174,14 @@ async def _by_rules(request: FindRequest, resources: FindResources, subject: str
     reason = ""
     if expands:
         reason = f"the question is for a {intent}" if intent != "other" else "the question is short"
-    notes: tuple[str, ...] = ()
-    if constraints.contradicting:
-        texts = ", ".join(each.text for each in constraints.contradicting)
-        notes = (f"years that contradict each other were left out: {texts}",)
     return Understanding(
         intent=intent,
-        first_year=years.low if years else None,
-        last_year=years.high if years else None,
+        first_year=first,
+        last_year=last,
         recent=bool(RECENT.search(question)),
         expands=bool(queries),
         expansion_reason=reason,
         queries=tuple(queries[:QUERIES]),
-        notes=notes,
     )
 
 

@@ -10,9 +10,10 @@ from generator.calls import AskCall
 from generator.checking.sentence_check import Check
 from generator.pipeline import answer_question
 from indexer.corpora.papers import Language
+from retriever.strategy import Strategy
 from server.addresses import hit_address
 from server.cited_text import CitedText
-from server.mcp.papers import AMONG_PAPERS, paper_id
+from server.mcp.papers import AMONG_PAPERS, STRATEGY, paper_id
 from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 from server.model_address import without_address
 
@@ -65,6 +66,7 @@ class CheckedAnswer(BaseModel):
     written_by: Annotated[str, Field(description="the model, or `extractive`: quoted from the papers")]
     sentences: list[CheckedSentence]
     references: list[CitedPassage]
+    strategy: Annotated[Strategy | None, Field(description="by which the papers were found")] = None
     nearest: Annotated[list[NearPassage], Field(description="papers found that do not answer")] = []
     notes: Annotated[list[str], Field(description="notes for a reader of the answer")] = []
 
@@ -123,6 +125,7 @@ async def _run(call: AskCall, context: ToolContext) -> ToolResult:
             )
             for hit in (asked.evidence if asked.answer.abstained else ())
         ],
+        strategy=asked.result.strategy,
         notes=notes,
     )
     return ToolResult(values, written)
@@ -143,6 +146,7 @@ TOOL = Tool(
     arguments={
         "question": Argument("question", "One question, Korean or English.", required=True),
         "k": Argument("evidence", "Number of papers as evidence; default 5.", most=MOST_EVIDENCE),
+        "strategy": STRATEGY,
         **AMONG_PAPERS,
     },
     output=CheckedAnswer,

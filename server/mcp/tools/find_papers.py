@@ -11,10 +11,10 @@ from generator.finding.result import shorten
 from generator.finding.state import FoundBy
 from retriever.stages.hits import listed_authors
 from server.addresses import paper_address
-from server.finding.running import PreparedSearch, finding_events
+from server.finding import PreparedSearch, finding_events
 from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
-from server.targets.target import CallTarget
+from server.targets import CallTarget
 
 SECONDS = 50  # many clients time out after a minute
 MOST_FOUND_BY = 3  # shown of a paper

@@ -7,12 +7,13 @@ from pydantic import BaseModel, Field
 from retriever.calls import SearchCall
 from retriever.search import search
 from retriever.stages.hits import listed_authors
+from retriever.strategy import Strategy
 from server.addresses import hit_address
-from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, NamedPaper, metadata_of, paper_id
+from server.mcp.papers import AMONG_PAPERS, MOST_RESULTS, STRATEGY, NamedPaper, metadata_of, paper_id
 from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 
 # Fields of the search result that are returned next to its papers.
-BESIDE_THE_RESULTS = ("likelihood", "unknown_words", "notes")
+BESIDE_THE_RESULTS = ("strategy", "likelihood", "unknown_words", "notes")
 # Fields of a hit that are returned with its metadata.
 OTHERS = ("folded", "folded_ids", "same_doi", "other_figures", "other_figures_ids", "title_only")
 
@@ -27,6 +28,7 @@ class SearchResults(BaseModel):
     """The papers found, best first."""
 
     results: list[FoundPaper]
+    strategy: Annotated[Strategy | None, Field(description="that was used")] = None
     likelihood: Annotated[
         float | None, Field(description="probability that the papers answer the question, 0 to 1")
     ] = None
@@ -39,7 +41,7 @@ class SearchResults(BaseModel):
 async def _run(call: SearchCall, context: ToolContext) -> ToolResult:
     settings = context.services.settings.retriever
     of = await context.open_target(call.index, call.sources)
-    found = await search(of.opened, call.request(settings), settings)
+    found = await search(of.opened, call.request(), settings)
     shown = found.as_record()
     results = [
         FoundPaper(
@@ -65,12 +67,14 @@ TOOL = Tool(
     description=(
         "Search Korean and English scholarly papers. Takes a question in natural language, or keywords, in "
         "either language, and finds papers in both. Returns papers, best first, each with an id for `fetch`, "
-        "its title, its address and the passage found. Ask one thing a call; narrow by year, lang or journal."
+        "its title, its address and the passage found. Ask one thing a call; narrow by year, lang or "
+        "journal. For the best results write the `strategy` yourself: keywords in both languages."
     ),
     call=SearchCall,
     arguments={
         "query": Argument("question", "A question or keywords, Korean or English.", required=True),
         "k": Argument("k", most=MOST_RESULTS),
+        "strategy": STRATEGY,
         **AMONG_PAPERS,
     },
     output=SearchResults,

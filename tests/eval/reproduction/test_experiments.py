@@ -17,6 +17,7 @@ from eval.errors import BadQrels, BadTopics
 from eval.reproduction.commands import experiment
 from eval.reproduction.experiment import experiments
 from eval.reproduction.experiments.and_ablation import READINGS, joined_queries
+from eval.reproduction.recorded_results import RECORDED as RECORDED_STRATEGIES
 from eval.significance import wilson
 from retriever.queries.boolean import Or, Term, describe
 from retriever.query_plan import NamedQuery
@@ -81,7 +82,7 @@ def model(monkeypatch):
 def on_sample(model, sample_home, tmp_path, monkeypatch):
     """Return the arguments of an experiment on the sample, with each `every`-th line of its first input."""
 
-    def arguments(name, every=1):
+    def arguments(name, every=1, *, strategies=True):
         run, found = ON_SAMPLE[name], experiments()[name]
         if run.index != "sample":
             home = sample_home.parent / f"{sample_home.name}-{run.index}"
@@ -89,7 +90,9 @@ def on_sample(model, sample_home, tmp_path, monkeypatch):
                 build(home, SAMPLE / run.corpus, name=run.index)
             monkeypatch.setenv("SHRAG_HOME", str(home))
         given = [name]
-        for option, value in run.options.items():
+        for option, value in run.options_of(found.call).items():
+            if option == "strategies" and not strategies:
+                continue
             read = SAMPLE / value if option in found.call.files else value
             if every > 1 and option == found.call.files[0]:
                 lines = read.read_text("utf-8").splitlines(keepends=True)
@@ -118,7 +121,7 @@ def manifest_of(folder):
 def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_sample, tmp_path, name):
     every = 6 if name in SLOW and not NIGHTLY else 1
     with_model = ["--model"] if experiments()[name].requires else []
-    made = call(*on_sample(name, every), *with_model, "--out", tmp_path / "made")
+    made = call(*on_sample(name, every, strategies=not with_model), *with_model, "--out", tmp_path / "made")
     assert made.exit_code == 0
     folder = tmp_path / "made"
     files = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
@@ -130,13 +133,16 @@ def test_an_experiment_writes_a_folder_whose_files_are_in_the_manifest(call, on_
     page = (folder / "report.html").read_text()
     assert "<table>" in page
     assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", page)  # it needs no other file
-    if name in WITHOUT_MODEL and every == 1:  # the numbers of docs/results.md
-        assert manifest["main"] == pytest.approx(RECORDED[name][ON_SAMPLE[name].index])
+    if NIGHTLY and name in WITHOUT_MODEL:  # the numbers of docs/results.md
+        by_strategies = "strategies" in manifest["inputs"]
+        data = f"{ON_SAMPLE[name].index}{RECORDED_STRATEGIES if by_strategies else ''}"
+        assert manifest["main"] == pytest.approx(RECORDED[name][data])
 
 
 @pytest.mark.parametrize("name", mostly_nightly(ON_SAMPLE, by_day=ON_SAMPLE.keys() - LONG))
 def test_a_repetition_with_a_model_has_the_same_results(call, on_sample, tmp_path, name):
-    assert call(*on_sample(name, every=6), "--model", "--out", tmp_path / "made").exit_code == 0
+    arguments = on_sample(name, every=6, strategies=False)
+    assert call(*arguments, "--model", "--out", tmp_path / "made").exit_code == 0
     repeated = call("repeat", tmp_path / "made")
     assert (repeated.exit_code, repeated.output) == (0, "no differences\n")
 
@@ -186,9 +192,23 @@ def test_keywords_of_statistics_in_place_of_unusable_replies_are_noted(call, tmp
     assert '"unusable_keywords": 1' in (tmp_path / "topics.jsonl").read_text()
 
 
-def test_an_experiment_about_a_model_requires_one(failed, tmp_path):
-    assert "--model" in str(failed(InvalidCall, "model-keywords", TOPICS, QRELS, "--out", tmp_path))
-    assert list(tmp_path.iterdir()) == []
+def test_recorded_strategies_are_searched_for_and_are_an_input(call, failed, tmp_path):
+    strategies = SAMPLE / "strategies.jsonl"
+    arguments = ("keyword-ablation", TOPICS, QRELS, "--strategies", strategies)
+    made = call(*arguments, "--out", tmp_path)
+    assert manifest_of(tmp_path)["inputs"]["strategies"]["copied_to"] == "inputs/strategies.jsonl"
+    assert re.search(r"one prompt for both languages +needs a model", made.stdout)
+    assert re.search(r"compounds whole +\d", made.stdout)
+    assert "leave out --model" in str(failed(InvalidCall, *arguments, "--model", "--out", tmp_path / "other"))
+
+
+def test_a_source_is_searched_beside_the_index(call, tmp_path):
+    (tmp_path / "library.toml").write_text('kind = "index"\nindex = "sample"\n')
+    few = tmp_path / "topics.tsv"
+    few.write_text("S01\tmethane of rice paddies\n")
+    call("query-success", few, QRELS, "--source", tmp_path / "library.toml", "--out", tmp_path / "made")
+    [topic] = [json.loads(line) for line in (tmp_path / "made" / "topics.jsonl").read_text().splitlines()]
+    assert topic["success_live"] is topic["success"] is True
 
 
 def test_a_difference_names_its_cause(call, tmp_path):

@@ -5,10 +5,18 @@ import asyncio
 import click
 import pytest
 
-from eval.reproduction.experiments.lexical_gap import STATISTICS, LexicalGap, gap_of_topic, summary
+from eval.reproduction.experiments.lexical_gap import (
+    ALL,
+    GLOSSARY,
+    STRATEGIES,
+    TEN,
+    WORDS,
+    LexicalGap,
+    gap_of_topic,
+    summary,
+)
 from eval.reproduction.materials import opened_materials
 from eval.reproduction.shared_words import documents_with_a_word
-from retriever.question.analysis import analyse_question
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -30,8 +38,7 @@ def materials(call):
 
 
 def sharing(materials, question, documents):
-    analysed = analyse_question(materials.index, question)
-    return asyncio.run(documents_with_a_word(materials, analysed, documents))
+    return asyncio.run(documents_with_a_word(materials, question, documents))
 
 
 @pytest.mark.parametrize(
@@ -57,14 +64,14 @@ def test_the_glossary_finds_a_document_that_shares_no_word(call, materials):
 
     record = result.record
     assert (record["sharing"], record["relevant"], record["languages"]) == (0, 1, "other")
-    assert record["found"]["words of the question"] == 0
-    assert record["found"]["glossary"] == record["found"][STATISTICS] == 1
-    assert ENGLISH in [found for found, _ in result.rankings["glossary"]]
+    assert record["found"][WORDS] == 0
+    assert record["found"][GLOSSARY] == record["found"][ALL] == record["found"][TEN] == 1
+    assert STRATEGIES not in record["found"]
 
 
 def test_topics_of_the_gap_are_counted_by_way(call, materials):
     def topic(sharing, words, glossary):
-        found = {"words of the question": words, "glossary": glossary}
+        found = {WORDS: words, GLOSSARY: glossary}
         return {"languages": "same", "relevant": 2, "sharing": sharing, "found": found}
 
     topics = [topic(0, 0, 2), topic(0, 0, 0), topic(1, 1, 0), topic(2, 2, 1)]
@@ -74,11 +81,12 @@ def test_topics_of_the_gap_are_counted_by_way(call, materials):
     assert outcome.main == {
         "topics in the gap": 2.0,
         "share in the gap": 0.5,
-        "recovered, words of the question": 0.0,
-        "recovered, glossary": 0.5,
+        f"recovered, {WORDS}": 0.0,
+        f"recovered, {GLOSSARY}": 0.5,
     }
     gap, ways = outcome.tables
     assert gap.rows[0][:4] == ("all", 4, 2, 50.0)
-    assert ways.rows[1][:4] == ("glossary", 2, 1, 50.0)
+    assert ways.rows[1][:4] == (GLOSSARY, 2, 1, 50.0)
+    assert ways.rows[2][2] == "needs a model"
     assert ways.rows[1][6] == 50.0  # one of the two others
     assert ways.rows[1][-1] == "1 / 2 / 1"

@@ -5,19 +5,18 @@ import json
 
 import pytest
 
-from generator.answers.extractive import extractive_answer
 from generator.answers.model_answer import written_answer
 from generator.llm import LanguageModel
 from generator.prompts import load_prompt
-from retriever.constraints.exclusions import Exclusion
-from retriever.constraints.parsing import Constraints
+from retriever.exclusions import Excluded
+from retriever.strategy import Strategy
 from tests.generator.answers.test_model_answer import EVIDENCE, GOOD, answer_of
 from tests.generator.language_model import Scripted, no_fallback, says, settings
-from tests.generator.sample_index import NAME, found, shrag
+from tests.generator.sample_index import NAME, found, quoted, shrag
 
 pytest_plugins = ["tests.generator.sample_index"]
 
-NO_MICA = Constraints((Exclusion("mica plates", tokens=("mica", "plate"), names=("mica plate",)),))
+NO_MICA = (Excluded("mica plates", (((0, "mica"), (1, "plate")),)),)
 MICA = {"text": "Mica plates delayed thermal runaway by 6 minutes.", "citations": [2]}
 QUESTIONS = {
     "en": "How long is thermal runaway delayed, apart from mica plates?",
@@ -25,12 +24,12 @@ QUESTIONS = {
 }
 
 
-def asked_of_model(sample, question, *sentences, constraints=NO_MICA):
+def asked_of_model(sample, question, *sentences, exclusions=NO_MICA):
     script = Scripted([says(answer_of(*sentences))])
 
     async def call():
         async with LanguageModel(settings(), transport=script.transport) as model:
-            writing = written_answer(question, EVIDENCE, sample, no_fallback, constraints=constraints)
+            writing = written_answer(question, EVIDENCE, sample, no_fallback, exclusions=exclusions)
             return await writing.call(model)
 
     made = asyncio.run(call())
@@ -46,7 +45,7 @@ def test_the_prompt_names_exclusions(sample, language):
 
 
 def test_the_prompt_without_exclusions(sample):
-    prompt, made = asked_of_model(sample, QUESTIONS["en"], GOOD, constraints=Constraints())
+    prompt, made = asked_of_model(sample, QUESTIONS["en"], GOOD, exclusions=())
 
     assert "exclusions_prompt_version" not in made.call_record()
     assert "exclusion" not in prompt
@@ -65,23 +64,25 @@ def test_a_sentence_about_an_excluded_subject_is_marked(sample):
 def test_excluded_subjects_are_not_quoted(sample):
     question = "How is kimchi fermented"
 
-    with_all = extractive_answer(found(sample, f"{question}?"), sample, 0.0)
-    without = extractive_answer(found(sample, f"{question}, excluding salt?"), sample, 0.0)
+    with_all = quoted(sample, found(sample, f"{question}?"), 0.0)
+    strategy = Strategy(en=("kimchi",), exclude=({"en": "salt"},))
+    without = quoted(sample, found(sample, question, strategy=strategy), 0.0)
 
     assert any("salt" in sentence.text.lower() for sentence in with_all.sentences)
     assert without.sentences
     assert not any("salt" in sentence.text.lower() for sentence in without.sentences)
 
 
-def test_asking_takes_the_options_of_constraints(sample_home, tmp_path):
-    question = "How can thermal runaway in a battery pack be slowed since 2015?"
-    options = ("--exclude", "aerogel", "--strict-time", "--trace", tmp_path / "trace.json")
+def test_asking_takes_exclusions_and_the_years_of_the_question(sample_home, tmp_path):
+    question = "How can thermal runaway in a battery pack be slowed? Papers published since 2015"
+    options = ("--exclude", "aerogel", "--trace", tmp_path / "trace.json")
 
     done = shrag("ask", question, "--name", NAME, "--json", *options, home=sample_home)
 
     record = json.loads(done.stdout)
     trace = json.loads((tmp_path / "trace.json").read_text(encoding="utf-8"))
-    assert [exclusion["text"] for exclusion in record["constraints"]["exclusions"]] == ["aerogel"]
+    assert record["strategy"]["exclude"] == [{"en": "aerogel"}]
+    assert record["strategy"]["years"] == [2015, None]
     assert all(hit["year"] >= 2015 for hit in record["evidence"])
     assert not any("aerogel" in sentence["text"].lower() for sentence in record["answer"]["sentences"])
-    assert trace["request"]["constraints"]["strict_time"]
+    assert trace["request"]["exclude"] == ["aerogel"]

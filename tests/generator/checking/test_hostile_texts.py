@@ -14,7 +14,6 @@ from generator.checking.sentence_check import LONGEST_PASSAGE, check_sentence
 from generator.checking.statements.substances import substances
 from generator.checking.text.quantities import quantities
 from indexer.settings import IndexerSettings
-from retriever.constraints.parsing import Constraints
 from retriever.index import open_index
 from tests.generator.sample_index import NAME, passage
 from tests.indexer.made_corpora import ROOT, environment_of
@@ -83,7 +82,7 @@ def check_answer(home, text):
     }
     written = WrittenAnswer.model_validate({"title": "Hostile", "answered": True, **parts})
     with open_index(IndexerSettings(home=home), NAME) as index:
-        check = sentence_check(evidence, index, Constraints())
+        check = sentence_check(evidence, index, ())
         return len(checked_answer(written, "model", "en", check).sentences)
 
 

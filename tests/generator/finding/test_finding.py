@@ -346,13 +346,6 @@ def test_what_a_model_writes_beyond_what_is_asked_for_is_cut_and_not_asked_for_a
     assert found.notes == ()
 
 
-def test_years_that_contradict_each_other_are_left_out_with_a_note(sample_home):
-    question = "thermal runaway in battery packs published before 2001 and published after 2020"
-    found = find(sample_home, FindRequest(question))
-    assert any("contradict" in note for note in found.notes)
-    assert found.papers
-
-
 def test_a_kept_search_names_the_prompts_of_its_agents_those_of_earlier_searches_too(sample_home, tmp_path):
     path, request = tmp_path / "state.json", FindRequest(ENGLISH, rounds=0, without=frozenset({"reranking"}))
     earlier = FindingState(ENGLISH).with_prompts({"evolver.en": 1})

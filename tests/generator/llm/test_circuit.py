@@ -13,16 +13,17 @@ from generator.errors import (
     ModelTooSlow,
     ModelUnreachable,
 )
-from generator.keywords import KeywordLists
 from generator.llm import LanguageModel
 from generator.llm.limits import Limit
 from generator.llm.sending import Circuit
+from generator.strategist import reply_schema
 from tests.generator.language_model import Scripted, says, settings
 from tests.virtual_clock import run
 
 DOWN = ModelUnreachable("cannot reach it")
-KEYWORDS = {"korean": ["강", "하천"], "english": ["river", "stream"]}
+KEYWORDS = {"ko": ["강", "하천"], "en": ["river", "stream"]}
 MESSAGES = [{"role": "user", "content": "강"}]
+KEYWORD_LISTS = reply_schema(("ko", "en"), 2, 5)
 
 
 class Clock:
@@ -124,7 +125,7 @@ def opened_by_one_call(left_s, of_s, **changed):
         async with LanguageModel(given, transport=server) as model:
             limit = Limit(asyncio.get_running_loop().time() + left_s, of_s, "answer_s")
             with pytest.raises(ModelTooSlow):
-                await model.complete_json(MESSAGES, KeywordLists, name="answer", limit=limit)
+                await model.complete_json(MESSAGES, KEYWORD_LISTS, name="answer", limit=limit)
             return model._sender.circuit.is_open
 
     return run(ask()), server.asked
@@ -150,7 +151,7 @@ def test_a_dead_server_is_told_at_once_and_asked_again_after_a_while():
     given = settings(circuit_failures=2, circuit_open_s=30, retries=5)
 
     async def ask(model):
-        return await model.complete_json(MESSAGES, KeywordLists, name="keywords")
+        return await model.complete_json(MESSAGES, KEYWORD_LISTS, name="keywords")
 
     async def questions():
         async with LanguageModel(given, transport=script.transport, clock=clock) as model:
@@ -162,5 +163,5 @@ def test_a_dead_server_is_told_at_once_and_asked_again_after_a_while():
             clock.seconds += 30
             return await ask(model)
 
-    assert asyncio.run(questions()).value.english == ["river", "stream"]
+    assert asyncio.run(questions()).value.en == ["river", "stream"]
     assert len(script.requests) == 3

@@ -17,9 +17,9 @@ from generator.errors import CacheUnusable, CallNotRecorded, ModelAnswerInvalid,
 from generator.llm import Growth, LanguageModel
 from generator.llm.store import MOST_CHARACTERS, CallStore
 from generator.settings import CacheSettings
-from generator.tracing.trace import Trace, differences
+from generator.tracing.trace import Trace
 from tests.generator.language_model import Scripted, answers_with, events, says, served, settings, streams_out
-from tests.generator.sample_index import KOREAN, NAME, shrag
+from tests.generator.sample_index import KOREAN, NAME, shrag, timeless
 from tests.indexer.made_corpora import ROOT, environment_of
 
 pytest_plugins = ["tests.generator.sample_index"]
@@ -27,7 +27,7 @@ pytest_plugins = ["tests.generator.sample_index"]
 RIVER = {"name": "낙동강"}
 OTHER = {"name": "한강"}
 MESSAGES = [{"role": "user", "content": "Which river?"}]
-KEYWORDS = {"korean": ["간호사 회복탄력성", "이직 의도"], "english": ["resilience", "turnover"]}
+KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}
 ANSWER = {
     "title": "회복탄력성과 이직",
     "introduction": [{"text": "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다.", "citations": [1]}],
@@ -347,13 +347,10 @@ def cached(mode, file, base_url):
         "llm__base_url": base_url,
         "llm__model": "tiny-writer",
         "llm__retries": 0,
+        "llm__strategy_calls": "one",
         "cache__mode": mode,
         "cache__file": file,
     }
-
-
-def without_times(record):
-    return {key: value for key, value in record.items() if key != "milliseconds"}
 
 
 def test_a_question_recorded_once_is_answered_again_without_the_model(sample_home, file, tmp_path):
@@ -366,8 +363,9 @@ def test_a_question_recorded_once_is_answered_again_without_the_model(sample_hom
     assert (recorded.returncode, replayed.returncode) == (0, 0)
     one, two = json.loads(recorded.stdout), json.loads(replayed.stdout)
     assert one["answer"]["written_by"] == "tiny-writer-7b"
-    assert without_times(one) == without_times(two)
-    assert differences(Trace.load(tmp_path / "one.json"), Trace.load(tmp_path / "two.json")) == []
+    assert timeless(one) == timeless(two)
+    first, second = (Trace.load(tmp_path / f"{name}.json").record for name in ("one", "two"))
+    assert timeless(first) == timeless(second)
 
 
 def test_an_evaluation_with_a_models_keywords_replays_to_the_byte(sample_home, file, tmp_path):
@@ -375,7 +373,7 @@ def test_an_evaluation_with_a_models_keywords_replays_to_the_byte(sample_home, f
     topics.write_text(
         "q1\t간호사의 회복탄력성\nq2\tturnover of nurses\nq3\t간호사의 회복탄력성\n", encoding="utf-8"
     )
-    evaluated = ["eval", "run", topics, "--name", NAME, "--keywords", "model", "--out"]
+    evaluated = ["eval", "run", topics, "--name", NAME, "--strategist", "model", "--out"]
     with served(answers_with(KEYWORDS)) as model:
         done = shrag(
             *evaluated, tmp_path / "one.run", home=sample_home, **cached("record", file, model.base_url)
@@ -385,7 +383,7 @@ def test_an_evaluation_with_a_models_keywords_replays_to_the_byte(sample_home, f
     assert (done.returncode, again.returncode) == (0, 0)
     assert (tmp_path / "one.run").read_bytes() == (tmp_path / "two.run").read_bytes()
     one, two = (json.loads((tmp_path / f"{name}.run.manifest.json").read_text()) for name in ("one", "two"))
-    assert one["keywords"] == two["keywords"]
+    assert one["strategist"] == two["strategist"]
 
 
 def test_a_run_killed_while_recording_goes_on_with_use(sample_home, file):

@@ -1,15 +1,14 @@
-"""Ways: a new one is one new file."""
+"""Ways: a new one is one new file and a line of the table."""
 
 import asyncio
 import json
 
 import pytest
 
-import generator.ways
 from generator.answers.answer import no_answer
 from generator.errors import UnknownWay
 from generator.pipeline import AskRequest, answer_question
-from generator.ways import find_way, way_names
+from generator.ways import WAYS, WayModule, find_way, way_names
 from tests.generator.sample_index import ENGLISH, NAME, settings_of, shrag
 from tests.generator.test_pipeline import UNUSED
 
@@ -41,23 +40,22 @@ async def answer(request, resources, step):
 '''
 
 
+def add_way(monkeypatch, folder, name, text):
+    """Add a way: a module and a line of the table."""
+    module = name.replace("-", "_")
+    (folder / f"{module}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    monkeypatch.setitem(WAYS, name, WayModule(module))
+
+
 @pytest.fixture
 def toy_way(tmp_path, monkeypatch):
-    """Add a way: one file where the package looks for them."""
-    (tmp_path / "two_searches.py").write_text(TOY_WAY)
-    monkeypatch.setattr(generator.ways, "__path__", [*generator.ways.__path__, str(tmp_path)])
+    """Add a way of two searches."""
+    add_way(monkeypatch, tmp_path, "two-searches", TOY_WAY)
 
 
 def test_the_papers_ways_are_there():
     assert {"shrag", *(f"paper-qa-{number}" for number in range(1, 9))} <= set(way_names())
-
-
-def test_a_file_that_begins_with_an_underscore_is_no_way(tmp_path, monkeypatch):
-    (tmp_path / "_shared_by_ways.py").touch()
-    monkeypatch.setattr(generator.ways, "__path__", [*generator.ways.__path__, str(tmp_path)])
-    assert "-shared-by-ways" not in way_names()
-    with pytest.raises(UnknownWay):
-        find_way("-shared-by-ways")
 
 
 def test_a_way_that_is_not_there_is_named_beside_those_that_are():
@@ -128,11 +126,9 @@ async def answer(request, resources, step):
 
 
 def test_a_source_and_an_agents_step_are_a_file_each_too(tmp_path, monkeypatch, sample):
-    files = {"recommended": SOURCE, "recent": AGENT_STEP, "recommended_and_judged": WAY_OF_BOTH}
-    for name, text in files.items():
+    for name, text in {"recommended": SOURCE, "recent": AGENT_STEP}.items():
         (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(generator.ways, "__path__", [*generator.ways.__path__, str(tmp_path)])
+    add_way(monkeypatch, tmp_path, "recommended-and-judged", WAY_OF_BOTH)
 
     request = AskRequest(ENGLISH, way="recommended-and-judged", evidence=100)
     asked = asyncio.run(answer_question(sample, request, settings_of(UNUSED)))

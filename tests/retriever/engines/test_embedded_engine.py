@@ -58,7 +58,7 @@ def test_a_passage_that_is_not_there_may_be_asked_for_beside_searches(tmp_path, 
 
 def test_a_wrong_call_says_nothing_of_an_index_that_is_intact(home):
     with open_index(IndexerSettings(home=home), NAME) as index, pytest.raises((TypeError, ValueError)):
-        asyncio.run(index.engine.term_frequencies(3, 1))  # type: ignore[arg-type]
+        asyncio.run(index.engine.counts([(3, Filters())]))  # type: ignore[list-item]
 
 
 def test_an_error_over_a_file_that_was_changed_is_damage(home):
@@ -66,7 +66,7 @@ def test_an_error_over_a_file_that_was_changed_is_damage(home):
         path = home / NAME / "versions" / "000001" / "glossary.sqlite"
         path.write_bytes(path.read_bytes() + b"more")
         with pytest.raises(IndexDamaged, match=r"glossary\.sqlite has [\d,]+ bytes instead of [\d,]+"):
-            asyncio.run(index.engine.term_frequencies(3, 1))  # type: ignore[arg-type]
+            asyncio.run(index.engine.counts([(3, Filters())]))  # type: ignore[list-item]
 
 
 def test_vectors_are_closed_where_the_engine_cannot_be_opened(tmp_path, monkeypatch):

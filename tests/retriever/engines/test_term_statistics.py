@@ -12,7 +12,7 @@ from retriever.engines.term_statistics import (
 )
 
 STATISTICS = TermStatistics(100, {"rare": 2, "common": 90, "unseen": 0})
-RARE, COMMON, UNSEEN = math.log(1 + 98.5 / 2.5), math.log(1 + 10.5 / 90.5), math.log(1 + 100.5 / 0.5)
+RARE, UNSEEN = math.log(1 + 98.5 / 2.5), math.log(1 + 100.5 / 0.5)
 
 
 def test_a_token_that_no_passage_holds_is_the_rarest():
@@ -20,18 +20,6 @@ def test_a_token_that_no_passage_holds_is_the_rarest():
     assert STATISTICS.idf("unseen") == STATISTICS.idf("unheard") == pytest.approx(UNSEEN)
     assert STATISTICS.known_idf("rare") == pytest.approx(RARE)
     assert STATISTICS.known_idf("unseen") == 0
-
-
-def test_a_pattern_is_as_rare_as_its_rarest_token():
-    assert STATISTICS.pattern_idf(((0, "common"), (1, "rare"))) == pytest.approx(RARE)
-    assert STATISTICS.pattern_idf(((0, "common"),)) == pytest.approx(COMMON)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "held"), [("rare", True), ("common rare", True), ("rare unseen", False), ("unheard", False)]
-)
-def test_a_pattern_is_held_if_each_of_its_tokens_is(tokens, held):
-    assert STATISTICS.holds(tuple(enumerate(tokens.split()))) == held
 
 
 def test_the_idf_of_many_frequencies_is_that_of_each():

@@ -151,12 +151,6 @@ def test_a_question_without_synonyms_is_asked_as_ever(index, plain_index):
         assert ids(index, "벼 생육", method) == ids(plain_index, "벼 생육", method)
 
 
-def test_the_shortest_progressive_query_has_the_equivalents_of_its_keyword(index):
-    shortest = found(index, "LLM", "shrag").queries[-1]
-
-    assert (shortest.name, shortest.query) == ("SQ1", 'LLM OR "거대 모형"^0.8')
-
-
 def test_the_method_of_the_paper_searches_without_them_and_says_so(index):
     result = found(index, "LLM", "paper")
 

@@ -1,4 +1,4 @@
-"""The cascade of relevance: the cross-encoder, else the cosine, with constants of passages or papers."""
+"""The cascade of relevance: the cross-encoder, else the cosine, with weights of passages or papers."""
 
 import asyncio
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ async def vectors():
     return HALF_AND_LEAD
 
 
-def measured(cross_encoder, leads, constants=PASSAGES, texts=("one", "two")):
-    return asyncio.run(relevance_by_models(cross_encoder, "question", texts, leads, constants))
+def measured(cross_encoder, leads, weights=PASSAGES, texts=("one", "two")):
+    return asyncio.run(relevance_by_models(cross_encoder, "question", texts, leads, weights))
 
 
 def test_the_cross_encoder_comes_first():
@@ -46,12 +46,12 @@ def test_raw_scores_become_probabilities():
 
 
 @pytest.mark.parametrize(
-    ("constants", "scores"),
-    # The logistic functions of -4.267 + 10.825 · .5, -4 + 12 · .5, and -4.
-    [(PASSAGES, (0.758688, 0.0)), (PAPERS, (0.880797, 0.017986))],
+    ("weights", "scores"),
+    # The logistic functions of -4.267 + 10.825 · .5 and -4 + 12 · .5; 0 without a vector.
+    [(PASSAGES, (0.758688, 0.0)), (PAPERS, (0.880797, 0.0))],
 )
-def test_without_a_cross_encoder_the_lead_of_the_cosine_counts(constants, scores):
-    assert measured(CrossEncoder(configured=False), vectors, constants) == Relevance(scores, "cosine")
+def test_without_a_cross_encoder_the_lead_of_the_cosine_counts(weights, scores):
+    assert measured(CrossEncoder(configured=False), vectors, weights) == Relevance(scores, "cosine")
 
 
 def test_a_failed_model_is_reported_and_replaced():
@@ -65,4 +65,4 @@ def test_without_models_nothing_is_measured():
 
 
 def test_a_lead_is_a_share_of_the_distance_to_1():
-    assert leads_of([0.6, 0.2, None], 0.2) == [{"lead": pytest.approx(0.5)}, {"lead": 0.0}, {}]
+    assert leads_of([0.6, 0.2, None], 0.2) == [pytest.approx(0.5), 0.0, None]

@@ -9,7 +9,7 @@ from retriever.index import open_index
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import rank_papers, scores_of
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from tests.indexer.made_corpora import build, write_jsonl
 

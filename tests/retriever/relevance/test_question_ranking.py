@@ -6,11 +6,11 @@ from contextlib import closing
 import pytest
 
 from indexer.settings import IndexerSettings
-from retriever.constraints.parsing import Constraints
 from retriever.index import open_index
 from retriever.queries.boolean import Range
 from retriever.queries.filters import Filters
 from retriever.relevance.paper_ranking import QuestionRanking
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
@@ -49,13 +49,10 @@ def ranked(home, *names):
             sources = [
                 LimitedSource(IndexSource(name, index), 60) for name, index in zip(names, opened, strict=True)
             ]
-            async with QuestionRanking(
-                QUESTION, Constraints(), sources, models, RetrieverSettings()
-            ) as ranking:
+            given = SearchRequest(QUESTION), sources, models, RetrieverSettings()
+            async with QuestionRanking(*given) as ranking:
                 merged, notes = await ranking.papers(RECENT, {})
-                every, _ = await QuestionRanking(
-                    QUESTION, Constraints(), sources, models, RetrieverSettings()
-                ).papers(Filters(), {})
+                every, _ = await QuestionRanking(*given).papers(Filters(), {})
                 papers = {**merged.papers, **every.papers}
                 likely = await ranking.likelihoods(RECENT, list(papers.values()))
             for index in opened:

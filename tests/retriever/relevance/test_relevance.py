@@ -9,7 +9,7 @@ import pytest
 from indexer.encoders.cross_encoder import CrossEncoderReranker
 from indexer.settings import EncoderSettings, IndexerSettings, RerankerSettings
 from retriever.relevance.passages import relevance
-from retriever.requests.request import SearchRequest
+from retriever.request import SearchRequest
 from retriever.settings import RetrieverSettings
 from retriever.views.passage_search import search_passages
 from tests.retriever.made_papers import indexed

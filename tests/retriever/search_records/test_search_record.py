@@ -1,5 +1,6 @@
 """A search is written down, run again, and compared."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -8,6 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from indexer.settings import IndexerSettings
+from retriever.index import open_index
+from retriever.search import SearchRequest, search
+from retriever.search_records.files import load, save
+from retriever.search_records.record import search_record
+from retriever.settings import RetrieverSettings
+from retriever.strategy import Strategy
 from tests.hostile import TEXTS, VALUES, call
 from tests.indexer.made_corpora import build, command, environment_of, write_jsonl
 from tests.retriever.made_papers import NAME, PAPERS, built
@@ -41,26 +49,30 @@ def test_a_search_that_is_run_again_finds_the_same(tmp_path, method, monkeypatch
     assert done.out.startswith(f"the same {len(record['hits'])} hit")
 
 
-def test_keywords_that_were_given_and_queries_left_out_are_run_again(tmp_path):
-    plan = ("--keyword", "knowledge graph", "--keyword", "환각", "--skip", "SQ1")
-    file, record = recorded(tmp_path, "지식 그래프", *plan)
+@pytest.mark.parametrize("origin", ["model", "person", "statistics"])
+def test_a_search_with_a_strategy_is_repeated_with_it(tmp_path, home, origin):
+    strategy = Strategy().with_keywords(["환각", "knowledge graph"], origin).excluding(["trade"])
+    asked = SearchRequest("지식 그래프 -quokka", strategy=strategy, skip=("SQ1",), exclude=("markets",))
+    file = tmp_path / "search.json"
+    with open_index(IndexerSettings(home=home), NAME) as index:
+        result = asyncio.run(search(index, asked, RetrieverSettings()))
+        save(search_record(index.manifest, asked, result), file)
+    record = json.loads(file.read_text(encoding="utf-8"))
 
-    assert (record["request"]["keywords"], record["request"]["skip"]) == (
-        ["knowledge graph", "환각"],
-        ["SQ1"],
-    )
-    assert [word["text"] for word in record["keywords"]] == ["knowledge", "graph", "환각"]
+    assert record["strategy"]["en"] == ["knowledge graph"]
+    assert record["strategy"]["exclude"] == [{"en": "trade"}, {"en": "markets"}]
+    assert record["applied"]["strategist"] == origin
     assert [query["name"] for query in record["queries"]][:3] == ["question", "SQ3", "SQ2"]
-    assert record["applied"]["keyword_source"] == "given"
     done = call("rerun", file, "--json")
     assert (done.code, json.loads(done.out)["changed"]) == (0, [])
+    assert load(file).strategy == result.strategy
 
 
-def test_a_record_with_the_former_name_of_the_likelihood_runs_again(tmp_path):
-    file, record = recorded(tmp_path, "axolotl limbs")
-    record["evidence_score"] = record.pop("likelihood")
-    file.write_text(json.dumps(record), encoding="utf-8")
+def test_keywords_that_were_given_are_searched_for_again(tmp_path):
+    file, record = recorded(tmp_path, "지식 그래프", "--keyword", "knowledge graph", "--keyword", "환각")
 
+    assert (record["strategy"]["ko"], record["strategy"]["en"]) == (["환각"], ["knowledge graph"])
+    assert record["applied"]["strategist"] == "person"
     assert call("rerun", file).code == 0
 
 
@@ -184,15 +196,14 @@ CHANGES = [
     ("request", "method", "none"),
     ("request", "filters", {"years": {"low": 1 << 70, "high": None}}),
     ("request", "filters", {"doc_ids": {}}),
-    ("request", "keywords", [{"text": "a", "language": "en", "tokens": ["a"], "weight": 1}] * 51),
-    ("request", "keywords", [{"text": "a", "language": "xx", "tokens": ["a"]}]),
-    ("request", "keywords", [{"text": "a", "language": "en", "tokens": ["a"] * 101}]),
-    ("request", "constraints", {"exclusions": [{"text": "x" * 999}]}),
+    ("request", "keywords", ["a"] * 51),
+    ("request", "keywords", [{"text": "a"}]),
+    ("request", "exclude", ["x" * 999]),
+    ("request", "strategy", {"en": 1}),
     ("applied", "title_weight", 1e300),
     ("applied", "keyword_count", "many"),
     ("applied", "keyword_count", 10**30),
     ("applied", "without", [["a"]]),
-    ("applied", "candidates", {}),
     ("index", "name", "../x"),
     ("index", "name", ""),
     ("index", "fingerprint", []),

@@ -25,15 +25,6 @@ def translated(path):
         return opened.translations(["지식", "그래프"])
 
 
-@pytest.mark.parametrize("left", [b"", b"no database" * 1000, None])
-def test_a_damaged_glossary_is_made_again(glossary, left):
-    path = glossary()
-    expected = translated(path)
-    path.write_bytes(path.read_bytes()[:9_000] if left is None else left)
-    assert glossary() == path
-    assert translated(path) == expected
-
-
 @pytest.mark.parametrize("put", [os.mkdir, os.mkfifo])
 def test_what_is_no_file_is_left_alone(glossary, put):
     path = glossary()

@@ -47,7 +47,12 @@ def test_a_search_is_the_or_of_words_in_the_fields_of_the_mapping():
 
 
 def test_filters_that_the_index_has_fields_for_go_along():
-    body = search_body(settings(), Term("essays", ()), 5, Filters(Range(2019, None), "ko", "Library Review"))
+    body = search_body(
+        settings(),
+        Term("essays", ()),
+        5,
+        Filters(years=Range(2019, None), lang="ko", journal="Library Review"),
+    )
     assert body["query"] == {
         "bool": {
             "must": [match("essays")],
@@ -64,9 +69,9 @@ def test_filters_that_the_index_has_fields_for_go_along():
         }
     }
     bare = settings(fields={"title": "t"})
-    assert search_body(bare, Term("essays", ()), 5, Filters(Range(2019, None), "ko"))["query"] == match(
-        "essays", ["t"]
-    )
+    assert search_body(bare, Term("essays", ()), 5, Filters(years=Range(2019, None), lang="ko"))[
+        "query"
+    ] == match("essays", ["t"])
 
 
 @pytest.mark.parametrize(

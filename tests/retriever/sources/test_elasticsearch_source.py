@@ -174,7 +174,7 @@ def test_full_texts_that_do_not_come_cost_no_paper():
 
 
 def test_filters_that_the_index_lacks_are_told():
-    answer = found(answered(), filters=Filters(Range(2019, None), "ko"), fields={"title": "name"})
+    answer = found(answered(), filters=Filters(years=Range(2019, None), lang="ko"), fields={"title": "name"})
     assert answer.notes == ("has no field for years, lang: its hits were filtered afterwards",)
 
 

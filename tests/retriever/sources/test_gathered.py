@@ -14,7 +14,7 @@ from generator.ways import make_request
 from indexer.settings import EncoderSettings, IndexerSettings
 from retriever.errors import SourceFailed, UnknownPaper
 from retriever.index import open_index
-from retriever.queries.boolean import Range
+from retriever.queries.boolean import Range, Term
 from retriever.queries.filters import Filters
 from retriever.search import SearchRequest, search
 from retriever.settings import RetrieverSettings
@@ -25,8 +25,7 @@ from retriever.sources.kinds.elasticsearch import open_source
 from retriever.sources.kinds.index import IndexSource
 from retriever.sources.merging import LimitedSource
 from retriever.sources.models import SharedModels
-from tests.generator.language_model import Scripted, says
-from tests.generator.language_model import settings as settings_of_model
+from retriever.strategy import Strategy
 from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
 from tests.indexer.embedding_server import embedding_server
 from tests.indexer.made_corpora import ROOT, build, write_jsonl
@@ -95,7 +94,9 @@ def test_every_method_finds_the_right_paper(sample, sample_home, method, kind, q
 def test_a_source_that_counts_gives_the_keywords_that_its_index_gives(sample, sample_home):
     result = searched(sample_home, [IndexSource("ours", sample)], ENGLISH)
     itself = asyncio.run(search(sample, SearchRequest(ENGLISH, k=5), RetrieverSettings()))
-    assert {keyword.text for keyword in result.keywords} == {keyword.text for keyword in itself.keywords}
+    assert result.strategy
+    assert itself.strategy
+    assert result.strategy.keywords("en") == itself.strategy.keywords("en")
     assert [query.name for query in result.queries] == [query.name for query in itself.queries]
 
 
@@ -146,7 +147,7 @@ def test_a_paper_of_two_sources_comes_once(sample, sample_home, tmp_path):
     with open_index(IndexerSettings(home=tmp_path), "few") as few:
         sources = [IndexSource("all", sample), IndexSource("few", few)]
         result = searched(sample_home, sources, ENGLISH)
-    both = [hit for hit in result.hits if len(hit.paper["found_in"]) > 1]
+    both = [hit for hit in result.hits if len({each["source"] for each in hit.paper["found_in"]}) > 1]
     assert [hit.doc_id for hit in both] == [f"all:{RIGHT[ENGLISH]}"]
     assert both[0].paper["found_in"][1] == {"source": "few", "id": "OURS-1"}
 
@@ -182,18 +183,39 @@ def test_an_answer_is_quoted_and_traced(sample, sample_home):
     assert answered.trace.record["index"]["name"] == "ours"
 
 
-def test_a_model_s_keywords_are_what_the_source_is_asked(sample, sample_home):
-    settings = settings_of(sample_home, llm=settings_of_model())
-    written = {"korean": ["벼 재배", "메탄 배출"], "english": ["rice paddies", "methane"]}
-    script = Scripted([says(written), *[httpx.Response(400)] * 5])
+def test_the_keywords_of_a_strategy_are_what_the_source_is_asked(sample, sample_home):
+    strategy = Strategy.of_person(["벼 재배", "메탄 배출", "rice paddies", "methane"])
+    result = searched(sample_home, [IndexSource("ours", sample)], "물과 기체?", strategy=strategy)
+    assert "methane" in [keyword.text for keyword in result.keywords]
+    assert "SAMPLE-AGR-001" in [hit.doc_id for hit in result.hits]
 
-    async def question(index):
-        async with settings.language_model(script.transport) as model:
-            return await answer_question(index, make_request(settings, "물과 기체?"), settings, model=model)
 
-    answered = asked(settings.indexer, [IndexSource("ours", sample)], question)
-    assert "methane" in [keyword.text for keyword in answered.result.keywords]
-    assert "SAMPLE-AGR-001" in [hit.doc_id for hit in answered.evidence]
+def test_equal_queries_are_sent_once_for_the_larger_number(sample):
+    sent: list[int] = []
+
+    class Noting(IndexSource):
+        async def search(self, queries, *, filters):
+            sent.extend(k for _, k in queries)
+            return await super().search(queries, filters=filters)
+
+    source, word = Noting("ours", sample), Term("methane", ("methan",))
+
+    async def search_twice(index):
+        return await index.engine.search([(word, 3), (word, 1)], filters=Filters(), collapse=True)
+
+    hits = asked(IndexerSettings(), [source], search_twice)
+    assert sent == [3]
+    assert [len(found) for found in hits] == [2, 1]
+
+
+def test_words_that_no_source_counts_are_equally_rare(sample):
+    async def counted(index):
+        await index.engine.search([(Term("methane", ("methan",)), 10)], filters=Filters(), collapse=True)
+        return await index.engine.document_frequencies(["methan", "rice", "quuxly"])
+
+    counts = asked(IndexerSettings(), [Uncounted("ours", sample)], counted)
+    assert len(set(counts.values())) == 1
+    assert counts["methan"] > 0
 
 
 def test_a_source_is_sent_words_as_they_are_written_not_their_stems(sample_home):

@@ -36,8 +36,3 @@ def test_the_order_of_the_rankings_changes_nothing(data, rankings):
     shuffled = data.draw(st.permutations(rankings))
 
     assert reciprocal_rank_fusion(shuffled) == reciprocal_rank_fusion(rankings)
-
-
-@given(ranking=st.lists(st.text(max_size=3), unique=True))
-def test_one_ranking_keeps_its_order(ranking):
-    assert [one.item for one in reciprocal_rank_fusion([ranking])] == ranking

@@ -58,12 +58,6 @@ def test_marks_stand_in_the_text_behind_the_title():
     assert snippet(passage, {"검색"}).with_marks("[", "]") == "[검색]은 graph [검색]이다"
 
 
-def test_a_passage_that_was_not_indexed_has_a_snippet_without_marks():
-    passage = StoredPassage("P", "P", "", "A graph.", "en", "abstract")
-
-    assert snippet(passage, {"graph"}).with_marks("[", "]") == "A graph."
-
-
 @pytest.mark.parametrize(
     ("tokens", "length", "expected"),
     [
@@ -96,12 +90,6 @@ def test_a_long_sentence_is_cut_between_words():
     assert marked(text, {"missing"}, length=30) == "one two three four five six…"
 
 
-def test_a_piece_of_korean_is_cut_between_words():
-    text = "이 논문은 매우 길고 복잡한 문장으로 이루어진 초록에서 지식 그래프를 검색하는 방법을 다룬다"
-
-    assert marked(text, {"지식", "검색"}, length=24) == "…초록에서 [지식] 그래프를 [검색]하는 방법을…"
-
-
 def test_words_without_spaces_are_cut_between_characters():
     text = unicodedata.normalize("NFD", "가" * 50)
 
@@ -113,35 +101,6 @@ def test_words_without_spaces_are_cut_between_characters():
 def test_white_space_is_shown_as_single_spaces():
     assert marked("  knowledge \n\n graph ", {"graph"}) == "knowledge [graph]"
     assert marked("knowledge\n  graph\t\tretrieval  ", {"graph"}) == "knowledge [graph] retrieval"
-
-
-def test_touching_tokens_are_marked_as_one():
-    assert marked("지식그래프 검색", {"지식", "그래프"}) == "[지식그래프] 검색"
-
-
-def test_the_snippet_of_a_long_text_shows_what_stands_far_behind():
-    text = "Filler words here. " * 2_000 + "The needle is here. " + "Filler words here. " * 2_000
-
-    assert "The [needle] is here." in marked(text, {"needl"}, length=60)
-
-
-def test_a_sentence_known_only_in_part_is_shown_with_dots_within_the_length():
-    text = "filler words " * 2_000 + "a needle " + "more words " * 2_000
-
-    shown = [snippet(indexed(text), {"needl"}, length=length).text for length in range(950, 1_050)]
-
-    assert all(len(one) <= length for one, length in zip(shown, range(950, 1_050), strict=True))
-    assert all(one[0] == one[-1] == "…" and "a needle more" in one for one in shown)
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\n"])
-def test_a_blank_text_has_no_snippet(text):
-    assert snippet(indexed(text), {"graph"}).with_marks("<b>", "</b>") == ""
-
-
-@pytest.mark.parametrize("length", [-1, 0, 5, 20])
-def test_a_snippet_is_not_shorter_than_twenty_characters(length):
-    assert snippet(indexed("one two three four five six"), {"five"}, length=length).text == "…four five six"
 
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=80) | st.lists(

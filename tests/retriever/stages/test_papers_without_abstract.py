@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from retriever.queries.filters import Filters
 from retriever.settings import RetrieverSettings
 from tests.generator.sample_index import shrag
 from tests.retriever.made_papers import found, index_of, run_of
@@ -39,15 +38,6 @@ def test_it_takes_no_place_of_a_hit(tmp_path):
     assert result.filtered["incomplete"] == 1
 
 
-def test_several_are_counted(tmp_path):
-    other = BARE | {"id": "OTHER", "title": "Smoking in films"}
-    with index_of(tmp_path, BARE, other) as index:
-        result = found(index, "smoking")
-
-    assert {hit.doc_id for hit in result.listed} == {"BARE", "OTHER"}
-    assert "2 papers without an abstract match by their titles" in result.notes
-
-
 def test_a_title_of_a_listed_paper_is_no_other_paper(tmp_path):
     with index_of(
         tmp_path, BARE, BARE | {"id": "ABSTRACT", "abstract": "Pharmacists help smokers."}
@@ -55,11 +45,6 @@ def test_a_title_of_a_listed_paper_is_no_other_paper(tmp_path):
         result = found(index, "smoking cessation")
 
     assert [hit.doc_id for hit in result.listed] == ["ABSTRACT"]
-
-
-def test_filters_hold_for_it(tmp_path):
-    with index_of(tmp_path, BARE, WHOLE) as index:
-        assert found(index, "smoking", filters=Filters(lang="ko")).listed == ()
 
 
 def test_a_run_does_not_list_it_apart(tmp_path):
@@ -77,18 +62,3 @@ def test_a_search_of_the_sample_marks_it(sample_home):
     [hit] = json.loads(done.stdout)["hits"]
     assert (hit["doc_id"], hit["title_only"], hit["snippet"]) == ("SAMPLE-NUR-011", True, "")
     assert hit["title_marks"]
-
-
-def test_an_answer_abstains_and_lists_it_among_the_nearest_papers(sample_home):
-    done = shrag("ask", "smoking cessation counselling", "--name", "sample", "--json", home=sample_home)
-
-    record = json.loads(done.stdout)
-    assert record["answer"]["abstained"]
-    assert [hit["doc_id"] for hit in record["evidence"]] == ["SAMPLE-NUR-011"]
-
-
-def test_it_is_no_evidence_beside_others(tmp_path):
-    with index_of(tmp_path, BARE, WHOLE) as index:
-        result = found(index, "smoking cessation", evidence=True)
-
-    assert [hit.doc_id for hit in result.evidence] == ["WHOLE"]

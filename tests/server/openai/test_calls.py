@@ -34,16 +34,10 @@ def test_a_call_by_address_gives_the_same_as_one_by_body(api, path):
         "year": "2015..2024",
         "exclude": ["swelling", "고체"],
         "keywords": ["cell", "thermal runaway"],
-        "strict_time": True,
+        "strategy": {"ko": ["열폭주"], "years": [2016, None]},
     } | ({"passage_id": "SAMPLE-BAT-011"} if path == "explain" else {})
-    assert lasting(get(api, path, **call).json()) == lasting(post(api, path, **call).json())
-
-
-def test_a_question_of_several_steps_has_the_evidence_of_both_rounds(api):
-    question = "Who cites the study that measured the capacity of the hard carbon which was made of lignin?"
-    assert len(post(api, "ask", question=question).json()["evidence"]) == 1
-    assert len(post(api, "ask", question=question, hops="auto").json()["evidence"]) == 10
-    assert api.post("/api/v1/ask", json={"question": question, "hops": "twice"}).status_code == 422
+    in_address = call | {"strategy": json.dumps(call["strategy"])}
+    assert lasting(get(api, path, **in_address).json()) == lasting(post(api, path, **call).json())
 
 
 def test_an_export_by_address_is_the_same_file_as_one_by_body(api):
@@ -67,21 +61,31 @@ def test_the_page_of_results_does_not_depend_on_where_the_index_is_named(api):
     )
 
 
-def test_keywords_that_are_edited_are_searched_for_in_their_order(api):
+def test_an_edited_strategy_is_searched_for_in_its_order_and_returned(api):
     planned = post(api, "queries", question=ENGLISH).json()
-    texts = [keyword["text"] for keyword in planned["keywords"]]
-    assert post(api, "keywords", question=ENGLISH).json()["keywords"] == planned["keywords"]
-    edited = [texts[2], texts[0], "aerogel"]
-    again = post(api, "queries", question=ENGLISH, keywords=edited).json()
-    found = post(api, "search", question=ENGLISH, keywords=edited).json()
-    assert [keyword["text"] for keyword in found["keywords"]] == edited
-    assert found["keywords"] == again["keywords"]
-    assert found["applied"]["keyword_source"] == "given"
+    strategy = planned["strategy"]
+    assert strategy["origin"] == "statistics"
+    assert post(api, "keywords", question=ENGLISH).json()["strategy"] == strategy
+    edited = [strategy["en"][1], strategy["en"][0], "aerogel"]
+    given = {"en": edited, "exclude": [{"en": "cooling plate"}], "years": [2015, None], "origin": "person"}
+    again = post(api, "queries", question=ENGLISH, strategy=given).json()
+    found = post(api, "search", question=ENGLISH, strategy=given).json()
+    assert found["strategy"] == again["strategy"] == given | {"ko": [], "steps": []}
+    assert found["applied"]["strategist"] == "person"
+    assert min(hit["year"] for hit in found["hits"]) >= 2015
     sent = [(query["name"], query["query"]) for query in found["queries"]]
     plan = [(query["name"], query["query"]) for query in again["queries"]]
-    assert sent[: len(plan)] == plan  # those of feedback terms follow
-    assert dict(sent)["SQ1"] == texts[2]
-    assert dict(sent)["SQ3"] == " OR ".join(edited)
+    assert sent[: len(plan)] == plan
+    assert dict(sent)["SQ1"] == edited[0].split()[0]
+    assert [hit["doc_id"] for hit in found["hits"]] != [
+        hit["doc_id"] for hit in post(api, "search", question=ENGLISH).json()["hits"]
+    ]
+
+
+def test_the_model_cannot_write_a_strategy_where_there_is_none(api):
+    for path in ("search", "keywords", "record", "ask"):
+        refused = api.post(f"/api/v1/{path}", json={"question": ENGLISH, "strategist": "model"})
+        assert (refused.status_code, refused.json()["code"]) == (422, "unknown-model")
 
 
 def test_queries_that_are_left_out_are_neither_sent_nor_found_by(api):
@@ -100,9 +104,8 @@ def test_the_parts_of_an_explanation_add_up_to_the_score_of_the_hit(api):
     assert sum(parts) == pytest.approx(explained["order_score"])
     assert explained["order_score"] == pytest.approx(hit["score"], abs=1e-4)
     assert explained["rank"] == hit["rank"]
-    assert sum(term["score"] for term in explained["terms"]) == pytest.approx(explained["score"])
-    of_base = sum(concept["contribution"] for concept in explained["concepts"])
-    assert of_base == pytest.approx(explained["features"]["base"]["contribution"])
+    asked = sum(term["score"] for term in explained["terms"] if term["field"] == "question")
+    assert asked == pytest.approx(explained["features"]["question"]["contribution"])
 
 
 def test_a_search_with_facets_has_the_counts_that_the_call_for_facets_gives(api):

@@ -18,7 +18,7 @@ from tests.server.running import START_S, post_and_leave, serving, serving_with_
 pytest_plugins = ["tests.generator.sample_index"]
 
 # In the order in which the tests of a model are answered: keywords, then the answer.
-KEYWORDS = {"korean": ["열폭주", "배터리 팩"], "english": ["thermal runaway", "battery pack", "cell"]}
+KEYWORDS = {"ko": ["열폭주", "배터리 팩"], "en": ["thermal runaway", "battery pack", "cell"]}
 NOT_READ = "not taken into account"
 OF_TWO_PAPERS = "Can feedback from generative AI improve student essays as much as comments from a teacher?"
 ANSWER = {

@@ -12,7 +12,7 @@ from tests.generator.language_model import Served, events, piece, served, stream
 from tests.server.running import START_S
 
 # What is asked: KOREAN of tests/generator/sample_index.py.
-KEYWORDS = {"korean": ["간호사 회복탄력성", "이직 의도"], "english": ["resilience", "turnover"]}
+KEYWORDS = {"ko": ["간호사 회복탄력성", "이직 의도"], "en": ["resilience", "turnover"]}
 ANSWER: dict[str, Any] = {
     "title": "회복탄력성과 이직",
     "introduction": [{"text": "신규 간호사의 회복탄력성과 이직 의도를 살핀 연구가 있다.", "citations": [1]}],
@@ -40,6 +40,7 @@ class Writer:
     def settings(self) -> dict[str, object]:
         """Return the settings of a server that uses this model."""
         llm = {"base_url": self.base_url, "model": "tiny-writer", "allow_plain_http": "true", "retries": 0}
+        llm["strategy_calls"] = "one"
         return {f"llm__{name}": value for name, value in llm.items()}
 
     def go_on(self, steps: int = 1) -> None:
@@ -85,7 +86,7 @@ def writing() -> Iterator[Writer]:
 
     def behave(handler: BaseHTTPRequestHandler) -> None:
         writer.asked.add(model.bodies[-1]["model"])
-        if '"korean"' in json.dumps(model.bodies[-1]) and not _asks_for_answer(model.bodies[-1]):
+        if '"years"' in json.dumps(model.bodies[-1]) and not _asks_for_answer(model.bodies[-1]):
             streams_out(*events(KEYWORDS))(handler)
         else:
             writer.write(handler)

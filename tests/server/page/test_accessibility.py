@@ -372,7 +372,7 @@ def test_7_2_1_nothing_happens_that_was_not_asked_for(reader):
     page = reader.open()
     start(page)
     before = page.url
-    for part in ("#question", "#options-toggle", "#k", "#year", "#lang", "#journal", "#strict"):
+    for part in ("#question", "#options-toggle", "#k", "#year", "#lang", "#journal", "#literal"):
         if part == "#k":
             page.locator("#options-toggle").click()
         page.locator(part).focus()

@@ -171,12 +171,23 @@ def test_the_title_shows_its_check_and_what_speaks_against_it(with_model, writer
 def test_what_the_model_searched_for_can_be_searched_with(with_model):
     page = with_model.open(address(KOREAN, ask=1))
     answered(page)
-    page.locator("[data-model-keywords] button").click()
-    page.locator("#open-how").click()
+    page.locator("[data-answer-strategy] button").click()
     expect(page.locator('[data-keyword="turnover"]')).to_be_visible()
     settled(page)
     expect(page.locator("[data-before]")).to_be_visible()
     expect(sentences(page).first).to_be_visible()
+
+
+def test_the_model_chooses_the_keywords_of_a_search_which_its_address_finds_again(with_model):
+    page = with_model.open(address(KOREAN))
+    settled(page)
+    page.locator('[data-key="ask_model"]').click()
+    expect(page.locator('[data-origin="model"]')).to_be_visible()
+    settled(page)
+    page.reload()
+    settled(page)
+    expect(page.locator('[data-origin="model"]')).to_be_visible()
+    expect(page.locator('[data-keyword="turnover"]')).to_be_visible()
 
 
 def test_an_answer_that_was_there_is_shown_again_and_can_be_asked_for_anew(with_model, writer):

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Request, expect
 
-from tests.server.page.walking import HOW, address, hits, settled
+from tests.server.page.walking import address, hits, settled
 
 PROCESSED = {"key": "Process", "code": "KeyA", "windowsVirtualKeyCode": 229, "nativeVirtualKeyCode": 229}
 
@@ -101,7 +101,7 @@ def test_a_composition_that_is_given_up_leaves_what_was_there(reader):
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_a_keyword_is_composed_and_added_once(reader, language):
-    page = reader.open(address("배터리 열폭주") + HOW, language=language)
+    page = reader.open(address("배터리 열폭주"), language=language)
     settled(page)
     sent = searches(page)
     field = page.locator('[data-key="add"]')

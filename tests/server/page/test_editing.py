@@ -1,21 +1,53 @@
-"""What a reader changes of a search: keywords, queries, limits; each change tells what came of it."""
+"""What a reader changes of a search: the strategy, queries, filters; each change tells what came of it."""
 
 import re
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.generator.sample_index import ENGLISH
+from tests.generator.sample_index import ENGLISH, KOREAN
+from tests.server.page.browser import PHONE
 from tests.server.page.walking import HOW, address, documents, hits, in_both_languages, keywords, settled
+
+CONDITIONS = "[data-condition]"
+WITH_CONDITIONS = [
+    ("배터리 열폭주를 늦추는 방법은? 냉각판 제외하고", "냉각판"),
+    ("How can thermal runaway in a battery pack be slowed, excluding cooling plates?", "cooling plates"),
+    ("How can thermal runaway in a battery pack be slowed since 2020?", "2020–"),
+]
 
 
 def chip(page: Page, word: str):
     return page.locator(f'[data-keyword="{word}"]')
 
 
+def word_of(page: Page, word: str):
+    return chip(page, word).get_by_role("button").first
+
+
+def add(page: Page, word: str) -> list[str]:
+    """Add an English keyword; return the keywords with it, the first in its language."""
+    korean, english = (
+        page.locator(f'.chips .text[lang="{each}"]').all_inner_texts() for each in ("ko", "en")
+    )
+    page.locator('[data-key="add"]').fill(word)
+    page.locator('[data-key="add"]').press("Enter")
+    wanted = [*korean, word, *english]
+    wait_for_keywords(page, wanted)
+    return wanted
+
+
+def remove(page: Page, word: str) -> None:
+    chip(page, word).get_by_role("button").last.click()
+
+
+def origin(page: Page) -> str | None:
+    return page.locator("[data-origin]").get_attribute("data-origin")
+
+
 @pytest.fixture
 def page(reader):
-    page = reader.open(address(ENGLISH) + HOW)
+    page = reader.open(address(ENGLISH))
     settled(page)
     return page
 
@@ -29,90 +61,127 @@ def wait_for_keywords(page: Page, wanted: list[str]) -> None:
     settled(page)
 
 
-@in_both_languages
-def test_a_keyword_is_moved_by_the_keyboard_and_the_focus_stays_with_it(reader, language):
-    page = reader.open(address(ENGLISH) + HOW, language=language)
+@pytest.mark.parametrize("question", [ENGLISH, KOREAN])
+def test_without_its_first_keywords_a_search_finds_other_papers(reader, question):
+    page = reader.open(address(question))
     settled(page)
-    first, second, *rest = keywords(page)
-    down = chip(page, first).get_by_role("button").nth(1)
-    down.focus()
-    down.press("Enter")
-    wait_for_keywords(page, [second, first, *rest])
+    before, words = documents(page), keywords(page)
+    assert origin(page) == "statistics"
+    for language in ("ko", "en"):
+        first = page.locator(f'.chips .text[lang="{language}"]').first.inner_text()
+        words.remove(first)
+        remove(page, first)
+        wait_for_keywords(page, words)
+    assert origin(page) == "person"
+    assert documents(page) != before
     expect(page.locator("[data-came]")).to_be_visible()
-    expect(chip(page, first).get_by_role("button").nth(1)).to_be_focused()
-    page.keyboard.press("Alt+ArrowUp")
-    wait_for_keywords(page, [first, second, *rest])
-    expect(page.locator("#status")).to_contain_text(first)
-    page.go_back()
-    wait_for_keywords(page, [second, first, *rest])
 
 
-def test_a_keyword_is_dragged(page):
-    words = keywords(page)
-    handle = chip(page, words[0]).locator(".handle").bounding_box()
-    third = chip(page, words[2]).bounding_box()
-    page.mouse.move(handle["x"] + 3, handle["y"] + handle["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(handle["x"] + 3, handle["y"] + 30, steps=3)
-    page.mouse.move(handle["x"] + 3, third["y"] + third["height"] - 2, steps=5)
-    page.mouse.up()
-    wait_for_keywords(page, [words[1], words[2], words[0], *words[3:]])
-
-
-def test_a_drag_is_given_up_by_escape(page):
-    words, address_before = keywords(page), page.url
-    handle = chip(page, words[0]).locator(".handle").bounding_box()
-    third = chip(page, words[2]).bounding_box()
-    page.mouse.move(handle["x"] + 3, handle["y"] + handle["height"] / 2)
-    page.mouse.down()
-    page.mouse.move(handle["x"] + 3, third["y"] + third["height"] - 2, steps=5)
-    expect(page.locator(".dragged")).to_have_count(1)
-    page.keyboard.press("Escape")
-    expect(page.locator(".dragged, .target, .target-last")).to_have_count(0)
-    page.mouse.up()
-    assert (keywords(page), page.url) == (words, address_before)
-
-
-def test_that_no_keyword_is_left_stands_in_the_address(page):
-    for _ in keywords(page):
-        count = len(keywords(page))
-        page.locator("[data-keyword]").first.get_by_role("button").last.click()
-        expect(page.locator("[data-keyword]")).to_have_count(count - 1)
-    page.reload()
+def test_an_added_keyword_finds_papers_about_it_and_its_address_finds_them_again(reader):
+    page = reader.open(address(KOREAN))
     settled(page)
-    assert keywords(page) == []
+    words = add(page, "aerogel")
+    expect(page.locator('[data-key="add"]')).to_be_focused()
+    expect(hits(page).filter(has_text=re.compile("aerogel", re.IGNORECASE)).first).to_be_visible()
+    found = documents(page)
+
+    again = reader.open(page.url.removeprefix(reader.url), language="ko")
+    wait_for_keywords(again, words)
+    assert documents(again) == found
+    assert origin(again) == "person"
 
 
-def test_keywords_are_removed_added_and_restored(page):
-    words = keywords(page)
-    before = documents(page)
-    chip(page, words[0]).get_by_role("button").last.click()
-    wait_for_keywords(page, words[1:])
-    page.locator('[data-key="add"]').fill("aerogel")
-    page.locator('[data-key="add"]').press("Enter")
-    wait_for_keywords(page, [*words[1:], "aerogel"])
-    address_of_edit = page.url
-    chip(page, "aerogel").get_by_role("button").last.focus()
-    page.keyboard.press("Delete")
+def test_keywords_are_removed_by_a_key_and_restored(page):
+    words, before = keywords(page), documents(page)
+    word_of(page, words[0]).press("Delete")
     wait_for_keywords(page, words[1:])
     page.locator('[data-key="restore"]').click()
     wait_for_keywords(page, words)
-    assert documents(page) == before
-    page.goto(address_of_edit)
-    wait_for_keywords(page, [*words[1:], "aerogel"])
+    assert (documents(page), origin(page)) == (before, "statistics")
+    expect(page).not_to_have_url(re.compile("strategy="))
+
+
+@in_both_languages
+def test_a_keyword_is_moved_by_keys_and_buttons_and_the_focus_stays_with_it(reader, language):
+    page = reader.open(address(ENGLISH), language=language)
+    settled(page)
+    first, second, *rest = page.locator('.chips .text[lang="en"]').all_inner_texts()
+    others = [word for word in keywords(page) if word not in {first, second, *rest}]
+    word_of(page, first).press("ArrowRight")
+    wait_for_keywords(page, [*others, second, first, *rest])
+    expect(word_of(page, first)).to_be_focused()
+    expect(page.locator("#status")).to_contain_text(first)
+
+    word_of(page, first).press("Enter")
+    forward = page.locator(f'[data-key="move_up:en:{first}"]')
+    forward.focus()
+    forward.press("Enter")
+    wait_for_keywords(page, [*others, first, second, *rest])
+    expect(forward).to_be_focused()
+    page.go_back()
+    wait_for_keywords(page, [*others, second, first, *rest])
+
+
+def test_that_no_keyword_is_left_stands_in_the_address(page):
+    for word in keywords(page):
+        remove(page, word)
+        expect(chip(page, word)).to_have_count(0)
+    settled(page)
+    page.reload()
+    settled(page)
+    assert (keywords(page), origin(page)) == ([], "person")
+
+
+@pytest.mark.parametrize(("question", "named"), WITH_CONDITIONS)
+def test_a_condition_of_a_question_is_shown_and_stays_removed(reader, question, named):
+    page = reader.open(address(question))
+    settled(page)
+    before = documents(page)
+    condition = page.locator(CONDITIONS)
+    expect(condition).to_have_count(1)
+    expect(condition).to_contain_text(named)
+    condition.get_by_role("button").click()
+    expect(condition).to_have_count(0)
+    settled(page)
+    assert documents(page) != before
+    expect(page.locator("#question")).to_have_value(question)
+    for again in (lambda: page.locator("#question").press("Enter"), page.reload):
+        again()
+        settled(page)
+        expect(condition).to_have_count(0)
+
+
+def test_terms_given_beside_the_question_are_left_out(reader):
+    page = reader.open(address(ENGLISH, **{"not": ["sodium", "나트륨"]}))
+    settled(page)
+    expect(page.locator(CONDITIONS)).to_have_count(2)
+    page.locator(CONDITIONS, has_text="sodium").get_by_role("button").click()
+    expect(page.locator(CONDITIONS)).to_have_count(1)
+    settled(page)
+    page.reload()
+    settled(page)
+    expect(page.locator(CONDITIONS)).to_have_text(re.compile("나트륨"))
 
 
 def test_what_came_and_went_is_told_and_adds_up(page):
     before = documents(page)
-    words = keywords(page)
-    page.locator('[data-key="add"]').fill("methane")
-    page.locator('[data-key="add"]').press("Enter")
-    wait_for_keywords(page, [*words[:9], "methane"])  # there are ten queries
+    add(page, "methane")
     changes = page.locator("[data-came]")
     now = documents(page)
     assert int(changes.get_attribute("data-came")) == len(set(now) - set(before))
     assert int(changes.get_attribute("data-went")) == len(set(before) - set(now))
     assert page.locator('[data-change="came"]').count() == len(set(now) - set(before))
+
+
+def test_on_a_phone_the_strategy_can_be_edited(reader):
+    page = reader.open(address(KOREAN), viewport=PHONE, has_touch=True)
+    settled(page)
+    first, *rest = keywords(page)
+    word_of(page, first).tap()
+    moves = chip(page, first).get_by_role("button")
+    expect(moves).to_have_count(4)
+    moves.last.tap()
+    wait_for_keywords(page, rest)
 
 
 @in_both_languages
@@ -138,40 +207,8 @@ def test_a_query_is_left_out_and_taken_in_again(reader, language):
     expect(left).to_be_checked()
 
 
-def test_queries_are_shown_as_they_were_sent(page):
+def test_queries_are_shown_as_they_were_sent(reader):
+    page = reader.open(address(ENGLISH) + HOW)
+    settled(page)
     page.locator('[data-key="expressions"]').click()
     expect(page.locator("[data-query] .sent").first).to_have_text(re.compile(r"\w"))
-
-
-@pytest.mark.parametrize(
-    ("question", "without"),
-    [
-        ("배터리 열폭주를 늦추는 방법은? 나트륨 제외, 2020년 이후 논문", ["나트륨", "2020"]),
-        (
-            "How can thermal runaway in a battery pack be slowed, excluding sodium, in papers since 2020?",
-            ["sodium", "2020"],
-        ),
-    ],
-)
-def test_what_a_question_leaves_out_is_a_tag_that_can_be_dropped(reader, question, without):
-    page = reader.open(address(question))
-    settled(page)
-    tags = page.locator("[data-constraint]")
-    expect(tags).to_have_count(2)
-    for word in without:
-        tag = tags.filter(has_text=word)
-        expect(tag).to_have_count(1)
-        tag.get_by_role("button").click()
-        expect(tag).to_have_count(0)
-        settled(page)
-        assert word not in page.locator("#question").input_value()
-    expect(hits(page).first).to_be_visible()
-
-
-def test_terms_given_beside_the_question_are_left_out(reader):
-    page = reader.open(address(ENGLISH, **{"not": ["sodium", "나트륨"]}))
-    settled(page)
-    expect(page.locator("[data-constraint]")).to_have_count(2)
-    page.locator("[data-constraint]", has_text="sodium").get_by_role("button").click()
-    expect(page.locator("[data-constraint]")).to_have_count(1)
-    expect(page.locator("#exclude")).to_have_value("나트륨")

@@ -88,7 +88,7 @@ def test_results_answer_and_dialogs_show_hostile_records_as_text(hostile_reader,
         expect(page.get_by_role("dialog")).to_be_visible()
         page.keyboard.press("Escape")
     page.locator('[data-facet="journal"] button').first.click()
-    expect(page.locator("[data-constraint]")).to_contain_text("<svg")
+    expect(page.locator("[data-condition]")).to_contain_text("<svg")
     settled(page)
     assert nothing_ran(page)
     assert SCRIPT in page.title()
@@ -124,7 +124,7 @@ def test_without_scripts_they_are_text_too(hostile_reader):
 def test_an_address_can_make_nothing_run(hostile_reader, value):
     hostile_reader.expect_error("status of 4")
     page = hostile_reader.open(
-        address(f"flood {value}", year=value, lang=value, journal=value, kw=[value, "flood"])
+        address(f"flood {value}", year=value, lang=value, journal=value, strategy=json.dumps({"en": [value]}))
     )
     settled(page)
     assert nothing_ran(page)
@@ -141,7 +141,8 @@ def test_a_hostile_record_of_a_search_can_make_nothing_run(hostile_reader, tmp_p
     record = {
         "search_record": 1,
         "index": {"name": IMAGE},
-        "request": {"question": ALL, "method": IMAGE, "keywords": [IMAGE]},
+        "request": {"question": ALL, "method": IMAGE, "exclude": [IMAGE]},
+        "strategy": {"en": [IMAGE], "origin": IMAGE},
     }
     (tmp_path / "record.json").write_text(json.dumps(record))
     page.locator("#open-record").click()

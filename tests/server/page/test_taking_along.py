@@ -361,7 +361,7 @@ def test_print_gives_question_search_results_and_answer_and_no_buttons(reader):
     page.emulate_media(media="print")
     for part in (
         "#question",
-        "#keywords",
+        "#strategy .chips",
         "#queries",
         "#hits > li",
         "#answer [data-sentence]",

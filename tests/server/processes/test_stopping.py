@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow  # starts processes of the server
 pytest_plugins = ["tests.generator.sample_index"]
 
 STREAMS = 50
-KEYWORDS = {"keywords": ["battery", "thermal runaway"]}
+KEYWORDS = {"en": ["battery", "thermal runaway"]}
 ENDLESS = streams_out(*[piece("no answer yet ")] * 6_000, pause_s=0.1)
 STREAMED = {"Accept": "text/event-stream"}
 
@@ -33,7 +33,11 @@ def slow_model():
 
 
 def with_model(model):
-    return {"llm__base_url": model.base_url, "llm__model": "tiny-writer-7b"}
+    return {
+        "llm__base_url": model.base_url,
+        "llm__model": "tiny-writer-7b",
+        "llm__strategy_calls": "one",
+    }
 
 
 async def read_to_end(client, url, begun):

@@ -116,7 +116,7 @@ IN_AN_HOUR = streams_out(*events({"title": "x" * 30_000}), pause_s=0.3)
 @pytest.fixture
 def with_model(sample_home, tmp_path):
     """Serve the sample with a model that writes keywords, and an answer that ends in an hour."""
-    words = {"korean": ["배터리", "열폭주", "전지"], "english": ["battery", "runaway", "cell"]}
+    words = {"ko": ["배터리", "열폭주", "전지"], "en": ["battery", "runaway", "cell"]}
     with serving_with_model(sample_home, tmp_path, streams_out(*events(words)), IN_AN_HOUR) as served:
         yield served
 
@@ -139,7 +139,7 @@ def test_when_the_reader_of_a_stream_leaves_the_models_work_ends_too(with_model)
     ) as answer:
         arriving = events_of(answer.iter_lines())  # kept: who drops it closes the connection
         keywords = next(event for event in arriving if event.name == "keywords")
-        assert keywords.data["source"] == "model"
+        assert keywords.data["strategy"]["origin"] == "model"
         assert model.second.wait(WAIT_S)
         assert not model.closed.is_set()
     assert model.closed.wait(WAIT_S)

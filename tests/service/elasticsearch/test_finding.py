@@ -13,6 +13,7 @@ from generator.pipeline import answer_question
 from generator.ways import make_request
 from indexer.ingest import IngestRequest, build_index
 from retriever.index import open_index
+from retriever.strategy import Strategy
 from tests.generator.sample_index import ENGLISH, ENGLISH_OF_KOREAN, KOREAN, settings_of
 from tests.indexer.made_corpora import ROOT
 from tests.service.elasticsearch.own_prefix import own_prefix
@@ -20,6 +21,11 @@ from tests.service.elasticsearch.own_prefix import own_prefix
 REVIEW = "recovering cobalt of spent batteries: a review"
 TWO_STEPS = (
     "What did the study that compared written feedback by teachers with that of a language model find?"
+)
+STRATEGY = Strategy(
+    ko=("글쓰기 피드백", "언어 모델"),
+    en=("written feedback", "language model"),
+    steps=("Which study compared feedback by teachers and models?", "What did it find about essays?"),
 )
 GENERATED = CitationCorpus(600)
 
@@ -78,7 +84,9 @@ def test_both_engines_answer_in_several_steps_from_the_same_evidence(engines, qu
     def evidence(settings):
         with open_index(settings.indexer, "sample") as index:
             asked = asyncio.run(
-                answer_question(index, make_request(settings, question, hops="always"), settings)
+                answer_question(
+                    index, make_request(settings, question, hops="auto", strategy=STRATEGY), settings
+                )
             )
         assert any(step["name"] == "hops" for step in asked.trace.steps())
         return [hit.passage_id for hit in asked.evidence]

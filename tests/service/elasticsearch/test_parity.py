@@ -13,9 +13,8 @@ from eval.development.engines import MEASURES, run_experiment
 from eval.development.golden import RECORDED as SCORES
 from eval.development.golden import drift_table, find_drift, ranking_row, read_rows
 from eval.experiments.bench import benches
-from eval.experiments.collections import COLLECTIONS
+from eval.experiments.collections import COLLECTIONS, OF_SAMPLE
 from eval.experiments.measures import BOTH, RECALL
-from eval.experiments.sample import SAMPLE_COLLECTION
 from tests.needs import mostly_nightly
 from tests.service.elasticsearch.own_prefix import environment_of, own_prefix
 
@@ -35,9 +34,7 @@ def test_a_cluster_ranks_a_shared_collection_as_the_embedded_engine(
 
 
 def test_a_cluster_ranks_the_sample_as_recorded(elasticsearch, tmp_path, monkeypatch):
-    assert_scored_as_recorded(
-        ranked_by_cluster(elasticsearch, tmp_path, tmp_path, monkeypatch, SAMPLE_COLLECTION)
-    )
+    assert_scored_as_recorded(ranked_by_cluster(elasticsearch, tmp_path, tmp_path, monkeypatch, OF_SAMPLE))
 
 
 def ranked_by_cluster(elasticsearch, data, tmp_path, monkeypatch, collection, step=1):

@@ -138,6 +138,42 @@ def test_the_id_of_a_paper_of_sparbench_is_read_as_arxiv_id_or_doi(tmp_path, pap
     assert list(question.grades) == [expected]
 
 
+def test_the_records_of_sparbench_add_abstracts(tmp_path):
+    records = [
+        {"title": "A Second Paper on Genes", "abstract": "Genes again.", "doi": None, "year": 2021},
+        {"title": "Another", "abstract": "Not listed."},
+    ]
+    listed = {"question": "Why?", "answer": ["A second paper on genes."], "source_meta": {"answers": records}}
+    write(tmp_path / "spar_bench.jsonl", listed, {"question": "How?", "source_meta": {"answers": records}})
+    benchmark = LAYOUTS["sparbench"](tmp_path, "test")
+    assert [len(question.grades) for question in benchmark.questions] == [1, 2]
+    first, *_ = (paper.record for paper in benchmark.papers())
+    assert (first["abstract"], first["year"]) == ("Genes again.", 2021)
+
+
+def write_miracl(folder, language, text):
+    corpus = folder / f"miracl-corpus-v1.0-{language}"
+    data = folder / f"miracl-v1.0-{language}"
+    for part in (corpus, data / "topics", data / "qrels"):
+        part.mkdir(parents=True)
+    write(corpus / "docs-0.jsonl.gz", {"docid": "1#0", "title": text, "text": text})
+    (data / "topics" / f"topics.miracl-v1.0-{language}-dev.tsv").write_text(f"7\t{text}?\n", "utf-8")
+    (data / "qrels" / f"qrels.miracl-v1.0-{language}-dev.tsv").write_text("7 0 1#0 1\n")
+
+
+def test_ids_of_miracl_begin_with_the_language_in_the_joint_corpus_only(tmp_path):
+    write_miracl(tmp_path, "ko", "물")
+    alone = LAYOUTS["miracl"](tmp_path, "test")
+    assert [(each.query_id, each.grades) for each in alone.questions] == [("7", {"1#0": 1})]
+    write_miracl(tmp_path, "en", "water")
+    both = LAYOUTS["miracl"](tmp_path, "test")
+    assert [(each.query_id, each.grades) for each in both.questions] == [
+        ("ko:7", {"ko:1#0": 1}),
+        ("en:7", {"en:1#0": 1}),
+    ]
+    assert [paper.record["id"] for paper in both.papers()] == ["ko:1#0", "en:1#0"]
+
+
 LITSEARCH_QUERY = {
     "query_set": "inline_acl",
     "query": "Where is work on plain titles?",

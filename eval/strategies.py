@@ -1,0 +1,102 @@
+"""Strategies of a run's topics: from a file, from the language model, or from statistics."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from base.amounts import counted
+from base.errors import InvalidCall
+from eval.manifest import file_record
+from eval.ranking import RankedTopic
+from generator.errors import ModelAnswerInvalid
+from generator.llm import LanguageModel
+from generator.settings import LanguageModelSettings
+from generator.strategist import model_strategy
+from generator.tracing.steps import Step
+from retriever.request import SearchRequest
+from retriever.strategy import Strategy, read_strategies
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedStrategies:
+    """The strategies of a file, by query_id, and the record of the file: path, SHA-256 and origins."""
+
+    strategies: Mapping[str, Strategy]
+    record: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, path: Path, topics: Iterable[str]) -> "RecordedStrategies":
+        """Read the strategies of topics.
+
+        Raises:
+            InvalidCall: the file cannot be read, has an invalid line, or lacks a topic.
+        """
+        read = read_strategies(path)
+        if missing := [query_id for query_id in topics if query_id not in read]:
+            count = counted(len(missing), "topic")
+            raise InvalidCall(f"{path} has no strategy for {count}; the first is {missing[0]}")
+        origins = sorted({strategy.origin for strategy in read.values()})
+        return cls(read, {"source": "recorded", **file_record(path), "origins": origins})
+
+
+@dataclass(frozen=True, slots=True)
+class AskedStrategy:
+    """The strategy of the model, or None if its replies were unusable, and the versions of its prompts."""
+
+    strategy: Strategy | None
+    prompts: dict[str, list[int]]
+
+
+async def ask_for_strategy(request: SearchRequest, model: LanguageModel) -> AskedStrategy:
+    """Ask a model for the strategy of a search.
+
+    Raises:
+        ModelFailed: the model is unreachable, too slow, or refuses.
+        CallNotRecorded, CacheUnusable: a call is missing in a replay, or its file is unusable.
+    """
+    root = Step("topic")
+    with root.running():
+        strategy = await model_strategy(root, request, model)
+    for step in root.walk():
+        if step.failure is not None and not isinstance(step.failure, ModelAnswerInvalid):
+            raise step.failure
+    prompts: dict[str, list[int]] = {}
+    for step in root.walk():
+        if version := (step.model_call or {}).get("prompt_version"):
+            prompts[step.name] = sorted({version, *prompts.get(step.name, ())})
+    return AskedStrategy(strategy, prompts)
+
+
+def strategist_record(
+    recorded: RecordedStrategies | None,
+    settings: LanguageModelSettings | None,
+    topics: Mapping[str, RankedTopic],
+) -> dict[str, Any]:
+    """Describe the origin of the strategies for the manifest; `settings` are the model's, if it was used.
+
+    `unusable` lists the questions for which statistics replaced the model.
+    """
+    if recorded:
+        return dict(recorded.record)
+    if settings is None:
+        return {"source": "statistics"}
+    prompts: dict[str, set[int]] = {}
+    for topic in topics.values():
+        for name, versions in topic.prompts.items():
+            prompts.setdefault(name, set()).update(versions)
+    record = {
+        "source": "model",
+        "model": settings.model,
+        "temperature": settings.temperature,
+        "seed": settings.seed,
+        "revision": settings.revision,
+        "prompts": {name: sorted(versions) for name, versions in sorted(prompts.items())},
+    }
+    given = {query_id: topic.strategy for query_id, topic in topics.items() if topic.strategy is not None}
+    if not given:  # a way or agents used the model
+        return record
+    return record | {
+        "strategies": {query_id: strategy for query_id, strategy in given.items() if strategy},
+        "unusable": [query_id for query_id, strategy in given.items() if not strategy],
+    }

@@ -1,0 +1,121 @@
+"""Explicit conditions of a question: -word and NOT, and a few fixed phrases for exclusions and years.
+
+Only these signs count. Everything else is left to a model's strategy, or to the exclusions and filters that a
+person gives. Each condition is shown with the result and can be removed.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from indexer.analysis import Analyzer
+from retriever.strategy import MAX_CHARACTERS as MAX_THING
+from retriever.strategy import MAX_EXCLUSIONS
+
+MAX_CHARACTERS = 1_000  # a longer text was pasted in and has no conditions
+YEAR = r"(?P<{}>(?:19|20)\d\d)"
+FIRST, LAST = YEAR.format("first"), YEAR.format("last")
+# A thing: the words up to the end of the question or of its clause, or the Korean words before the sign.
+ENGLISH_THING = r"(?P<thing>[^,.;:?!()\n]{2,60}?)"
+END = r"(?=\s*(?:[,.;:?!()\n]|$))"
+NO_LETTER = r"(?![^\W가-힣])"  # the end of a word, or its particle
+KOREAN_THING = r"(?P<thing>\"[^\"]{2,60}\"|[\w·&/+-]*?[\w&+])"
+EXCEPT = "but not|but without|except for|except|excluding|not including|apart from"
+EXCLUSIONS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?<![\w-])-(?P<thing>\"[^\"]{2,60}\"|[^\W\d_][\w+#.]+|[가-힣])(?![\w-])",  # -word, -"two words"
+        r"(?<=[^\W_A-Z\d]\s)NOT\s+(?P<thing>\"[^\"]{2,60}\"|[\w+#.-]+)",
+        rf"(?i:,\s*other than|,?\s*\b(?:{EXCEPT}))\s+{ENGLISH_THING}{END}",
+        rf"(?:^|(?<=[\s,])){KOREAN_THING}(?:[을를은는만]\s?|\s)?(?:제외하고|제외한|빼고|뺀|말고|이외의)(?=\s|,|$)",
+    )
+)
+# By pattern: numbers to add to the first and the last year.
+YEARS: Mapping[re.Pattern[str], tuple[int, int]] = {
+    re.compile(rf"(?i:,?\s*\b(?:published\s+)?since)\s+{FIRST}{END}"): (0, 0),
+    re.compile(rf"(?i:,?\s*\bpublished\s+after)\s+{FIRST}{END}"): (1, 0),
+    re.compile(rf"(?i:,?\s*\bpublished\s+(?:before|prior to))\s+{LAST}{END}"): (0, -1),
+    re.compile(rf"(?i:,?\s*\bpublished\s+(?:from|between))\s+{FIRST}\s+(?i:to|and)\s+{LAST}{END}"): (0, 0),
+    re.compile(rf"(?i:,?\s*\bpublished\s+in)\s+(?P<first>(?P<last>(?:19|20)\d\d)){END}"): (0, 0),
+    re.compile(
+        rf"(?<!\d){FIRST}년?\s?(?:부터|에서|~|-|–)\s?{LAST}년(?:까지|\s?사이에?)?\s?(?:발표|출판|나온|쓰인|게재)\w*"
+    ): (0, 0),
+    re.compile(r"(?<!\d)(?P<first>(?P<last>(?:19|20)\d0))년대에\s?(?:발표|출판|나온|쓰인|게재)\w*"): (0, 9),
+    re.compile(rf"(?<!\d){FIRST}년\s?(?:이후|부터)(?:에|의)?\s?(?:발표|출판|나온|쓰인|게재)\w*"): (0, 0),
+    re.compile(rf"(?<!\d){LAST}년\s?(?:이전|까지)(?:에|의)?\s?(?:발표|출판|나온|쓰인|게재)\w*"): (0, 0),
+    re.compile(rf"(?:^|(?<=\s)){FIRST}년\s?이후(?:의)?(?=\s+[^?]*(?:논문|연구|문헌)\W*$|$)"): (0, 0),
+    re.compile(rf"(?:^|(?<=\s)){LAST}년\s?이전(?:의)?(?=\s+[^?]*(?:논문|연구|문헌)\W*$|$)"): (0, 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions of a question, and the question without them (composed, NFC)."""
+
+    remaining: str
+    exclude: tuple[str, ...] = ()
+    years: tuple[int | None, int | None] | None = None
+
+
+def find_conditions(question: str) -> Conditions:
+    """Find the explicit conditions of a question.
+
+    Without words besides its conditions, a question has none: it asks for them.
+    """
+    text = unicodedata.normalize("NFC", question)
+    if len(text) > MAX_CHARACTERS:
+        return Conditions(text)
+    spans = sorted(_spans(text))
+    excluded: list[str] = []
+    years: tuple[int | None, int | None] | None = None
+    pieces, end = [], 0
+    for start, stop, thing, range_ in spans:
+        if start < end:
+            continue  # within an earlier condition
+        if range_:
+            if years:
+                continue  # two ranges may contradict each other
+            years = range_
+        elif len(excluded) == MAX_EXCLUSIONS or len(thing) > MAX_THING:
+            continue
+        else:
+            excluded.append(thing)
+        pieces.append(text[end:start])
+        end = stop
+    remaining = " ".join(" ".join([*pieces, text[end:]]).split())
+    if not any(map(str.isalnum, remaining)):
+        return Conditions(text)
+    return Conditions(remaining, tuple(dict.fromkeys(excluded)), years)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, str, tuple[int | None, int | None] | None]]:
+    """Yield start, end, excluded thing and years of each condition."""
+    for pattern in EXCLUSIONS:
+        for match in pattern.finditer(text):
+            yield match.start(), match.end(), match["thing"].strip('" '), None
+    for pattern, (to_first, to_last) in YEARS.items():
+        for match in pattern.finditer(text):
+            found = match.groupdict()
+            first, last = found.get("first"), found.get("last")
+            range_ = int(first) + to_first if first else None, int(last) + to_last if last else None
+            if not (first and last and int(first) > int(last)):
+                yield match.start(), match.end(), "", range_
+
+
+def without_words(question: str, things: Sequence[str], analyzer: Analyzer) -> str:
+    """Return a question without its conditions, and without the words of other excluded things.
+
+    An encoder and a cross-encoder get this text: a vector has no NOT.
+    """
+    found = find_conditions(question)
+    text = found.remaining if set(found.exclude) <= set(things) else unicodedata.normalize("NFC", question)
+    tokens, cut = analyzer.analyze(text), set[int]()
+    for thing in things:
+        name = [token[0] for token in analyzer.analyze(thing)]
+        runs = (tokens[start : start + len(name)] for start in range(len(tokens) if name else 0))
+        spans = [(run[0][2], run[-1][3]) for run in runs if [token[0] for token in run] == name]
+        spans += (match.span() for match in re.finditer(rf"(?i)(?<!\w){re.escape(thing)}{NO_LETTER}", text))
+        cut.update(place for span in spans for place in range(*span))
+    text = " ".join("".join(" " if at in cut else letter for at, letter in enumerate(text)).split())
+    return text if any(map(str.isalnum, text)) else question

@@ -1,1 +1,0 @@
-"""Constraints of a question: exclusions, and years of publication."""

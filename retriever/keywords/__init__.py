@@ -1,1 +1,0 @@
-"""The keywords of a question, from statistics or given."""

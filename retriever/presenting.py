@@ -1,0 +1,333 @@
+"""The result of a search: hits without duplicates, with papers and snippets, and the effective options."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from operator import attrgetter
+
+from base.amounts import counted
+from indexer.analysis.tokens import as_indexed
+from indexer.files.schema import StoredPassage
+from retriever.answerability import EVIDENCE, answer_likelihood
+from retriever.duplicates.folding import without_duplicates
+from retriever.duplicates.repeated_questions import asked_question, only_repeats
+from retriever.duplicates.statements import states_something
+from retriever.methods import method_named
+from retriever.queries.boolean import searched_tokens
+from retriever.queries.keywords import words_of
+from retriever.query_plan import BRIDGES, FEEDBACK
+from retriever.request import RELEVANCE, SearchContext, SearchRequest, Sort
+from retriever.second_search import Bridge
+from retriever.stages.abstracts_for_titles import read_hits
+from retriever.stages.highlights import found_in, snippet, title_spans
+from retriever.stages.hits import AppliedSearch, Hit, SearchResult, SentQuery
+from retriever.stages.papers_without_abstract import count_incomplete, title_only_hits, title_only_note
+from retriever.stages.pool import CandidatePool
+from retriever.stages.stages import Ranking, Stages, computed
+from retriever.terms import SearchTerms
+
+# (copies among the hits to show, length of the ranking that is then read)
+FLOOD, MAX_READ = 5, 100
+MAX_SORTED = 100  # most relevant papers that are sorted, if no more are requested
+MAX_UNKNOWN = 10  # unknown words of a long question that are shown
+OTHER_FIGURES = "left out: {} with the same text and other figures; the record added first is the evidence"
+SORT_KEYS: Mapping[Sort, Callable[[Hit], int]] = {
+    "year": lambda hit: hit.passage.year or 0,
+    "citations": lambda hit: hit.paper.get("cited_by_count") or 0,
+}
+
+
+def sorted_depth(request: SearchRequest) -> int:
+    """Return the number of papers that are found and sorted, of which `k` are shown."""
+    return request.k if request.sort == RELEVANCE else max(request.k, MAX_SORTED)
+
+
+async def present(context: SearchContext, stages: Stages) -> SearchResult:
+    """Return the result: hits without duplicates, each with its paper and snippet."""
+    terms, ranking = stages.terms, computed(stages.ranking)
+    weights = terms.token_weights if terms else _token_weights(stages)
+    with context.recorder.timed("total"):
+        shown, title_only, filtered, likelihood = await _shown(context, stages, weights)
+        queries, bridges = await _later_searches(context, stages)
+    if context.request.evidence and (forged := sum(len(hit.other_figures) for hit in shown)):
+        context.recorder.note(OTHER_FIGURES.format(counted(forged, "record")))
+    if terms and shown:
+        for note in _exclusion_notes(terms, ranking, shown):
+            context.recorder.note(note)
+    if title_only:
+        context.recorder.note(title_only_note(len(title_only)))
+    return SearchResult(
+        question=context.request.question,
+        method=context.request.method,
+        keywords=terms.keywords if terms else (),
+        token_weights=weights,
+        queries=queries,
+        hits=shown,
+        title_only=title_only,
+        filtered=filtered,
+        milliseconds=dict(context.recorder.milliseconds),
+        applied=applied_search(context, stages),
+        likelihood=likelihood,
+        notes=(*context.recorder.notes, *_bridge_notes(bridges), *context.index.engine.notes),
+        version=context.index.manifest.version,
+        strategy=terms.strategy if terms else None,
+        bridges=bridges,
+        unknown_words=unknown_words(context, terms),
+    )
+
+
+def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[str, ...]:
+    """Return the words of the question's subject that no paper contains, and that have no counterpart.
+
+    None if the method has no strategy, or the engine no lexicon: an engine of sources has none, and a word
+    that the returned papers do not contain can be in other papers.
+    """
+    if terms is None or context.index.engine.lexicon is None:
+        return ()
+    known = terms.formula.statistics.frequencies
+    respelled = terms.spellings.keys() | {
+        token
+        for each in terms.formula.counterparts
+        if any(all(map(known.get, other)) for other in each.others)
+        for token in each.source
+    }
+    unknown = [
+        token
+        for token in terms.question.tokens
+        if terms.question.roles[token[0]] == "noun"
+        and not known.get(token[0])
+        and token[0] not in respelled
+        and any(map(str.isalpha, token[0]))
+    ]
+    edges = {edge for token in terms.question.tokens if known.get(token[0]) for edge in token[2:]}
+    # One syllable of a known Korean word (그 of 그때) is no word.
+    words = [token for token in unknown if len(token[0]) > 1 or not edges.intersection(token[2:])]
+    return tuple(word.text for word in words_of(terms.question.text, words)[:MAX_UNKNOWN])
+
+
+def _token_weights(stages: Stages) -> dict[str, float]:
+    """Return the searched tokens of a method without a strategy."""
+    question = computed(stages.question)
+    if question.expression is not None:
+        return searched_tokens(question.expression)
+    return dict(question.weights)
+
+
+def _exclusion_notes(terms: SearchTerms, ranking: Ranking, shown: Sequence[Hit]) -> list[str]:
+    """Return the notes with the numbers of shown hits that are about an excluded thing or mention it."""
+    excluded = ", ".join(each.text for each in terms.exclusions if each.names)
+    if not excluded:
+        return []
+    about, mentioning = (
+        sum(hit.doc_id in papers for hit in shown) for papers in (ranking.about, ranking.mentioning)
+    )
+    still = f"{about} of {len(shown)} hits" if about else f"none of the {len(shown)} hits"
+    notes = [
+        f"papers about {excluded} are ranked lower; {still} {'are' if about > 1 else 'is'} about {excluded}"
+    ]
+    if mentioning:
+        verb = "mention" if mentioning > 1 else "mentions"
+        notes.append(f"{mentioning} of {len(shown)} hits {verb} {excluded}")
+    return notes
+
+
+def _bridge_notes(bridges: Iterable[Bridge]) -> list[str]:
+    """Return a line for each passage whose names are searched for."""
+    named: dict[str, list[str]] = {}
+    for bridge in bridges:
+        named.setdefault(bridge.passage_id, []).append(bridge.text or " ".join(bridge.tokens))
+    return [f"also searched for {', '.join(texts)}, named in {source}" for source, texts in named.items()]
+
+
+async def _shown(
+    context: SearchContext, stages: Stages, weights: Mapping[str, float]
+) -> tuple[tuple[Hit, ...], tuple[Hit, ...], dict[str, int], float | None]:
+    """Return hits, hits by a title only, the numbers of papers left out, and the likelihood of an answer."""
+    k, incomplete = context.shown, computed(stages.pool).incomplete
+    kept, left_out = await _kept_hits(context, stages)
+    by_title = await title_only_hits(context, incomplete, kept, without_duplicates)
+    found = next(iter(computed(stages.pool).found.values()), ())
+    before = count_incomplete(incomplete, found, kept[:k], k)
+    filtered = {"incomplete": before - len(by_title), **left_out}
+    with context.recorder.timed("order"):
+        likelihood = await _likelihood(context, stages, [hit.passage_id for hit in kept[:EVIDENCE]])
+    with context.recorder.timed("snippets"):
+        order, first = context.request.sort, kept[: context.sorted]
+        if order != RELEVANCE:  # equal values stay in order of relevance
+            first = sorted(first, key=SORT_KEYS[order], reverse=True)
+        listed = [*first[:k], *by_title]
+        shown = await context.index.threads.run(_with_snippets, listed, weights)
+    count = len(listed) - len(by_title)
+    return shown[:count], shown[count:], filtered, likelihood
+
+
+def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[Hit, ...]:
+    shown = []
+    for rank, hit in enumerate(hits, 1):
+        found = found_in(hit.passage, weights)
+        marked = snippet(hit.passage, weights, found=found)
+        shown.append(replace(hit, rank=rank, marked=marked, title_marks=title_spans(hit.passage, found)))
+    return tuple(shown)
+
+
+async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], dict[str, int]]:
+    """Return the hits without duplicates and without passages that are no evidence, and the numbers of both.
+
+    If many are left out, more of the ranking is read: until there are enough hits to show, and enough copies
+    that their originals are probably among them.
+    """
+    ranking, depth = computed(stages.ranking), context.request.k
+    while True:
+        hits, abstracts = await _stored_hits(context, stages, ranking.cut(depth))
+        with context.recorder.timed("duplicates"):
+            fold = partial(without_duplicates, hits, abstracts, evidence=context.request.evidence)
+            kept = distinct = await context.index.threads.run(fold)
+        filtered = {"duplicates": len(hits) - len(distinct)}
+        if context.request.evidence:
+            most = max(context.sorted, EVIDENCE)
+            kept, filtered["unstated"] = await context.index.threads.run(_stating, context, distinct, most)
+        copies = sum(len(hit.folded) + len(hit.other_figures) for hit in kept[: context.shown])
+        least = MAX_READ if copies >= FLOOD else 0
+        if depth >= len(ranking.hits) or (len(kept) >= context.sorted and depth >= least):
+            return kept, filtered
+        depth = max(2 * depth, least)
+
+
+def _stating(context: SearchContext, hits: Sequence[Hit], most: int) -> tuple[list[Hit], int]:
+    """Return the first hits that state something, and the number of hits skipped before them.
+
+    A passage that only repeats the question states nothing.
+    """
+    question = asked_question(context.request.question)
+
+    def tokens_of(text: str) -> set[str]:
+        return {token[0] for token in context.index.analyzer.analyze(text)}
+
+    def states(hit: Hit) -> bool:
+        title, text = hit.passage.title, hit.passage.text
+        return states_something(text) and not only_repeats(title, text, question, tokens_of)
+
+    kept: list[Hit] = []
+    left_out = 0
+    for hit in hits:
+        if len(kept) == most:
+            break
+        if states(hit):
+            kept.append(hit)
+        else:
+            left_out += 1
+    return kept, left_out
+
+
+async def _stored_hits(
+    context: SearchContext, stages: Stages, ranking: Ranking
+) -> tuple[list[Hit], dict[str, str]]:
+    """Fetch the stored ranked passages and their papers, and the abstracts of papers found by others."""
+    found_by = _pool(stages).found_by()
+    ranked, replaced = list(ranking.hits), dict(ranking.replaced)
+    with context.recorder.timed("stored"):
+        found = await read_hits(context, [hit for hit, _ in ranked])
+        by = attrgetter("doc_id" if context.request.collapse else "passage_id")
+        scores = {by(hit): score for hit, score in ranked}
+        ranked = [(hit, scores[by(hit)]) for hit in found.hits]
+        replaced |= found.replaced
+        stored = await context.passages.of_hits([hit for hit, _ in ranked])
+        papers = await context.passages.papers(
+            passage.doc_id for passage in stored.values() if not passage.record
+        )
+    names = list(_pool(stages).found)
+    hits = []
+    for hit, score in ranked:
+        passage = stored[hit.passage_id]
+        sources = (hit.passage_id, *replaced.get(hit.passage_id, ()))
+        finders = {name for source in sources for name in found_by.get(source, ())}
+        paper = passage.paper or (papers[hit.doc_id].paper if hit.doc_id in papers else None)
+        in_order = tuple(name for name in names if name in finders)
+        hits.append(Hit(0, passage, round(score, 4), in_order, paper=paper or {}))
+    return hits, {doc_id: first.text for doc_id, first in papers.items()}
+
+
+def _pool(stages: Stages) -> CandidatePool:
+    """Return the pool with the hits of the later searches."""
+    return computed(stages.ranking).pool or computed(stages.pool)
+
+
+async def _likelihood(context: SearchContext, stages: Stages, evidence: Sequence[str]) -> float | None:
+    """Return the likelihood that the first hits answer; None if the method has no formula."""
+    if computed(stages.ranking).scored is None:
+        return None
+    if not evidence or stages.terms is None:
+        return 0.0
+    read = await context.index.engine.rows(evidence)
+    return await context.index.threads.run(answer_likelihood, stages.terms, read)
+
+
+async def _later_searches(
+    context: SearchContext, stages: Stages
+) -> tuple[tuple[SentQuery, ...], tuple[Bridge, ...]]:
+    """Return the traces of all queries, and the bridges, in the words of their source passages."""
+    ranking, traces = computed(stages.ranking), _pool(stages).traces()
+    if stages.terms is None or not (ranking.feedback or ranking.bridges):
+        return traces, ()
+    sources = {bridge.passage_id for bridge in ranking.bridges}
+    sources |= {hit.passage_id for hit, _ in ranking.hits[:EVIDENCE]} if ranking.feedback else set()
+    passages = await context.passages.passages(sorted(sources))
+    named = {token for bridge in ranking.bridges for token in bridge.tokens}
+    words = surface_words(passages.values(), {*ranking.feedback, *named}) | stages.terms.texts
+    bridges = tuple(
+        replace(bridge, text=" ".join(words.get(token, token) for token in bridge.tokens))
+        for bridge in ranking.bridges
+    )
+    described = {
+        FEEDBACK: [words.get(token, token) for token in ranking.feedback],
+        BRIDGES: [bridge.text for bridge in bridges],
+    }
+    queries = (
+        replace(trace, query=" OR ".join(dict.fromkeys(described[trace.name])))
+        if described.get(trace.name)
+        else trace
+        for trace in traces
+    )
+    return tuple(queries), bridges
+
+
+def surface_words(passages: Iterable[StoredPassage], wanted: Collection[str]) -> dict[str, str]:
+    """Return the first spelling of each wanted token in some passages, preferably in small letters."""
+    found: dict[str, str] = {}
+    for passage in passages:
+        if passage.tokens is None:
+            continue
+        text, _ = as_indexed(passage.title, passage.text)
+        for start, end, term in passage.tokens.text.places(wanted):
+            word = text[start:end]
+            if term not in found or (word.islower() and not found[term].islower()):
+                found[term] = word
+    return found
+
+
+def applied_search(context: SearchContext, stages: Stages) -> AppliedSearch:
+    """Return the configuration that took effect."""
+    options, ranking, recorder = context.options, computed(stages.ranking), context.recorder
+    method, vectors, terms = method_named(options.method), context.index.vectors, stages.terms
+    order = method.order_by_vectors if ranking.by_vectors else method.order
+    if ranking.reranker:
+        order = f"{order}; the first {options.rerank_depth} by {ranking.reranker}"
+    unused = ""
+    if method.order_by_vectors and not ranking.by_vectors:
+        unused = vectors.disabled_reason or recorder.failures.get("encoder", "")
+    return AppliedSearch(
+        method=options.method,
+        order=order,
+        title_weight=options.title_weight,
+        strategist=terms.strategy.origin if terms else None,
+        keyword_count=options.keyword_count if method.uses_strategy else None,
+        hits_per_query=options.hits_per_query if method.uses_strategy else None,
+        skip=context.request.skip,
+        without=tuple(sorted(options.without)) if method.has_conditions else None,
+        vectors=vectors.model if ranking.by_vectors else "",
+        vectors_unused=unused,
+        reranker=ranking.reranker,
+        rerank_depth=options.rerank_depth if ranking.reranker else None,
+        drop_incomplete=options.drop_incomplete,
+        failures=tuple(recorder.failures.values()),
+    )

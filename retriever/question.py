@@ -1,0 +1,176 @@
+"""A question, analysed once: its tokens with their parts of speech, its names, and the weight of each token.
+
+The analysis of a single Korean word depends on its neighbours: 생성 alone is 생성, but 생 in 생성을. So each
+word of a query of few words, and each keyword, is read in several contexts, and a token weighs the share of
+the readings that contain it.
+"""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from base.letters import HANGUL
+from indexer.analysis import Analyzer
+from indexer.analysis.names import names_in
+from indexer.analysis.tokens import TaggedToken, Token
+from indexer.analysis.word_roles import SUBJECT_ROLES, Role, is_common, roles_of
+from indexer.corpora.papers import language_of
+from retriever.conditions import Conditions
+from retriever.index import SearchIndex
+from retriever.opening.synonyms import Expansion
+from retriever.queries.boolean import Query
+from retriever.queries.keywords import WORD, Keyword, words_of
+
+WEAK = 0.5  # weight of words of the request, question words, and words of any paper (study, effect)
+FEW_WORDS = 4  # of a query that is no sentence
+QUESTION_MARKS = "?\uff1f"
+HANGUL_SYLLABLES, FINALS = range(0xAC00, 0xD7A4), 28
+NOUN = "연구"
+NOUNS = frozenset({"NNG", "NNP"})  # Sejong's tags
+# A longer text was pasted in: it has no names to follow.
+PASTED_WORDS = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with its tokens, or for method `boolean` the parsed query of an expression.
+
+    Args:
+        text: the question, composed (NFC).
+        tagged: its tokens with their parts of speech.
+        weights: of each token: its occurrences, or the share of the readings of its word; half for words of
+            the request, question words and words of any paper.
+        roles: of each token.
+        read_words: the words of a query of few words, the last with the tokens of all its readings.
+        names: the tokens of each name in it.
+        synonyms: of the user's file.
+        expression: of the expert language.
+        conditions: the explicit exclusions and years that were removed from the question.
+    """
+
+    text: str
+    tagged: tuple[TaggedToken, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+    roles: Mapping[str, Role] = field(default_factory=dict)
+    read_words: tuple[Keyword, ...] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+    synonyms: tuple[Expansion, ...] = ()
+    expression: Query | None = None
+    conditions: Conditions = field(default_factory=lambda: Conditions(""))
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens in order."""
+        return tuple(token for token, _ in self.tagged)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it contains nothing to search for."""
+        return not self.weights and self.expression is None
+
+    @property
+    def subject(self) -> tuple[Token, ...]:
+        """The tokens about its subject, without words of the request and question words; all without any."""
+        found = tuple(token for token in self.tokens if self.roles[token[0]] in SUBJECT_ROLES)
+        return found or self.tokens
+
+    def words(self) -> list[Keyword]:
+        """Return the words of the subject with their tokens, each once."""
+        return list(self.read_words) or words_of(self.text, self.subject)
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The first written form of each token."""
+        return {token: self.text[start:end] for token, _, start, end in reversed(self.tokens)}
+
+
+def analyse_question(index: SearchIndex, text: str, *, synonyms: bool = True) -> Question:
+    """Analyse a question; `synonyms` looks up the rules of the user's file."""
+    text = unicodedata.normalize("NFC", text)
+    tagged = tuple(index.analyzer.tagged_tokens(text)) or _as_object(text, index.analyzer)
+    tokens = [token for token, _ in tagged]
+    if not any(map(str.isalnum, "".join(token[0] for token in tokens))):
+        return Question(text)  # an emoji is a token, but nothing to ask about
+    by_position = {token[1]: token for token in tokens}  # of a compound and its parts, the parts
+    found = index.synonyms.find([token[0] for token in by_position.values()]) if synonyms else []
+    is_passage = len(by_position) > PASTED_WORDS
+    roles = roles_of(tagged)
+    weak = {token for token, role in roles.items() if role not in SUBJECT_ROLES}
+    weak |= {token for token, _, start, end in tokens if is_common(text[start:end], token)}
+    weights = question_weights(text, tokens, index.analyzer)
+    question = Question(
+        text,
+        tagged,
+        weights={token: weight * (WEAK if token in weak else 1.0) for token, weight in weights.items()},
+        roles=roles,
+        names=() if is_passage else tuple(names_in(text, list(tagged))),
+        synonyms=tuple(found),
+    )
+    if not _has_few_words(text):
+        return question
+    return replace(question, read_words=tuple(_read_words(text, question.subject, index.analyzer)))
+
+
+def _has_few_words(text: str) -> bool:
+    """Check whether a text is a query of few words, some in Hangul, and no sentence."""
+    is_short = len(text.split()) <= FEW_WORDS and not any(mark in text for mark in QUESTION_MARKS)
+    return is_short and HANGUL.search(text) is not None
+
+
+def _read_words(text: str, subject: Sequence[Token], analyzer: Analyzer) -> Iterator[Keyword]:
+    """Yield the words of a query of few words; the last one, without a context, with all its readings."""
+    *_, last = WORD.finditer(text)
+    tokens = [token for reading in _readings(last[0], analyzer) for token in reading]
+    if not tokens or not any(last.start() <= token[2] < last.end() for token in subject):
+        yield from words_of(text, subject)
+        return
+    yield from words_of(text, [token for token in subject if token[2] < last.start()])
+    word = last[0][: max(token[3] for token in tokens)]
+    yield Keyword(word, language_of(word), tuple(dict.fromkeys(token[0] for token in tokens)))
+
+
+def _as_object(text: str, analyzer: Analyzer) -> tuple[TaggedToken, ...]:
+    """Return the tokens of a noun that alone is read as an adverb or an interjection: 설사, 비단."""
+    if not HANGUL.search(text) or len(text.split()) > 1:
+        return ()
+    return tuple(pair for pair in analyzer.tagged_tokens(text + "를") if pair[0][2] < len(text))
+
+
+def question_weights(text: str, tokens: Sequence[Token], analyzer: Analyzer) -> dict[str, float]:
+    """Return the weights of a question's tokens: occurrences in a sentence, readings in a few words."""
+    if _has_few_words(text):
+        return keyword_weights(text, analyzer)
+    weights: dict[str, float] = {}
+    for token, *_ in tokens:
+        weights[token] = weights.get(token, 0.0) + 1.0
+    return weights
+
+
+def keyword_weights(text: str, analyzer: Analyzer) -> dict[str, float]:
+    """Return the weights of a keyword's tokens: occurrences, or for Hangul the share of its readings."""
+    weights: dict[str, float] = {}
+    if not HANGUL.search(text):
+        readings: Iterable[tuple[str, float]] = ((token[0], 1.0) for token in analyzer.analyze(text))
+    else:
+        readings = (pair for word in WORD.findall(text) for pair in _word_weights(word, analyzer).items())
+    for token, share in readings:
+        weights[token] = weights.get(token, 0.0) + share
+    return weights
+
+
+def _word_weights(word: str, analyzer: Analyzer) -> dict[str, float]:
+    """Return the share of readings of a Korean word that contain each token."""
+    readings, weights = _readings(word, analyzer), dict[str, float]()
+    for token, *_ in (token for reading in readings for token in reading):
+        weights[token] = weights.get(token, 0.0) + 1 / len(readings)
+    return weights
+
+
+def _readings(word: str, analyzer: Analyzer) -> list[list[Token]]:
+    """Return the tokens of a word alone, as object, as subject, and before another noun."""
+    contexts = [word]
+    if (last := ord(word[-1])) in HANGUL_SYLLABLES:
+        is_open = (last - HANGUL_SYLLABLES.start) % FINALS == 0
+        object_, subject = ("를", "가") if is_open else ("을", "이")
+        contexts += [word + object_, word + subject, f"{word} {NOUN}"]
+    return [[token for token in analyzer.analyze(context) if token[2] < len(word)] for context in contexts]

@@ -1,1 +1,0 @@
-"""Analysis of a question: words, weights, terms, other forms, synonyms."""

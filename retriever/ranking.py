@@ -1,0 +1,378 @@
+"""The plan and the order of each method: queries of a question, and the ranking of what they find."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from base.errors import ResourceError
+from indexer.vectors.adding import text_to_encode
+from retriever.engines import EngineHit, NumberedRows
+from retriever.errors import BadFilter
+from retriever.exclusions import demote
+from retriever.feedback import Feedback, feedback_terms, has_feedback
+from retriever.formula import ScoredCandidates, Scores, scored
+from retriever.methods import method_named
+from retriever.queries.filters import Filters
+from retriever.query_plan import (
+    BRIDGES,
+    EXPRESSION,
+    FEEDBACK,
+    NEAREST,
+    QUESTION,
+    NamedQuery,
+    QueryPlan,
+    progressive_name,
+    progressive_queries,
+    question_query,
+    weighted_query,
+)
+from retriever.question import Question
+from retriever.request import SearchContext
+from retriever.second_search import SecondSearch, has_second_search, plan_second_search
+from retriever.stages.abstracts_for_titles import ReadHits, of_hits, read_hits
+from retriever.stages.fusion import cosine_order, reciprocal_rank_fusion
+from retriever.stages.pool import CandidatePool, find_all, find_cosines, nearest_passages, with_vector
+from retriever.stages.stages import Ranking, collapsed
+from retriever.terms import SearchTerms
+
+POOL = 100  # candidates of the question and the keywords
+NEAREST_POOL = 100  # candidates of the question's vector
+LATER_POOL = 50  # candidates of feedback terms, and of bridges
+COSINE_WEIGHT = 0.7  # of the cosine beside the score by words, which is divided by its attainable value
+CONFIGURE = "configure an encoder (SHRAG_ENCODER__PROVIDER) and encode the passages"
+
+
+def plan_queries(context: SearchContext, question: Question, terms: SearchTerms | None) -> QueryPlan:
+    """Return the queries of a question by the method of its request; nothing is sent."""
+    return PLANS[context.request.method](context, question, terms)
+
+
+async def rank_pool(
+    context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
+) -> Ranking:
+    """Order what the queries found, rerank it and apply exclusions, as the method does."""
+    method = method_named(context.request.method)
+    ranking = await RANKS[context.request.method](context, question, terms, pool)
+    if method.reranks:
+        ranking = await rerank(context, ranking, question.text)
+    if terms and terms.exclusions and method.has_conditions and ranking.hits:
+        ranking = await apply_exclusions(context, terms, ranking)
+    return ranking
+
+
+def _plan_boolean(context: SearchContext, question: Question, _: SearchTerms | None) -> QueryPlan:
+    if question.expression is None:
+        return QueryPlan()
+    return QueryPlan((NamedQuery(EXPRESSION, question.expression, context.request.k),))
+
+
+def _plan_dense(context: SearchContext, _: Question, __: SearchTerms | None) -> QueryPlan:
+    return QueryPlan(nearest=context.request.k)
+
+
+def _plan_or(context: SearchContext, question: Question, _: SearchTerms | None) -> QueryPlan:
+    if question.is_empty:
+        return QueryPlan()
+    query = question_query(question, title_weight=context.options.title_weight or 0.0)
+    return QueryPlan((NamedQuery(QUESTION, query, context.request.k),))
+
+
+def _plan_paper(context: SearchContext, _: Question, terms: SearchTerms | None) -> QueryPlan:
+    if terms is None:
+        return QueryPlan()
+    return QueryPlan(progressive_queries(terms.keywords, hits_per_query=context.options.hits_per_query))
+
+
+def _plan_shrag(context: SearchContext, _: Question, terms: SearchTerms | None) -> QueryPlan:
+    """Plan one query of question and keywords, SQ10 … SQ1, and the nearest passages."""
+    if terms is None:
+        return QueryPlan(nearest=context.request.k)  # a question without tokens
+    whole = weighted_query(terms.formula.query_weights(), terms.texts)
+    queries = (
+        NamedQuery(QUESTION, whole, max(POOL, context.request.k)),
+        *progressive_queries(terms.keywords, hits_per_query=context.options.hits_per_query),
+    )
+    return QueryPlan(queries, NEAREST_POOL, read=1)
+
+
+async def _rank_by_engine(
+    _: SearchContext, __: Question, ___: SearchTerms | None, pool: CandidatePool
+) -> Ranking:
+    """Keep the engine's order."""
+    return Ranking(tuple((hit, hit.score) for hits in pool.found.values() for hit in hits))
+
+
+async def _rank_dense(
+    context: SearchContext, _: Question, __: SearchTerms | None, pool: CandidatePool
+) -> Ranking:
+    """Keep the order of the cosines.
+
+    Raises:
+        BadFilter: the index has no vectors, or they cannot be compared with the question.
+        ResourceError: the encoder failed.
+    """
+    if pool.vector is None:
+        if pool.encoder_failure:
+            raise pool.encoder_failure
+        name, reason = context.index.manifest.name, context.index.vectors.disabled_reason
+        remedy = "" if reason else CONFIGURE
+        raise BadFilter(
+            f"method 'dense' needs vectors: {reason or f'index {name!r} has none'}", remedy=remedy, index=name
+        )
+    return _nearest_first(context, pool)
+
+
+def _nearest_first(context: SearchContext, pool: CandidatePool) -> Ranking:
+    """Order the nearest passages by cosine; each paper once if hits are papers."""
+    ranked = [(hit, hit.score) for hit in pool.found[NEAREST]]
+    hits = collapsed(ranked) if context.request.collapse else tuple(ranked)
+    return Ranking(hits, cosines=pool.cosines(), by_vectors=True)
+
+
+async def _rank_paper(
+    context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
+) -> Ranking:
+    """Order the union of SQ10 … SQ1 by cosine, or by reciprocal rank fusion without vectors (Algorithm 1)."""
+    found = list(pool.found.values())
+    if not found or terms is None:
+        return Ranking()
+    hits = {hit.passage_id: hit for ranked in reversed(found) for hit in ranked}
+    # If a strategy has m < 10 keywords, SQ10 … SQm are one query, sent once.
+    m = len(terms.keywords)
+    longest = [pool.found[progressive_name(m)]] if progressive_name(m) in pool.found else []
+    repeated = longest * (context.options.keyword_count - m)
+    fused = reciprocal_rank_fusion([[hit.passage_id for hit in ranked] for ranked in (*repeated, *found)])
+    pool = await with_vector(context, pool, question.text)
+    cosines = await find_cosines(context, pool, list(hits))
+    if not cosines:
+        context.recorder.note("ordered by rank fusion: the paper's method needs vectors for its order")
+    ordered = cosine_order(fused, cosines) if cosines else fused
+    ranked_hits = [(hits[each.item], each.score) for each in ordered]
+    return Ranking(
+        collapsed(ranked_hits) if context.request.collapse else tuple(ranked_hits),
+        cosines=cosines,
+        by_vectors=bool(cosines),
+    )
+
+
+async def _rank_shrag(
+    context: SearchContext, question: Question, terms: SearchTerms | None, pool: CandidatePool
+) -> Ranking:
+    """Order the candidates by the formula; the other hits of the first query follow."""
+    pool = await with_vector(context, pool, question.text)
+    hits = _candidates(pool)
+    if terms is None or not hits or pool.found.keys() == {NEAREST}:
+        return await _nearest_only(context, pool)
+    with context.recorder.timed("order"):
+        first = await of_hits(context, hits, lambda found: (found, terms.formula.parts(found.read)))
+    found, parts = first
+    if not found.hits and pool.vector is not None:
+        return await _nearest_only(context, pool)
+    pool, feedback, second = await _search_again(context, terms, pool, found, parts)
+    known = {hit.passage_id for hit in found.hits} | {one for of in found.replaced.values() for one in of}
+    new = [hit for hit in _candidates(pool) if hit.passage_id not in known]
+    more, of_more = await of_hits(context, new, lambda found: (found, terms.formula.parts(found.read)), known)
+    read = found.read.joined(more.read)
+    parts = {name: np.concatenate([values, of_more[name]]) for name, values in parts.items()}
+    score = partial(_scored, context, terms, read, parts, feedback, second)
+    if pool.vector is not None:
+        # One call for all: the last digit of a cosine depends on the batch.
+        cosines = await find_cosines(context, pool, read.ids)
+    else:
+        cosines = {}
+    with context.recorder.timed("order"):
+        candidates = await context.index.threads.run(score, cosines)
+    by_id = {hit.passage_id: hit for hit in (*found.hits, *more.hits)}
+    scores = candidates.scores.tolist()
+    ordered = [(by_id[candidates.ids[row]], scores[row]) for row in candidates.order]
+    ranked = [*ordered, *_other_hits(ordered, pool.found.get(QUESTION, ()))]
+    return Ranking(
+        collapsed(ranked) if context.request.collapse else tuple(ranked),
+        scored=candidates,
+        cosines=cosines,
+        by_vectors=bool(cosines),
+        replaced=_joined(found, more),
+        feedback=feedback.weights,
+        bridges=second.bridges if second else (),
+        pool=pool,
+    )
+
+
+def _candidates(pool: CandidatePool) -> list[EngineHit]:
+    """Return the hits to order, each once: the first `POOL` of the first query, then the others."""
+    found = {name: hits[:POOL] if name == QUESTION else hits for name, hits in pool.found.items()}
+    return list({hit.passage_id: hit for hits in found.values() for hit in hits}.values())
+
+
+async def _search_again(
+    context: SearchContext,
+    terms: SearchTerms,
+    pool: CandidatePool,
+    found: ReadHits,
+    parts: Mapping[str, Scores],
+) -> tuple[CandidatePool, Feedback, SecondSearch | None]:
+    """Search by feedback terms and by names of the best passages, in one call."""
+    first = scored(found.read.ids, parts, context.options.without)
+    left_out = {*context.options.without, *context.request.skip}
+    feeds = has_feedback(terms) and FEEDBACK not in left_out
+    follows = has_second_search(terms) and not left_out & {"second-search", BRIDGES}
+    feedback, second = Feedback(), None
+    if feeds or follows:
+        sources, scores = await _sources(context, terms, found, first)
+        run = context.index.threads.run
+        feedback = await run(feedback_terms, sources.read, scores, terms) if feeds else feedback
+        second = await run(plan_second_search, terms, scores, sources.read) if follows else None
+    queries = []
+    if feedback.weights:
+        query = weighted_query(feedback.query_weights, terms.texts)
+        queries.append(NamedQuery(FEEDBACK, query, LATER_POOL))
+    if second:
+        queries.append(NamedQuery(BRIDGES, weighted_query(second.query_weights, terms.texts), LATER_POOL))
+    if queries:
+        pool = await find_all(context, pool, QueryPlan(tuple(queries), read=len(queries)))
+    return pool, feedback, second
+
+
+async def _sources(
+    context: SearchContext, terms: SearchTerms, found: ReadHits, first: ScoredCandidates
+) -> tuple[ReadHits, ScoredCandidates]:
+    """Return the passages of feedback and bridges: found without filters, which never change scores."""
+    filters = context.request.filters
+    is_whole = filters == Filters(complete=filters.complete)
+    if is_whole or context.index.engine.lexicon is None:  # sources are not asked again
+        return found, first
+    unfiltered = context.with_filters(Filters(complete=filters.complete))
+    whole = weighted_query(terms.formula.query_weights(), terms.texts)
+    plan = QueryPlan((NamedQuery(QUESTION, whole, POOL),), read=1)
+    pool = await find_all(unfiltered, CandidatePool(), plan)
+    read = await read_hits(unfiltered, pool.found[QUESTION])
+    parts = await context.index.threads.run(terms.formula.parts, read.read)
+    return read, scored(read.read.ids, parts, context.options.without)
+
+
+def _scored(
+    context: SearchContext,
+    terms: SearchTerms,
+    read: NumberedRows,
+    parts: dict[str, Scores],
+    feedback: Feedback,
+    second: SecondSearch | None,
+    cosines: Mapping[str, float],
+) -> ScoredCandidates:
+    """Return all candidates with the parts of their scores."""
+    formula = terms.formula
+    if feedback.weights:
+        parts["feedback"] = feedback.scores(read, formula.statistics)
+    if second:
+        parts["second-search"] = second.scores(read, formula.statistics)
+    if cosines:
+        # One convex sum: scores by words as shares of the attainable one.
+        attainable = formula.attainable or 1.0
+        parts = {name: (1 - COSINE_WEIGHT) / attainable * values for name, values in parts.items()}
+        parts["cosine"] = COSINE_WEIGHT * np.array([cosines.get(passage_id, 0.0) for passage_id in read.ids])
+    return scored(read.ids, parts, context.options.without)
+
+
+def _joined(first: ReadHits, more: ReadHits) -> dict[str, tuple[str, ...]]:
+    """Join the replaced passages; both searches may find some of one paper."""
+    return {
+        passage_id: (*first.replaced.get(passage_id, ()), *more.replaced.get(passage_id, ()))
+        for passage_id in {**first.replaced, **more.replaced}
+    }
+
+
+async def _nearest_only(context: SearchContext, pool: CandidatePool) -> Ranking:
+    """Rank the nearest passages if no query found anything and the question has a vector.
+
+    They have no score by words, so there is no evidence of an answer.
+    """
+    nothing = ScoredCandidates()
+    if pool.vector is None or NEAREST in context.request.skip:
+        return Ranking(scored=nothing)
+    if not pool.found.get(NEAREST):
+        pool = pool.with_nearest(await nearest_passages(context, pool.vector, context.request.k))
+    return replace(_nearest_first(context, pool), scored=nothing, pool=pool)
+
+
+def _other_hits(
+    ordered: Sequence[tuple[EngineHit, float]], by_question: Sequence[EngineHit]
+) -> list[tuple[EngineHit, float]]:
+    """Return the hits of the first query that are no candidates, with lower scores, in their order."""
+    taken = {hit.passage_id for hit, _ in ordered}
+    rest = [hit for hit in by_question if hit.passage_id not in taken]
+    last = ordered[-1][1] if ordered else 1.0
+    top = (rest[0].score if rest else 0.0) or 1.0  # a word that all passages hold scores 0
+    return [(hit, last * 0.999 * hit.score / top) for hit in rest]
+
+
+async def rerank(context: SearchContext, ranking: Ranking, text: str) -> Ranking:
+    """Order the first hits by the cross-encoder, if one is configured; the others follow them.
+
+    Args:
+        context: its `rerank_depth` hits are scored, for any number of requested hits.
+        ranking: the hits.
+        text: the question without its conditions.
+
+    If the model fails, the order is unchanged, and the failure is recorded.
+    """
+    depth, encoder = context.options.rerank_depth, context.index.cross_encoder
+    if not encoder.configured or not ranking.hits:
+        return ranking
+    first, rest = ranking.hits[:depth], ranking.hits[depth:]
+    stored = await context.passages.of_hits([hit for hit, _ in first])
+    texts = [text_to_encode(stored[hit.passage_id]) for hit, _ in first]
+    with context.recorder.timed("rerank"):
+        try:
+            scored_by = await encoder.scores(text, texts)
+        except ResourceError as error:
+            context.recorder.failed("reranker", f"not re-ranked, the cross-encoder failed: {error}")
+            return ranking
+    if scored_by is None:
+        return ranking
+    model, scores = scored_by
+    pairs = [(hit, score) for (hit, _), score in zip(first, scores, strict=True)]
+    ordered = sorted(pairs, key=lambda ranked: (-ranked[1], ranked[0].passage_id))
+    lowest = ordered[-1][1]
+    behind = [(hit, lowest - place) for place, (hit, _) in enumerate(rest, 1)]
+    return replace(ranking, hits=(*ordered, *behind), reranker=model)
+
+
+async def apply_exclusions(context: SearchContext, terms: SearchTerms, ranking: Ranking) -> Ranking:
+    """Lower the scores of hits that name an excluded thing."""
+    index, hits = context.index, [hit for hit, _ in ranking.hits]
+    records: dict[str, str] = {}
+    if index.manifest.unit == "paper":
+        papers = await context.passages.papers(hit.doc_id for hit in hits)
+        records = {doc_id: paper.record for doc_id, paper in papers.items()}
+    read = await index.engine.rows([hit.passage_id for hit in hits])
+    with context.recorder.timed("order"):
+        demoted = await index.threads.run(
+            demote, ranking.hits, terms.exclusions, read, records, index.analyzer
+        )
+    return replace(
+        ranking,
+        hits=demoted.hits,
+        losses=demoted.losses,
+        about=demoted.about,
+        mentioning=demoted.mentioning,
+    )
+
+
+PLANS: Mapping[str, Callable[[SearchContext, Question, SearchTerms | None], QueryPlan]] = {
+    "boolean": _plan_boolean,
+    "dense": _plan_dense,
+    "or": _plan_or,
+    "paper": _plan_paper,
+    "shrag": _plan_shrag,
+}
+RANKS: Mapping[
+    str, Callable[[SearchContext, Question, SearchTerms | None, CandidatePool], Awaitable[Ranking]]
+] = {
+    "boolean": _rank_by_engine,
+    "dense": _rank_dense,
+    "or": _rank_by_engine,
+    "paper": _rank_paper,
+    "shrag": _rank_shrag,
+}

@@ -1,1 +1,0 @@
-"""The stages of a search, from the request to the hits that are shown."""

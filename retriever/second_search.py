@@ -1,0 +1,223 @@
+"""The second search of `shrag`, by bridges: names in the two best passages that lead to further passages.
+
+"Where was the founder of X born?": a passage on X names the founder, and the passage on the founder does not
+contain X. With statistics, a question with a name has a second search; otherwise a strategy with steps.
+
+    gain(d) = best · max over the sources of strength · U · (1 + N(d)) · (.3 · B(d) + .4 · T(d))
+
+best is the score of the best passage, strength a source's share of it. U is the share of the question that
+the source lacks, or ½ for a strategy with steps; N is the part of these words that d holds. B is the highest
+BM25 of a bridge in d, as a share of its idf; T is 1 if the source names the title of d.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from base.records import INTERNAL
+from indexer.forward.rows import Numbers, PassageRows
+from retriever.engines import NumberedRows
+from retriever.engines.term_statistics import TermStatistics, inverse_document_frequencies
+from retriever.formula import ScoredCandidates, Scores, TokenPlaces, bm25, weighted
+from retriever.terms import SearchTerms
+
+SOURCES = 2  # best passages whose names are bridges
+MAX_BRIDGES = 10
+BRIDGE_GAIN, TITLE_GAIN = 0.3, 0.4
+STEPS_SHARE = 0.5
+BRIDGE_WEIGHT = 0.5  # of a bridge's tokens in the query, beside the missing words of the question
+# A bridge needs a token that the question does not have and that is a name, not an ordinary word.
+LEAST_NAMED = 0.5  # share of the passages with the token that have it in a name
+SHORTEST_LATIN, SHORTEST_HANGUL = 3, 2
+
+Tokens = tuple[str, ...]  # of a name
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """A name that one passage contains and that the second search used to find another."""
+
+    tokens: Annotated[Tokens, INTERNAL]
+    passage_id: str
+    text: str = ""  # as the source writes it
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that bridges come from.
+
+    Args:
+        passage_id: its id.
+        strength: its share of the best score.
+        share: .5 for a strategy with steps; with statistics the share of the question that it lacks.
+        missing: the question's words that it lacks, with their shares of what it lacks.
+        names: the tokens of each name in it.
+        bridges: the names that may lead to other passages.
+    """
+
+    passage_id: str
+    strength: float
+    share: float
+    missing: Mapping[str, float]
+    names: tuple[Tokens, ...]
+    bridges: tuple[Tokens, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SecondSearch:
+    """The sources of a second search, the best score, and the words of the question."""
+
+    best: float
+    sources: tuple[Source, ...]
+    asked: frozenset[str]
+    frequencies: Mapping[str, int] = field(default_factory=dict)  # of tokens of names
+
+    @property
+    def bridges(self) -> tuple[Bridge, ...]:
+        """The bridges with their sources."""
+        return tuple(
+            Bridge(tokens, source.passage_id) for source in self.sources for tokens in source.bridges
+        )
+
+    @property
+    def query_weights(self) -> dict[str, float]:
+        """The weights of the query: the tokens of bridges, and the missing words of the question."""
+        named = (token for bridge in self.bridges for token in bridge.tokens)
+        missing = (token for source in self.sources for token in source.missing)
+        return dict.fromkeys(named, BRIDGE_WEIGHT) | dict.fromkeys(missing, 1.0)
+
+    def scores(self, read: NumberedRows, statistics: TermStatistics) -> Scores:
+        """Return the gain of each passage."""
+        known = {**statistics.frequencies, **self.frequencies}
+        own = TermStatistics(statistics.passages, known, statistics.average_length)
+        places = TokenPlaces.of(read, self.query_weights)
+        scores = bm25(places, own)
+        gains = np.zeros(len(read.ids))
+        for source in self.sources:
+            held = weighted((places.texts > 0).astype(float), places, source.missing)
+            bridged = np.zeros(len(read.ids))
+            for tokens in source.bridges:
+                value = weighted(scores, places, dict.fromkeys(tokens, 1.0)) / sum(map(own.idf, tokens))
+                bridged = np.maximum(bridged, value)
+            gain = BRIDGE_GAIN * bridged + TITLE_GAIN * self._names_title(source, read)
+            gain *= source.strength * source.share * (1 + held)
+            gain[[passage_id == source.passage_id for passage_id in read.ids]] = 0.0
+            gains = np.maximum(gains, gain)
+        return self.best * gains
+
+    def _names_title(self, source: Source, read: NumberedRows) -> NDArray[np.bool_]:
+        """Check for each passage whether a name of the source contains all words of its title."""
+        rows, lexicon = read.rows, read.lexicon
+        known = {lexicon.number(token) for name in source.names for token in name} - {0}
+        before = np.searchsorted(rows.title_row, np.arange(len(rows)))
+        place = np.arange(len(rows.title)) - before[rows.title_row]
+        named = np.isin(rows.title, list(known)) & (place < rows.title_name[rows.title_row])
+        complete = np.bincount(rows.title_row[named], minlength=len(rows)) == rows.title_name
+        links = np.zeros(len(rows), np.bool_)
+        for row in np.flatnonzero(complete & (rows.title_name > 0)).tolist():
+            start = before[row]
+            title = set(lexicon.terms(rows.title[start : start + rows.title_name[row]].tolist()))
+            links[row] = not title <= self.asked and any(title.issubset(name) for name in source.names)
+        return links
+
+
+def has_second_search(terms: SearchTerms) -> bool:
+    """Check whether a search has bridges: with statistics by a name, otherwise by the strategy's steps."""
+    by_statistics = terms.strategy.origin == "statistics"
+    return bool(terms.question.names if by_statistics else terms.strategy.steps)
+
+
+def plan_second_search(
+    terms: SearchTerms, first: ScoredCandidates, read: NumberedRows
+) -> SecondSearch | None:
+    """Find the bridges of the best passages, the rarest of the strongest; None without any.
+
+    Args:
+        terms: words of its question and of excluded things are no bridges.
+        first: the candidates with their scores.
+        read: their rows.
+    """
+    by_statistics = terms.strategy.origin == "statistics"
+    order = first.order[:SOURCES]
+    best = float(first.scores[order[0]]) if order else 0.0
+    statistics = terms.formula.statistics
+    importance = {
+        token: weight * statistics.known_idf(token) for token, weight in terms.formula.question.items()
+    }
+    total = sum(importance.values())
+    if best <= 0 or not total:
+        return None
+    asked_for = frozenset(terms.question.weights)
+    excluded = {token for each in terms.exclusions for name in each.names for _, token in name}
+    sources: list[Source] = []
+    rarities: dict[Tokens, tuple[float, int]] = {}
+    frequencies: dict[str, int] = {}
+    for place, row in enumerate(order):
+        strength = float(first.scores[row]) / best
+        held = set(read.lexicon.terms(np.unique(read.rows.body_of(row)).tolist()))
+        missing = {token: value for token, value in importance.items() if value and token not in held}
+        lacks = sum(missing.values())
+        missing = {token: value / lacks for token, value in missing.items()}
+        found = dict.fromkeys(_names_of(read, row, terms.formula.statistics.passages))
+        frequencies |= {term.token: term.passages for name in found for term in name}
+        names = {tuple(dict.fromkeys(term.token for term in name)): name for name in found}
+        for tokens, name in names.items():
+            new = [term for term in name if term.token not in asked_for and term.token not in excluded]
+            rarity = strength * sum(term.idf for term in set(name))
+            if any(term.is_name for term in new) and rarity > rarities.get(tokens, (0.0, 0))[0]:
+                rarities[tokens] = rarity, place
+        share = lacks / total if by_statistics else STEPS_SHARE
+        sources.append(Source(read.ids[row], strength, share, missing, tuple(names)))
+    chosen = sorted(rarities, key=lambda tokens: (-rarities[tokens][0], tokens))[:MAX_BRIDGES]
+    if not chosen:
+        return None
+    named = [
+        replace(source, bridges=tuple(tokens for tokens in chosen if rarities[tokens][1] == place))
+        for place, source in enumerate(sources)
+    ]
+    return SecondSearch(best, tuple(named), asked_for, frequencies)
+
+
+@dataclass(frozen=True, slots=True)
+class _NameTerm:
+    token: str
+    passages: int
+    idf: float
+    is_name: bool
+
+
+def _names_of(read: NumberedRows, row: int, passages: int) -> list[tuple[_NameTerm, ...]]:
+    """Return the names in a passage, each as its terms."""
+    lexicon, runs = read.lexicon, _numbers_of_names(read.rows, row)
+    numbers = np.unique(np.concatenate([np.zeros(0, np.int32), *runs]))
+    held = lexicon.frequency[numbers] * np.float64(passages / max(1, lexicon.passages))
+    idf = inverse_document_frequencies(held, passages)
+    named = lexicon.named_share(numbers) >= LEAST_NAMED
+    terms = {
+        number: _NameTerm(token, round(count), rarity, bool(often and _is_long_enough(token)))
+        for number, token, count, rarity, often in zip(
+            numbers.tolist(),
+            lexicon.terms(numbers.tolist()),
+            held.tolist(),
+            idf.tolist(),
+            named.tolist(),
+            strict=True,
+        )
+    }
+    return [tuple(terms[number] for number in run.tolist() if number) for run in runs]
+
+
+def _numbers_of_names(rows: PassageRows, row: int) -> list[Numbers]:
+    [own] = np.nonzero(rows.name_row == row)
+    places, lengths = rows.name_place[own].tolist(), rows.name_length[own].tolist()
+    return [rows.body[place : place + length] for place, length in zip(places, lengths, strict=True)]
+
+
+def _is_long_enough(token: str) -> bool:
+    """Check whether a token is long enough for a name, and no formula."""
+    if any(map(str.isdigit, token)):
+        return False
+    return len(token) >= (SHORTEST_LATIN if token.isascii() else SHORTEST_HANGUL)

@@ -1,0 +1,176 @@
+"""A running search for papers: it is kept while it runs, and returns partial results at its time limit."""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from base.errors import RemediableError
+from base.files.durable import cause_of
+from base.logs import get_logger
+from generator.finding.events import stream_finding
+from generator.finding.finding import INDEX_SECONDS, OpenedSources, index_as_source
+from generator.finding.request import FindRequest
+from generator.finding.so_far import SoFar
+from generator.finding.state import FindingState
+from generator.tracing.progress import ended
+from generator.tracing.steps import StepEvent
+from retriever.errors import SourceFailed
+from retriever.following import FollowingIndex
+from retriever.index import SearchIndex
+from retriever.sources.kinds.index import IndexSource
+from retriever.sources.merging import LimitedSource
+from server.access.callers import Caller
+from server.errors import Stopping, TooSlow
+from server.kept_searches.file import SearchFile, SearchHead, now
+from server.kept_searches.keeping import Keeping
+from server.kept_searches.store import KeptSearches, LockedSearch
+from server.model_address import without_address
+from server.monitoring import metrics
+from server.problems.details import detail_of
+from server.services import Backends
+from server.targets import CallTarget
+from server.transport.streams import until
+
+log = get_logger("server")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class ToKeep:
+    """Where a search is kept, its caller, and the fields of the call.
+
+    A resumed search is locked, unless the home folder is not writable.
+    """
+
+    searches: KeptSearches
+    caller: Caller
+    named: Mapping[str, Any]
+    before: tuple[LockedSearch | None, SearchFile] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSearch:
+    """A checked call; without `kept` it is not saved."""
+
+    place: CallTarget
+    request: FindRequest
+    kept: ToKeep | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundEvent:
+    """A sent event: a `FindingEvent`, or first `search` with the id of the kept search."""
+
+    kind: str
+    data: Mapping[str, Any]
+
+
+async def finding_events(call: PreparedSearch, services: Backends) -> AsyncGenerator[FoundEvent, None]:
+    """Yield results as they are found, and keep them; `done` comes last, with the reason of an early end.
+
+    Raises:
+        SourceFailed: none of the sources answers.
+    """
+    settings = services.settings
+    state = call.kept.before[1].state if call.kept and call.kept.before else None
+    so_far = SoFar(state)
+    async with (
+        _keeping(call, services) as (keeping, refused),
+        opened_sources(call.place, services) as opened,
+    ):
+        if keeping and not keeping.failure:
+            yield FoundEvent("search", {"id": keeping.id})
+
+        def listen(event: StepEvent) -> None:
+            so_far.listen(event)
+            if keeping and isinstance(event.made, FindingState):
+                keeping.note(event.made)
+
+        arriving = stream_finding(
+            opened, call.request, settings, state=state, model=services.model, listener=listen
+        )
+        done: Mapping[str, Any] = {}
+        try:
+            async with aclosing(until(services.stopping, arriving, services.server.ask_s)) as events:
+                async for event in events:
+                    if event.kind == "done":
+                        done = event.data
+                    else:
+                        yield FoundEvent(event.kind, without_address(event.data, settings))
+        except (Stopping, TooSlow) as error:
+            found = await asyncio.to_thread(so_far.found, call.request, _cut_off(error))
+            done = await asyncio.to_thread(found.as_tree_record)
+        metrics.observe_finding(done, so_far.step)
+        if keeping:
+            await keeping.end(done)
+        failure = keeping.failure if keeping else refused
+        search = {"search": keeping.id} if keeping and not failure else {}
+        notes = [*done["notes"], *([f"the search is not kept: {failure}"] if failure else [])]
+        record = {**call.place.as_record(), **search, **done, "notes": notes}
+        yield FoundEvent("done", await asyncio.to_thread(without_address, record, settings))
+
+
+def _cut_off(error: Stopping | TooSlow) -> str:
+    why = "the server's time limit for a search is reached"
+    if isinstance(error, Stopping):
+        why = "the server is being stopped"
+    return f"{why}; what was found before is given"
+
+
+@asynccontextmanager
+async def _keeping(call: PreparedSearch, services: Backends) -> AsyncIterator[tuple[Keeping | None, str]]:
+    """Keep a search while it runs; yield the reason if it cannot be kept."""
+    kept = call.kept
+    if kept is None or not services.server.kept_searches:
+        yield None, ""
+        return
+    search, before, failure = None, None, ""
+    if kept.before:
+        search, before = kept.before
+    else:
+        try:
+            search = await asyncio.to_thread(kept.searches.begin, kept.caller)
+        except OSError as error:
+            failure = cause_of(error)
+            log.warning("search not kept", reason=failure)
+    if search is None:
+        yield None, failure or "its file cannot be written to"
+        return
+    head = SearchHead(search.id, dict(kept.named), before.head.created if before else now())
+    file = replace(before, head=head) if before else SearchFile(head, FindingState(call.request.question))
+    try:
+        async with Keeping(search, file, call.request.threshold) as keeping:
+            yield keeping, ""
+    finally:
+        await ended(asyncio.create_task(asyncio.to_thread(kept.searches.make_room, kept.caller)))
+
+
+@asynccontextmanager
+async def opened_sources(asked: CallTarget, services: Backends) -> AsyncIterator[OpenedSources]:
+    """Keep the sources of a call open; an index in its published version.
+
+    Raises:
+        UnknownIndex: the index was deleted.
+        TooBusy: the limit of concurrent source requests is reached.
+    """
+    models = services.sources.models
+    if asked.index and isinstance(asked.opened, FollowingIndex):
+        async with asked.opened.held() as version:
+            source = LimitedSource(DiscreetIndex(asked.index, version), INDEX_SECONDS)
+            yield replace(index_as_source(asked.index, version), sources=[source], models=models)
+    else:
+        async with services.sources.asked(asked.sources) as sources:
+            yield OpenedSources(sources, models=models)
+
+
+class DiscreetIndex(IndexSource):
+    """A version of an index whose errors hide its address from callers."""
+
+    async def ask(self, question: Callable[[SearchIndex], Awaitable[T]]) -> T:
+        """Run a question on the version; SourceFailed hides its address."""
+        try:
+            return await super().ask(question)
+        except RemediableError as error:
+            raise SourceFailed(detail_of(error)) from None

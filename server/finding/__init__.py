@@ -1,1 +1,0 @@
-"""Searches for papers: run, interrupted, kept and resumed."""

@@ -1,1 +1,0 @@
-"""The target of a call (an index or sources), and a search of it."""

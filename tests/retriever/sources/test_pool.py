@@ -1,0 +1,115 @@
+"""The papers of a question, searched in memory as an engine searches its index."""
+
+import numpy as np
+import pytest
+
+from indexer.analysis import make_analyzer
+from indexer.corpora.papers import Paper
+from indexer.forward.lexicon import LexiconBuilder
+from retriever.engines.term_statistics import TermStatistics
+from retriever.queries.boolean import EVERYTHING, And, Exact, Not, Or, Phrase, Range, Term
+from retriever.queries.filters import Filters
+from retriever.sources import ANALYZER, DECOMPOUND
+from retriever.sources.pool import Found, Pool
+
+PAPERS = [
+    {"id": "A", "title": "Knowledge graphs", "abstract": "A graph of knowledge.", "year": 2019, "lang": "en"},
+    {
+        "id": "B",
+        "title": "Cats",
+        "abstract": "Cats and one dog.",
+        "year": 2021,
+        "lang": "en",
+        "authors": ["Kim"],
+    },
+    {
+        "id": "C",
+        "title": "고양이",
+        "abstract": "고양이와 개.",
+        "title2": "Cats",
+        "abstract2": "Cats.",
+        "lang": "ko",
+    },
+    {"id": "D", "title": "Graphs", "journal": "Maths", "lang": "en", "references": ["A"]},
+]
+KNOWLEDGE, GRAPH, CATS, DOG = (
+    Term(word, (token,))
+    for word, token in [("knowledge", "knowledg"), ("graph", "graph"), ("cats", "cat"), ("dog", "dog")]
+)
+STATISTICS = TermStatistics(1_000, dict.fromkeys(("knowledg", "graph", "cat", "dog"), 10), 150.0)
+
+
+@pytest.fixture(scope="module")
+def pool():
+    papers, analyzer = map(Paper.model_validate, PAPERS), make_analyzer(ANALYZER, DECOMPOUND)
+    return Pool().with_passages(papers, analyzer, LexiconBuilder())
+
+
+def search(pool, query, found=None, k=10, **filters):
+    [hits] = pool.search([(query, k, found)], Filters(**filters), STATISTICS)
+    return [hit.doc_id for hit in hits]
+
+
+@pytest.mark.parametrize(
+    ("query", "ids"),
+    [
+        (KNOWLEDGE, "A"),
+        (Or((KNOWLEDGE, GRAPH)), "AD"),
+        (And((KNOWLEDGE, GRAPH)), "A"),
+        (Phrase("graph knowledge", ((0, "graph"), (2, "knowledg"))), "A"),
+        (Phrase("knowledge graphs", ((0, "knowledg"), (1, "graph")), "title"), "A"),
+        (Phrase("graph cats", ((0, "graph"), (1, "cat"))), ""),
+        (Term("graph", ("graph",), "title"), "DA"),
+        (And((CATS, Not(DOG))), "C"),
+        (Or((CATS, KNOWLEDGE, Not(DOG))), "AC"),
+        (And((CATS, Range(2020, None))), "B"),
+        (Exact("references", ("A",)), "D"),
+        (Exact("authors", ("Kim",)), "B"),
+        (Or(()), ""),
+        (EVERYTHING, "ABCD"),
+    ],
+)
+def test_a_query_finds_papers_by_their_words(pool, query, ids):
+    assert sorted(search(pool, query)) == sorted(ids)
+
+
+def test_papers_come_by_their_scores_and_once(pool):
+    assert search(pool, Or((KNOWLEDGE, GRAPH))) == ["A", "D"]
+    [hits] = pool.search([(CATS, 10, None)], Filters(), STATISTICS)
+    assert sorted(hit.passage_id for hit in hits) == ["B", "C@en"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "ids"),
+    [
+        ({"lang": "ko"}, "C"),
+        ({"years": Range(2019, 2020)}, "A"),
+        ({"years_if_known": Range(2019, 2020)}, "ACD"),
+        ({"complete": True}, "ABC"),
+        ({"without_papers": ("A",)}, "BCD"),
+        ({"journal": "Maths"}, "D"),
+    ],
+)
+def test_filters_leave_papers_out(pool, filters, ids):
+    assert sorted(search(pool, EVERYTHING, **filters)) == sorted(ids)
+    assert pool.count(EVERYTHING, Filters(**filters)) >= len(ids)
+
+
+def test_a_sent_query_keeps_the_order_of_the_sources(pool):
+    found = Found((("D", 9.0), ("B", 5.0), ("A", 1.0), ("GONE", 0.5)), 10)
+    assert search(pool, GRAPH, found) == ["D", "B", "A"]
+    assert search(pool, GRAPH, found, k=2, years=Range(2019, None)) == ["B", "A"]
+
+
+def test_the_nearest_passages_come_by_their_cosines(pool):
+    vectors = {"A": np.array([1, 0], "f4"), "B": np.array([0, 1], "f4")}
+    encoded = Pool(pool.papers, pool.found, pool.passages, pool.rows, pool.read, vectors)
+    asked = np.array([0.8, 0.6], "f4")
+    hits = encoded.nearest(asked, 5, Filters())
+    assert [(hit.passage_id, hit.score) for hit in hits] == [("A", 0.8), ("B", 0.6)]
+    assert [hit.doc_id for hit in encoded.nearest(asked, 5, Filters(years=Range(2020, None)))] == ["B"]
+
+
+def test_an_empty_pool_finds_nothing():
+    assert Pool().search([(GRAPH, 5, None)], Filters(), STATISTICS) == [[]]
+    assert Pool().rows_of(["A"]).ids == ()

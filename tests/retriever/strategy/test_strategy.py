@@ -1,0 +1,163 @@
+"""The strategy as a value, as JSON, and in files."""
+
+import json
+import unicodedata
+
+import pytest
+
+from base.errors import InvalidCall
+from retriever.errors import BadQuestion
+from retriever.queries.boolean import Range
+from retriever.strategy import Strategy, parse_strategy, read_strategies, read_strategy
+
+RECORD = {
+    "ko": ["열폭주", "배터리"],
+    "en": ["thermal runaway", "battery"],
+    "exclude": [{"ko": "냉각판", "en": "cooling plate"}],
+    "years": [2015, None],
+    "steps": ["Which cell?", "Where?"],
+    "origin": "model",
+}
+
+
+def lines(path, *records):
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_a_strategy_is_one_json_object():
+    strategy = parse_strategy(RECORD | {"query_id": "q1"}, "here")
+
+    assert strategy == Strategy(
+        ko=("열폭주", "배터리"),
+        en=("thermal runaway", "battery"),
+        exclude=({"ko": "냉각판", "en": "cooling plate"},),
+        years=(2015, None),
+        steps=("Which cell?", "Where?"),
+        origin="model",
+    )
+    assert strategy.as_record() == RECORD
+    assert strategy.keywords("en") == ("thermal runaway", "battery")
+    assert strategy.year_range == Range(2015, None)
+
+
+def test_a_file_without_an_origin_is_a_record():
+    assert parse_strategy({"en": ["battery"]}, "here") == Strategy(en=("battery",), origin="recorded")
+
+
+def test_texts_are_composed_and_stripped():
+    decomposed = unicodedata.normalize("NFD", "배터리")
+
+    assert Strategy(ko=(f" {decomposed} ",)).ko == ("배터리",)
+
+
+def test_keywords_of_a_person_are_sorted_into_their_languages_in_order():
+    strategy = Strategy.of_person(["환각", "graph", "2019", "BERT 모형", "search"])
+
+    assert strategy == Strategy(ko=("환각", "BERT 모형"), en=("graph", "2019", "search"), origin="person")
+
+
+def test_exclusions_are_added_in_their_language():
+    strategy = Strategy(en=("battery",), exclude=({"en": "anode"},)).excluding(["냉각판", "glue"])
+
+    assert strategy.exclude == ({"en": "anode"}, {"ko": "냉각판"}, {"en": "glue"})
+    assert strategy.excluding([]) is strategy
+
+
+def test_two_open_years_are_none():
+    assert Strategy(years=(None, None)).years is None
+    assert Strategy(years=(None, None)).year_range is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"years": [2020, 2015]}, "years: the first year 2020 is after the last year 2015"),
+        ({"years": [99, None]}, "years"),
+        ({"years": [2015]}, "years"),
+        ({"ko": "배터리"}, "ko"),
+        ({"en": [""]}, "en.0"),
+        ({"en": ["a"] * 51}, "en: .*50"),
+        ({"en": ["a" * 201]}, "en.0: .*200"),
+        ({"exclude": [{"fr": "plaque"}]}, "exclude.0"),
+        ({"exclude": [{}]}, "exclude.0"),
+        ({"steps": ["Where?"] * 11}, "steps: .*10"),
+        ({"origin": "nobody"}, "origin"),
+        ({"en": [], "ko": []}, "no keywords; write a list under 'ko' or 'en'"),
+    ],
+)
+def test_an_invalid_strategy_is_refused_with_its_source_and_field(change, message):
+    with pytest.raises(InvalidCall, match=f"^here: .*{message}"):
+        parse_strategy(RECORD | change, "here")
+
+
+def test_an_invalid_change_is_a_bad_question():
+    with pytest.raises(BadQuestion, match="the first year 2020 is after the last year 2015"):
+        Strategy(en=("battery",)).changed(years=(2020, 2015))
+
+
+def test_a_file_has_one_strategy(tmp_path):
+    file = tmp_path / "strategy.json"
+    file.write_text("\ufeff" + json.dumps(RECORD), encoding="utf-8")
+
+    assert read_strategy(file).as_record() == RECORD
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"{", "is not JSON"),
+        (b"[]", "a strategy is a JSON object"),
+        (b'{"en": ["caf\xe9"]}', "is not UTF-8"),
+        (b'{"en": ["x"], "years": [2020, 2015]}', "years: the first year"),
+        (b" " * 1_000_001, "has more than 1,000,000 bytes"),
+    ],
+)
+def test_a_file_that_is_no_strategy_is_named(tmp_path, content, message):
+    file = tmp_path / "strategy.json"
+    file.write_bytes(content)
+
+    with pytest.raises(InvalidCall, match=message) as raised:
+        read_strategy(file)
+    assert str(raised.value).startswith(str(file))
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(InvalidCall, match=r"nothing\.json cannot be read: No such file"):
+        read_strategy(tmp_path / "nothing.json")
+
+
+def test_recorded_strategies_are_read_by_query_id(tmp_path):
+    file = lines(
+        tmp_path / "strategies.jsonl",
+        {"query_id": "q1", "ko": ["환각"], "model": "m"},
+        {"query_id": "q2", "en": ["graph"], "origin": "person"},
+    )
+    file.write_text(file.read_text(encoding="utf-8") + "\n\n", encoding="utf-8")
+
+    assert read_strategies(file) == {
+        "q1": Strategy(ko=("환각",)),
+        "q2": Strategy(en=("graph",), origin="person"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"query_id": "q2", "years": [2020, 2015], "en": ["x"]}, "line 2: years: the first year 2020"),
+        ({"query_id": "q2"}, "line 2: no keywords"),
+        ({"query_id": 2, "en": ["x"]}, "line 2: the field query_id is missing"),
+        ({"query_id": "q1", "en": ["x"]}, "line 2: a second strategy for query_id 'q1'"),
+        (["q2"], "line 2: the field query_id is missing"),
+    ],
+)
+def test_an_invalid_line_is_named_with_its_number(tmp_path, second, message):
+    file = lines(tmp_path / "strategies.jsonl", {"query_id": "q1", "ko": ["환각"]}, second)
+
+    with pytest.raises(InvalidCall, match=f"strategies.jsonl, {message}"):
+        read_strategies(file)
+
+
+def test_a_file_without_strategies_is_refused(tmp_path):
+    with pytest.raises(InvalidCall, match="contains no strategies"):
+        read_strategies(lines(tmp_path / "strategies.jsonl"))

@@ -1,0 +1,105 @@
+"""The likelihood that the first passages answer a question."""
+
+import asyncio
+from math import log
+
+import pytest
+
+from retriever.answerability import (
+    EVIDENCE,
+    THRESHOLD,
+    answer_likelihood,
+    answerability_features,
+)
+from retriever.search import SearchRequest, open_search, run_stages
+from retriever.settings import RetrieverSettings
+from retriever.strategy import Strategy
+from tests.generator.sample_index import ENGLISH, KOREAN, UNANSWERABLE_ENGLISH, UNANSWERABLE_KOREAN, found
+from tests.retriever.made_papers import index_of
+
+pytest_plugins = ["tests.generator.sample_index"]
+
+# Each of quokka, grass and 섬 is in two of the passages, so they are equally important.
+PAPERS = [
+    {"id": "BOTH", "title": "Quokkas", "abstract": "Grass feeds a quokka."},
+    {"id": "GRASS", "title": "Meadows", "abstract": "Grass grows."},
+    {"id": "APART", "title": "", "abstract": f"Quokka {'word ' * 40} 섬."},
+    {"id": "KOREAN", "title": "섬", "abstract": "섬의 기후."},
+    *({"id": f"F{n}", "title": f"연습 {n}", "abstract": f"평범한 말 {n}."} for n in range(6)),
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    with index_of(tmp_path_factory.mktemp("answerability"), *PAPERS) as index:
+        yield index
+
+
+def terms_of(index, question="quokka grass", **request):
+    context = open_search(index, SearchRequest(question, **request), RetrieverSettings())
+    return asyncio.run(run_stages(context, upto="terms")).terms
+
+
+def features(index, *passages, **request):
+    return answerability_features(terms_of(index, **request), rows(index, *passages))
+
+
+def rows(index, *passages):
+    return asyncio.run(index.engine.rows(passages))
+
+
+def test_coverage_is_the_best_share_of_the_question_that_a_passage_holds(index):
+    assert features(index, "GRASS", "BOTH").coverage == pytest.approx(1)
+    assert features(index, "GRASS", "F0").coverage == pytest.approx(0.5)
+    assert features(index, "F0").coverage == 0
+
+
+def test_a_title_counts_that_of_the_first_passage_alone(index):
+    assert features(index, "BOTH", "GRASS").title == pytest.approx(0.5)
+    assert features(index, "GRASS", "BOTH").title == 0
+
+
+def test_the_score_is_that_of_the_first_passage(index):
+    assert features(index, "BOTH").score > features(index, "GRASS").score > features(index, "F0").score
+    assert features(index, "GRASS").score == features(index, "GRASS", "BOTH").score
+
+
+def test_words_are_counted_by_their_logarithm(index):
+    assert features(index, "BOTH").words == pytest.approx(log(2))
+    assert features(index, "BOTH", question="quokka").words == 0
+
+
+def test_keywords_of_one_language_are_a_view_of_their_own(index):
+    strategy = Strategy(ko=("섬",), en=("island", "climate"))
+
+    assert features(index, "KOREAN").coverage == 0
+    assert features(index, "KOREAN", strategy=strategy).coverage == pytest.approx(1)
+
+
+def test_only_the_first_passages_are_evidence(index):
+    fillers = [f"F{n}" for n in range(EVIDENCE)]
+
+    assert features(index, *fillers, "BOTH") == features(index, *fillers)
+
+
+def test_without_passages_an_answer_is_unlikely(index):
+    terms = terms_of(index)
+
+    assert answer_likelihood(terms, rows(index)) < THRESHOLD
+    assert answer_likelihood(terms, rows(index)) < answer_likelihood(terms, rows(index, "BOTH"))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["quantum error correction", "bitcoin price volatility", UNANSWERABLE_KOREAN, UNANSWERABLE_ENGLISH],
+)
+def test_a_question_on_an_unknown_subject_is_unlikely_to_be_answered(sample, question):
+    assert found(sample, question).likelihood < THRESHOLD
+
+
+@pytest.mark.parametrize(
+    "question",
+    [ENGLISH, KOREAN, "AI reading chest xrays", "are monsoon downpours getting worse in korea?"],
+)
+def test_a_question_with_a_marginal_unknown_word_is_likely_to_be_answered(sample, question):
+    assert found(sample, question).likelihood >= THRESHOLD

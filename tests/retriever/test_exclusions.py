@@ -1,0 +1,158 @@
+"""Exclusions and years of a strategy: papers about an excluded thing lose most of their score."""
+
+import asyncio
+
+import pytest
+
+from indexer.analysis import make_analyzer
+from indexer.glossary.given import read_glossary
+from retriever.engines import EngineHit
+from retriever.errors import BadFilter
+from retriever.exclusions import Excluded, demote, loss_of_text
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
+from retriever.strategy import Strategy
+from tests.retriever.made_papers import found, ids, index_of, run_of
+
+QUESTION = "battery fires"
+# Each paper answers the question; the first five name the anode somewhere else.
+PAPERS = [
+    {"id": "TITLE", "title": "Battery fires at the anode", "abstract": "Battery fires."},
+    {"id": "KEYWORD", "title": "Battery fires", "abstract": "Battery fires are hot.", "keywords": ["Anodes"]},
+    {"id": "TEXT", "title": "Battery fires", "abstract": "Battery fires, one near an anode.", "year": 2012},
+    {
+        "id": "OFTEN",
+        "title": "Battery fires",
+        "abstract": "Battery fires: anode, anodes, the anode, an anode.",
+    },
+    {"id": "KOREAN", "title": "음극과 battery fires", "abstract": "Battery fires, 배터리 화재."},
+    {"id": "OTHER", "title": "Battery fires", "abstract": "Battery fires in a tunnel.", "year": 2020},
+    *({"id": f"F{n}", "title": f"Rice {n}", "abstract": f"Paddy fields of season {n}."} for n in range(9)),
+]
+ANODES = Excluded("anodes", (((0, "anod"),),))
+ANODE = Strategy(en=("battery", "fires"), exclude=({"en": "anode"},))
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    home = tmp_path_factory.mktemp("exclusions")
+    (home / "glossary.tsv").write_text("음극\tanode\n냉각판\tcooling plate\n", encoding="utf-8")
+    with index_of(home, *PAPERS, glossary=read_glossary(home / "glossary.tsv")) as index:
+        yield index
+
+
+def scores(index, question=QUESTION, **request):
+    return dict(run_of(index, question, "shrag", **request))
+
+
+def test_a_paper_about_an_excluded_thing_keeps_a_tenth_of_its_score(index):
+    full, less = (scores(index, strategy=of) for of in (ANODE.changed(exclude=[]), ANODE))
+
+    assert less["OTHER"] == full["OTHER"]
+    shares = {name: less[name] / full[name] for name in ("TITLE", "KEYWORD", "KOREAN")}
+    assert shares == pytest.approx({"TITLE": 0.1, "KEYWORD": 0.1, "KOREAN": 0.1})
+
+
+def test_each_mention_in_a_text_costs_less_than_the_one_before(index):
+    full, less = (scores(index, strategy=of) for of in (ANODE.changed(exclude=[]), ANODE))
+
+    assert less["TEXT"] / full["TEXT"] == pytest.approx(1 - 0.8 * 1 / 3)
+    assert less["OFTEN"] / full["OFTEN"] == pytest.approx(1 - 0.8 * 4 / 6)
+    assert list(less)[:3] == ["OTHER", "TEXT", "OFTEN"]
+
+
+@pytest.mark.parametrize(
+    ("question", "request_"),
+    [
+        ("battery fires -anode", {}),
+        ("battery fires NOT anodes", {}),
+        ("battery fires, except anodes", {}),
+        ("음극을 제외한 battery fires", {}),
+        ("battery fires", {"exclude": ("anode",)}),
+        ("battery fires", {"exclude": ("음극",)}),
+        ("battery fires", {"strategy": ANODE}),
+        ("battery fires, and skip the anodes please", {"strategy": ANODE}),
+        ("battery fires", {"strategy": ANODE.changed(exclude=[]), "exclude": ("anode",)}),
+    ],
+)
+def test_an_exclusion_of_question_call_or_strategy_ranks_the_paper_lower(index, question, request_):
+    result = found(index, question, **request_)
+
+    assert result.hits[0].doc_id == "OTHER"
+    assert {hit.doc_id for hit in result.hits[-3:]} == {"TITLE", "KEYWORD", "KOREAN"}
+    [excluded] = result.strategy.exclude
+    text = next(iter(excluded.values()))
+    assert {
+        f"papers about {text} are ranked lower; 3 of 6 hits are about {text}",
+        f"2 of 6 hits mention {text}",
+    } <= set(result.notes)
+
+
+def test_without_conditions_signs_are_ordinary_words(index):
+    result = found(index, "battery fires -anode", conditions=False)
+
+    assert result.strategy.exclude == ()
+    assert result.hits[-1].doc_id in {"OTHER", "KEYWORD"}
+
+
+def test_a_condition_that_was_removed_from_a_strategy_is_an_ordinary_word(index):
+    strategy = found(index, "battery fires -anode").strategy.changed(exclude=[])
+
+    assert ids(index, "battery fires -anode", strategy=strategy)[0] != "OTHER"
+
+
+@pytest.mark.parametrize("excluded", ["battery", "the", "배터리"])
+def test_what_the_search_asks_for_excludes_nothing_and_a_note_says_so(index, excluded):
+    strategy = Strategy(en=("battery",), ko=("배터리",))
+
+    result = found(index, QUESTION, strategy=strategy, exclude=(excluded,))
+
+    assert [(hit.doc_id, hit.score) for hit in result.hits] == [
+        (hit.doc_id, hit.score) for hit in found(index, QUESTION, strategy=strategy).hits
+    ]
+    note = f"nothing is excluded by {excluded}: the search asks for it, or it has no words"
+    assert note in result.notes
+
+
+def test_years_of_a_strategy_filter_and_papers_without_a_year_are_kept(index):
+    strategy = ANODE.changed(exclude=[], years=(2015, None))
+
+    kept = set(ids(index, QUESTION, strategy=strategy))
+    assert kept == {"OTHER", "TITLE", "KEYWORD", "OFTEN", "KOREAN"}
+    assert set(ids(index, "battery fires since 2015")) == kept
+    assert "TEXT" in ids(index, "battery fires since 2015", conditions=False)
+
+
+def test_years_of_a_strategy_hold_within_those_of_a_filter(index):
+    strategy = ANODE.changed(years=(2015, None))
+
+    assert ids(index, QUESTION, strategy=strategy, filters=Filters(years=Range(2010, 2020))) == ["OTHER"]
+    with pytest.raises(BadFilter, match="no year satisfies both the question and the filter"):
+        found(index, QUESTION, strategy=strategy, filters=Filters(years=Range(2000, 2010)))
+
+
+def test_a_negative_score_of_a_cross_encoder_is_lowered_too(index):
+    read = asyncio.run(index.engine.rows(["TITLE", "OTHER"]))
+    hits = [(EngineHit(name, name, 1.0), -2.0) for name in read.ids]
+
+    demoted = demote(hits, [ANODES], read, {}, index.analyzer)
+
+    assert [(hit.doc_id, score) for hit, score in demoted.hits] == [("OTHER", -2.0), ("TITLE", -3.8)]
+    assert demoted.about == frozenset({"TITLE"})
+    assert demoted.losses == pytest.approx({"TITLE": 1.8})
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "keywords", "loss"),
+    [
+        ("The anode", "", [], 0.9),
+        ("Fires", "Fires.", ["anodes"], 0.9),
+        ("Fires", "Two anodes, and an anode.", [], 0.8 * 2 / 4),
+        ("Fires", "Fires of cathodes.", [], 0),
+    ],
+)
+def test_a_paper_outside_an_index_loses_alike(title, text, keywords, loss):
+    analyzer = make_analyzer("bilingual")
+
+    assert loss_of_text([ANODES], title, text, keywords, analyzer) == pytest.approx(loss)
+    assert loss_of_text([], title, text, keywords, analyzer) == 0

@@ -1,0 +1,227 @@
+"""The score of `shrag`: BM25 of the question and of the keywords, for any number of hits and any filters."""
+
+import asyncio
+from math import log, sqrt
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from retriever.engines.term_statistics import TermStatistics
+from retriever.formula import K1, TITLE_WEIGHT, B, Counterparts, Formula, keyword_token_weights
+from retriever.queries.boolean import Range
+from retriever.queries.filters import Filters
+from retriever.search import SearchRequest, open_ranking, run_stages
+from retriever.settings import RetrieverSettings
+from retriever.stages.stages import computed
+from retriever.strategy import Strategy
+from tests.indexer.made_corpora import ENGLISH, KOREAN, paper
+from tests.retriever.made_papers import ids, index_of, run_of
+
+# GRAPH has five tokens, one of them in its title; CAT has three.
+TWO = [
+    {"id": "GRAPH", "title": "Graphs", "abstract": "Graph theory of 그래프 graphs"},
+    {"id": "CAT", "title": "", "abstract": "theory theory cats"},
+]
+ASIDE = [
+    {"id": "B1", "title": "Banana plants", "abstract": "A banana grows in the shade.", "year": 2000},
+    {"id": "B2", "title": "Monkey business", "abstract": "The monkey peels a banana.", "year": 2001},
+    {"id": "B3", "title": "Spaceship design", "abstract": "A spaceship without a monkey.", "year": 2002},
+]
+QUESTION = "How does a knowledge graph help 문서 검색?"
+STRATEGY = Strategy(ko=("지식", "그래프", "검색"), en=("knowledge graph", "retrieval"))
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    with index_of(tmp_path_factory.mktemp("two"), *TWO) as index:
+        yield index
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Index three hundred made papers, of which most hold some of twenty words of each language."""
+    papers = [paper(number, words=6) for number in range(300)]
+    with index_of(tmp_path_factory.mktemp("made"), *papers, *ASIDE) as index:
+        yield index
+
+
+def parts_of(index, formula):
+    """Return the parts of the scores of GRAPH and CAT."""
+    read = asyncio.run(index.engine.rows(["GRAPH", "CAT"]))
+    return {name: values.tolist() for name, values in formula.parts(read).items()}
+
+
+def statistics(index, *tokens):
+    frequencies = asyncio.run(index.engine.document_frequencies(tokens))
+    return TermStatistics(index.engine.passage_count, frequencies, index.engine.average_length)
+
+
+def scored_by(index, request, settings):
+    """Return the hits of a request with their scores, and the candidates with the parts of theirs."""
+    ranking = computed(asyncio.run(run_stages(open_ranking(index, request, settings))).ranking)
+    return ranking.hits, computed(ranking.scored)
+
+
+def scores_of(index, question=QUESTION, **request):
+    return dict(run_of(index, question, "shrag", **request))
+
+
+def test_a_token_scores_by_bm25_in_text_and_title(two):
+    formula = Formula({"graph": 1.0, "theori": 2.0}, {}, statistics(two, "graph", "theori"))
+
+    graph, cat = parts_of(two, formula)["question"]
+
+    # Of two passages one holds graph and both hold theory; 5 and 3 tokens are 4 on average.
+    of_graph = log(1 + 1.5 / 1.5) * (K1 + 1) * (
+        3 / (3 + K1 * (1 - B + B * 5 / 4)) + TITLE_WEIGHT * 1 / (1 + K1 * 1 / 2)
+    )  # fmt: skip
+    of_theory = log(1 + 0.5 / 2.5) * (K1 + 1)
+    assert graph == pytest.approx(of_graph + 2 * of_theory * 1 / (1 + K1 * (1 - B + B * 5 / 4)))
+    assert cat == pytest.approx(2 * of_theory * 2 / (2 + K1 * (1 - B + B * 3 / 4)))
+
+
+def test_a_token_of_no_passage_scores_nothing(two):
+    formula = Formula({"axolotl": 1.0}, {"en": {"axolotl": 1.0}}, statistics(two, "axolotl"))
+
+    assert parts_of(two, formula) == {"question": [0, 0], "keywords": [0, 0], "synonyms": [0, 0]}
+
+
+def test_keywords_score_by_the_better_language_alone(two):
+    known = statistics(two, "graph", "theori", "그래프")
+
+    def keywords(weight, **by_language: Any):
+        formula = Formula({}, by_language, known, keyword_weight=weight)  # type: ignore[arg-type]
+        return parts_of(two, formula)["keywords"]
+
+    english, korean = keywords(1, en={"graph": 1.0, "theori": 0.5}), keywords(1, ko={"그래프": 1.0})
+    both = keywords(4, en={"graph": 1.0, "theori": 0.5}, ko={"그래프": 1.0})
+
+    assert english[0] > korean[0] > korean[1] == 0
+    assert both == pytest.approx([4 * english[0], 4 * english[1]])
+
+
+def test_keywords_weigh_one_by_the_root_of_their_place():
+    series = [{"a": 1.0}, {"b": 0.5, "c": 0.5}, {"d": 1.0}]
+
+    assert keyword_token_weights(series) == pytest.approx(
+        {"a": 1.0, "b": 0.5 / sqrt(2), "c": 0.5 / sqrt(2.5), "d": 1 / sqrt(3)}
+    )
+    assert keyword_token_weights([{"a": 1.0}, {"a": 1.0}]) == pytest.approx({"a": 1 + 1 / sqrt(2)})
+
+
+def test_the_best_counterpart_adds_what_it_scores_above_its_source(two):
+    known = statistics(two, "graph", "theori", "그래프", "cat")
+
+    def parts(*others, weight=1.0):
+        other = Counterparts(("theori",), others, weight)
+        return parts_of(two, Formula({"theori": 1.0}, {}, known, (other,)))
+
+    theory = parts(("theori",))["question"]
+    cat = parts_of(two, Formula({"cat": 1.0}, {}, known))["question"]
+
+    assert parts(("theori",))["synonyms"] == [0, 0]
+    assert parts(("cat",))["synonyms"] == pytest.approx([0, cat[1] - theory[1]])
+    assert parts(("cat",), ("cat", "theori"))["synonyms"] == pytest.approx([0, cat[1]])
+    assert parts(("cat",), weight=0.01)["synonyms"] == [0, 0]
+
+
+def test_the_attainable_score_is_that_of_a_text_of_nothing_else(two):
+    known = statistics(two, "graph", "그래프", "cat")
+    formula = Formula({"cat": 1.0}, {"en": {"graph": 1.0}, "ko": {"그래프": 0.5}}, known, keyword_weight=3)
+
+    assert formula.attainable == pytest.approx((K1 + 1) * log(2) * (1 + 3 * 1.0))
+
+
+@pytest.mark.parametrize("strategy", [STRATEGY, None], ids=["recorded", "statistics"])
+def test_a_score_is_the_same_for_any_number_of_hits(made, strategy):
+    few, many = (scores_of(made, k=k, strategy=strategy) for k in (10, 200))
+
+    assert (len(few), len(many)) == (10, 200)
+    assert list(few) == list(many)[:10]
+    assert {name: many[name] for name in few} == few
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [Filters(years=Range(2000, 2009)), Filters(lang="ko"), Filters(without=("P00007", "P00100", "P00200"))],
+    ids=["years", "language", "without"],
+)
+@pytest.mark.parametrize("strategy", [STRATEGY, None], ids=["recorded", "statistics"])
+def test_a_score_is_the_same_with_and_without_filters(made, strategy, filters):
+    everything = scores_of(made, k=303, strategy=strategy)
+    candidates = dict(list(everything.items())[:100])  # the scores of further hits follow these
+    filtered = scores_of(made, k=10, strategy=strategy, filters=filters)
+
+    shared = filtered.keys() & candidates.keys()
+    assert len(shared) >= 5
+    assert {name: filtered[name] for name in shared} == {name: candidates[name] for name in shared}
+
+
+def test_a_passage_has_the_score_of_its_search_among_other_candidates(made):
+    """Statistics are those of the whole index, never of the candidates."""
+    full = scores_of(made, strategy=STRATEGY)
+
+    for name in full:
+        [(_, score)] = scores_of(made, strategy=STRATEGY, filters=Filters(doc_ids=(name,))).items()
+        assert score == full[name]
+
+
+def test_removing_the_first_keyword_changes_scores(made):
+    full = scores_of(made, strategy=STRATEGY)
+    less = scores_of(made, strategy=STRATEGY.changed(ko=STRATEGY.ko[1:], en=STRATEGY.en[1:]))
+
+    assert list(full) != list(less)
+    assert all(less.get(name) != score for name, score in full.items())
+
+
+def test_the_first_keyword_counts_most(made):
+    first, last = (
+        ids(made, QUESTION, strategy=Strategy(en=keywords))[0]
+        for keywords in (("banana", "spaceship"), ("spaceship", "banana"))
+    )
+
+    assert (first, last) == ("B1", "B3")
+
+
+def test_keywords_of_something_else_change_the_order(made):
+    aside = ids(made, QUESTION, keywords=("banana", "monkey", "spaceship"))
+
+    assert set(aside[:3]) == {"B1", "B2", "B3"}
+    assert aside != ids(made, QUESTION)
+    assert aside != ids(made, QUESTION, strategy=STRATEGY)
+
+
+@pytest.mark.parametrize(
+    ("part", "without"), [("keywords", ["feedback"]), ("synonyms", ["feedback"]), ("feedback", [])]
+)
+def test_a_part_that_is_left_out_leaves_the_others(made, part, without):
+    def parts(*without):
+        settings = RetrieverSettings(without=frozenset(without))
+        candidates = scored_by(made, SearchRequest(QUESTION), settings)[1]
+        return {name: candidates.parts_of(name) for name in candidates.ids}
+
+    full, less = parts(*without), parts(*without, part)
+
+    assert any(part in of for of in full.values())
+    for name in full.keys() & less.keys():
+        assert less[name] == {key: value for key, value in full[name].items() if key != part}
+
+
+WORDS = st.lists(st.sampled_from([*KOREAN, *ENGLISH, "banana", "monkey", "unheard"]), max_size=4)
+
+
+@given(question=WORDS.filter(bool), keywords=WORDS, origin=st.sampled_from(["model", "statistics"]))
+@hypothesis_settings(max_examples=30)
+def test_parts_add_up_to_the_score(made, question, keywords, origin):
+    strategy = Strategy(origin=origin).with_keywords(keywords, origin) if keywords else None
+    request = SearchRequest(" ".join(question), strategy=strategy)
+    hits, candidates = scored_by(made, request, RetrieverSettings())
+
+    for hit, score in hits:
+        if hit.passage_id in candidates:
+            parts = candidates.parts_of(hit.passage_id)
+            assert parts.keys() <= {"question", "keywords", "synonyms", "feedback", "second-search"}
+            assert sum(parts.values()) == pytest.approx(score, abs=1e-9)
