@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from indexer.versions.manifest import FORMAT
 from tests.indexer.made_corpora import build, environment_of, paper, write_jsonl
 from tests.server.running import application
 
@@ -34,11 +35,11 @@ def test_the_running_release_answers_from_its_version_until_it_is_replaced(tmp_p
     with application(home, address="127.0.0.1") as client:
         assert client.post("/api/v1/search", json=call).json()["version"] == 1
         refused = newer("search", "paper", "--name", "papers", home=home)
-        assert (refused.returncode, "format 6" in refused.stderr) == (1, True), refused.stderr
+        assert (refused.returncode, f"format {FORMAT}" in refused.stderr) == (1, True), refused.stderr
         done = newer("index", corpus, "--name", "papers", "--rebuild", home=home)
         assert done.returncode == 0, done.stderr
         [shown] = client.get("/api/v1/status").json()["indexes"]
-        assert "format 7" in shown["error"]
+        assert f"format {FORMAT + 1}" in shown["error"]
         assert client.post("/api/v1/search", json=call).json()["version"] == 1
     done = newer("search", "paper", "--name", "papers", "--json", home=home)
     assert (done.returncode, '"version": 2' in done.stdout) == (0, True), done.stderr
