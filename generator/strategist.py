@@ -75,9 +75,9 @@ def _language_of(text: str) -> Language:
 
 
 def _years(value: Any) -> Any:
-    """Return the first and the last year, or None for anything else."""
-    years = _listed(value)
-    years = [int(each) if str(each).isdecimal() else None for each in years]
+    """Return the first and the last year, an unreadable one as open; None without a known year."""
+    texts = [str(each).strip().removesuffix(".0") for each in _listed(value)]
+    years = [int(each) if each.isdecimal() else None for each in texts]
     known = [year for year in years if year is not None]
     in_order = known == sorted(known) and all(FIRST_YEAR <= year <= LAST_YEAR for year in known)
     return years if known and in_order and len(years) == 2 else None  # noqa: PLR2004 - first, last
@@ -133,11 +133,13 @@ async def with_strategy(
     has none, and the step has a note. Without an open model, one is opened.
 
     Raises:
+        BadQuestion: the question is empty or too long.
         ModelNotConfigured: the settings name no model.
     """
     if strategist != "model" or request.strategy:
         return request
     check_strategist(strategist, settings)
+    check_question(request.question)
     if not method_named(request.method).uses_strategy:
         parent.notes.append(f"method {request.method!r} searches without a strategy; the model was not asked")
         return request
@@ -321,5 +323,6 @@ def _with_conditions(strategy: Strategy, request: SearchRequest) -> Strategy:
     found = find_conditions(request.question)
     named = {text for thing in strategy.exclude for text in thing.values()}
     explicit = Strategy().excluding([text for text in found.exclude if text not in named]).exclude
-    years = found.years or (None if request.filters.years else strategy.years)
+    given = request.filters.years or request.filters.years_if_known
+    years = found.years or (None if given else strategy.years)
     return strategy.changed(exclude=[*explicit, *strategy.exclude][:MAX_EXCLUSIONS], years=years)

@@ -22,13 +22,16 @@ END = r"(?=\s*(?:[,.;:?!()\n]|$))"
 NO_LETTER = r"(?![^\W가-힣])"  # the end of a word, or its particle
 KOREAN_THING = r"(?P<thing>\"[^\"]{2,60}\"|[\w·&/+-]*?[\w&+])"
 EXCEPT = "but not|but without|except for|except|excluding|not including|apart from"
+# 포기하지 말고, "do not give up but", is a verb's.
+KOREAN_EXCEPT = "(?:제외하고|제외한|빼고|뺀|(?<!하지 )(?<!하지)말고|이외의)"
 EXCLUSIONS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"(?<![\w-])-(?P<thing>\"[^\"]{2,60}\"|[^\W\d_][\w+#.]+|[가-힣])(?![\w-])",  # -word, -"two words"
-        r"(?<=[^\W_A-Z\d]\s)NOT\s+(?P<thing>\"[^\"]{2,60}\"|[\w+#.-]+)",
+        # -word, -"two words"
+        r"(?<![\w-])-(?P<thing>\"[^\"]{2,60}\"|[^\W\d_][\w+#.]+(?:-[\w+#.]+)*|[가-힣])(?![\w-])",
+        r"(?:(?<=[^\W_A-Z\d]\s)|(?<=\S\s)(?=NOT\s+(?:\"|\S*[a-z가-힣])))NOT\s+(?P<thing>\"[^\"]{2,60}\"|[\w+#.-]+)",
         rf"(?i:,\s*other than|,?\s*\b(?:{EXCEPT}))\s+{ENGLISH_THING}{END}",
-        rf"(?:^|(?<=[\s,])){KOREAN_THING}(?:[을를은는만]\s?|\s)?(?:제외하고|제외한|빼고|뺀|말고|이외의)(?=\s|,|$)",
+        rf"(?:^|(?<=[\s,])){KOREAN_THING}(?:[을를은는만]\s?|\s)?{KOREAN_EXCEPT}(?=\s|,|$)",
     )
 )
 # By pattern: numbers to add to the first and the last year.
@@ -93,7 +96,8 @@ def _spans(text: str) -> Iterator[tuple[int, int, str, tuple[int | None, int | N
     """Yield start, end, excluded thing and years of each condition."""
     for pattern in EXCLUSIONS:
         for match in pattern.finditer(text):
-            yield match.start(), match.end(), match["thing"].strip('" '), None
+            if thing := match["thing"].strip('" '):
+                yield match.start(), match.end(), thing, None
     for pattern, (to_first, to_last) in YEARS.items():
         for match in pattern.finditer(text):
             found = match.groupdict()

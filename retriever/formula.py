@@ -17,7 +17,7 @@ chosen by leaving one training collection out (docs/results.md).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import sqrt
 from typing import TypeAlias
@@ -245,10 +245,6 @@ class ScoredCandidates:
         """Return the parts of a passage's score that are not 0, by name."""
         row = self.row[passage_id]
         return {name: float(values[row]) for name, values in self.parts.items() if values[row]}
-
-    def with_part(self, name: str, values: Scores) -> "ScoredCandidates":
-        """Return the candidates with a further part of their scores."""
-        return replace(self, parts={**self.parts, name: values})
 
 
 def scored(ids: Sequence[str], parts: Mapping[str, Scores], without: Iterable[str] = ()) -> ScoredCandidates:

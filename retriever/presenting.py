@@ -51,7 +51,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
         queries, bridges = await _later_searches(context, stages)
     if context.request.evidence and (forged := sum(len(hit.other_figures) for hit in shown)):
         context.recorder.note(OTHER_FIGURES.format(counted(forged, "record")))
-    if terms and shown:
+    if terms and shown and method_named(context.request.method).has_conditions:
         for note in _exclusion_notes(terms, ranking, shown):
             context.recorder.note(note)
     if title_only:
@@ -79,7 +79,7 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
 def unknown_words(context: SearchContext, terms: SearchTerms | None) -> tuple[str, ...]:
     """Return the words of the question's subject that no paper contains, and that have no counterpart.
 
-    None if the method has no strategy, or the engine no lexicon: an engine of sources has none, and a word
+    Empty if the method has no strategy, or the engine no lexicon: an engine of sources has none, and a word
     that the returned papers do not contain can be in other papers.
     """
     if terms is None or context.index.engine.lexicon is None:

@@ -54,10 +54,6 @@ class QueryPlan:
         """The names of the queries, and of the nearest passages if there are any."""
         return (*(named.name for named in self.queries), *([NEAREST] if self.nearest else []))
 
-    def query(self, name: str) -> Query | None:
-        """Return the query of a name, or None."""
-        return next((named.query for named in self.queries if named.name == name), None)
-
     def without(self, *names: str) -> "QueryPlan":
         """Return the plan without the queries of these names."""
         kept = tuple(named for named in self.queries if named.name not in names)
@@ -67,7 +63,7 @@ class QueryPlan:
 
 def question_query(question: Question, *, title_weight: float) -> Or:
     """Join the question's distinct tokens, and the synonyms of the user's file."""
-    texts = {token: question.text[start:end] for token, _, start, end in reversed(question.tokens)}
+    texts = question.texts
     terms = [Term(texts.get(token, token), (token,)) for token in question.weights]
     return or_query([*terms, *synonym_clauses(question.synonyms)], title_weight=title_weight)
 

@@ -197,6 +197,8 @@ async def _choose_terms(context: SearchContext, method: Method, stages: Stages) 
             context.recorder.note(
                 f"nothing is excluded by {each.text}: the search asks for it, or it has no words"
             )
+    if terms.exclusions and not method.has_conditions:
+        context.recorder.note(f"method {context.request.method!r} ignores exclusions")
     if method.has_conditions and (years := terms.strategy.year_range):
         range_ = f"{years.low or ''}–{years.high or ''}"
         context.recorder.note(f"papers of {range_} only; papers without a year are kept")

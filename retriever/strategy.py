@@ -111,12 +111,12 @@ class Strategy(BaseModel):
         return self.changed(origin=origin, **sides)
 
     def excluding(self, texts: Sequence[str]) -> Self:
-        """Return the strategy with more excluded things."""
+        """Return the strategy with more excluded things, these first; those beyond the limit are left out."""
         added = [
             {language if (language := language_of(text)) in LANGUAGES else LANGUAGES[-1]: text}
             for text in texts
         ]
-        return self.changed(exclude=[*self.exclude, *added]) if added else self
+        return self.changed(exclude=[*added, *self.exclude][:MAX_EXCLUSIONS]) if added else self
 
     def changed(self, **values: Any) -> Self:
         """Return the strategy with other values, checked; raise BadQuestion if one is invalid."""
@@ -170,7 +170,7 @@ def read_strategy(path: Path) -> Strategy:
 def read_strategies(path: Path) -> dict[str, Strategy]:
     """Read recorded strategies by `query_id`, one JSON object a line; InvalidCall names an invalid line."""
     found: dict[str, Strategy] = {}
-    for number, line in enumerate(_text_of(path).splitlines(), 1):
+    for number, line in enumerate(_text_of(path).split("\n"), 1):
         if not line.strip():
             continue
         source = f"{path}, line {number}"

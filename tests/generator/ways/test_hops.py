@@ -124,7 +124,7 @@ def test_exclusions_and_years_of_the_question_apply_to_each_step(sample):
     own, *hops = [step["output"] for step in asked.trace.steps("search")]
     assert own["strategy"]["exclude"] == [{"ko": "팽창", "en": "swelling"}]
     for hop in hops:
-        assert hop["strategy"]["exclude"] == [{"ko": "팽창"}]
+        assert hop["strategy"]["exclude"] == [{"ko": "팽창"}, {"en": "swelling"}]
         assert all(hit["year"] >= 2015 for hit in hop["hits"])
         assert hop["hits"]
 

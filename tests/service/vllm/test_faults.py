@@ -18,7 +18,7 @@ from tests.service.vllm.server import MODEL, Server
 pytest_plugins = ["tests.generator.sample_index"]
 
 RUNNING = "vllm:num_requests_running"
-STATISTICS, QUOTATION = "keywords from statistics, the model failed:", "extractive answer, the model failed:"
+STATISTICS, QUOTATION = "strategy from statistics, the model failed:", "extractive answer, the model failed:"
 
 
 @dataclass(frozen=True)
@@ -28,36 +28,36 @@ class Case:
     faults: tuple[Fault, ...]
     written_by: str = MODEL
     told: tuple[str, ...] = ()
-    calls: int = 2
+    calls: int = 3  # keywords in two languages and the answer
     llm: dict[str, Any] = field(default_factory=dict)
 
 
 ALWAYS = 20  # more calls than any question makes
 QUICK = {"first_token_s": 2, "between_tokens_s": 2, "retries": 0}
 CASES = {
-    "a slow answer": Case((Fault(wait_s=1), Fault(wait_s=1))),
+    "a slow answer": Case((Fault(wait_s=1),) * 3),
     "too slow an answer": Case(
-        (HELD,) * ALWAYS, EXTRACTIVE, (STATISTICS, "silent for 2 s", "FIRST_TOKEN_S", QUOTATION), 1, QUICK
+        (HELD,) * ALWAYS, EXTRACTIVE, (STATISTICS, "silent for 2 s", "FIRST_TOKEN_S", QUOTATION), 2, QUICK
     ),
-    "a stream cut once": Case((Fault(cut_after=1_500),), calls=3),
+    "a stream cut once": Case((Fault(cut_after=1_500),), calls=4),
     "a stream cut always": Case(
-        (Fault(cut_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, QUOTATION), 6, {"circuit_failures": 99}
+        (Fault(cut_after=1_500),) * ALWAYS, EXTRACTIVE, (STATISTICS, QUOTATION), 9, {"circuit_failures": 99}
     ),
     "a stream that stands still": Case(
         (Fault(hold_after=1_500),) * ALWAYS,
         EXTRACTIVE,
         (STATISTICS, "BETWEEN_TOKENS_S", QUOTATION),
-        1,
+        2,
         QUICK | {"first_token_s": 120},
     ),
     "the answer's stream cut, not the keywords'": Case(
-        (NONE, *(Fault(cut_after=1_500),) * ALWAYS), EXTRACTIVE, (QUOTATION,), 2, {"retries": 0}
+        (NONE, NONE, *(Fault(cut_after=1_500),) * ALWAYS), EXTRACTIVE, (QUOTATION,), 3, {"retries": 0}
     ),
     "a whole answer cut": Case(
         (Fault(cut_after=100),) * ALWAYS,
         EXTRACTIVE,
         (STATISTICS, QUOTATION),
-        2,
+        3,
         {"stream": False, "retries": 0},
     ),
 }

@@ -43,13 +43,14 @@ def test_nonsense_in_valid_json_is_an_answer_with_its_writer_and_its_checks(
 def test_the_trace_holds_what_each_call_took(sample, sample_home, settings):
     asked = answered(sample, sample_home, settings)
 
-    for stage in ("keywords", "answer"):
-        (step,) = asked.trace.steps(stage)
+    steps = [*asked.trace.steps("keywords"), *asked.trace.steps("answer")]
+    assert [step["name"] for step in steps] == ["keywords", "keywords", "answer"]
+    for step in steps:
         call = step["model_call"]
         assert call["model"] == MODEL
         assert call["prompt_tokens"] > 20
         assert 0 < call["completion_tokens"] <= 600
-        assert asked.result.milliseconds[f"{stage} (model)"] > 0
+        assert asked.result.milliseconds[f"{step['name']} (model)"] > 0
         assert json.loads(call["text"], strict=False)  # the model says nonsense, line breaks too
 
 
@@ -66,7 +67,7 @@ def test_answers_that_are_cut_off_give_way_to_statistics_and_quotations(sample, 
     assert found.answer.written_by == "extractive"
     assert found.answer.sentences
     assert [note.partition(",")[0] for note in found.result.notes if "model failed" in note] == [
-        "keywords from statistics",
+        "strategy from statistics",
         "extractive answer",
     ]
     assert all("cut off at 16 tokens" in note for note in found.result.notes if "model failed" in note)
@@ -121,7 +122,7 @@ def test_the_command_asks_the_server_that_two_variables_name(vllm: Running, samp
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["answer"]["written_by"] == MODEL
     calls = [step["name"] for step in Trace.load(trace).steps() if step.get("model_call")]
-    assert calls == ["keywords", "answer"]
+    assert calls == ["keywords", "keywords", "answer"]
 
 
 def test_without_a_setting_no_model_is_called(vllm: Running, sample_home):
