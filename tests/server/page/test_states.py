@@ -110,10 +110,11 @@ def test_a_key_that_is_revoked_is_asked_for_again(with_keys, keyed_server):
     done = shrag("keys", "revoke", keys["guest"].split("_")[1], home=server.home)
     assert done.returncode == 0, done.stderr
     page.locator("#question").fill(ENGLISH)
-    with page.expect_response(lambda response: response.status == 401):
-        page.wait_for_function(
-            "() => fetch('/api/v1/indexes').then((answer) => answer.status === 401)", polling=300
-        )
+    # A function that returns a promise is not polled by wait_for_function.
+    page.evaluate("""async () => {
+        while ((await fetch('/api/v1/indexes')).status !== 401)
+            await new Promise((next) => setTimeout(next, 300));
+    }""")
     page.locator("#question").press("Enter")
     expect(page.locator("#key")).to_be_visible()
 
