@@ -10,7 +10,7 @@ from eval.answering import answer_topic
 from eval.finding import find_for_topic
 from eval.ranking import RankedTopic, rank_topic, without_hits
 from eval.run_target import RunTarget
-from eval.strategies import ask_for_strategy
+from eval.strategies import strategy_of_topic
 from generator.calls import MOST_EVIDENCE
 from generator.finding.request import FindRequest
 from generator.llm import LanguageModel
@@ -61,7 +61,7 @@ def search_kind(
         asked = replace(request, question=question, strategy=strategies.get(query_id))
         record, prompts = None, {}
         if model:
-            given = await ask_for_strategy(asked, model)
+            given = await strategy_of_topic(asked, model)
             asked, prompts = replace(asked, strategy=given.strategy), given.prompts
             record = given.strategy.as_record() if given.strategy else {}
         async with one_at_a_time:

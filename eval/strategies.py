@@ -48,7 +48,7 @@ class AskedStrategy:
     prompts: dict[str, list[int]]
 
 
-async def ask_for_strategy(request: SearchRequest, model: LanguageModel) -> AskedStrategy:
+async def strategy_of_topic(request: SearchRequest, model: LanguageModel) -> AskedStrategy:
     """Ask a model for the strategy of a search.
 
     Raises:

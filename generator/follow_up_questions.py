@@ -14,11 +14,10 @@ from indexer.analysis.word_roles import SUBJECT_ROLES, is_common, role_of
 from retriever.errors import BadQuestion
 from retriever.index import SearchIndex
 from retriever.request import check_question
-from retriever.search import SearchRequest, search
+from retriever.search import SearchRequest, search, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
 from retriever.terms import SearchTerms
-from retriever.views.passage_search import question_terms
 
 MOST_EARLIER = 3  # newest earlier questions that are used
 LONGEST_EARLIER = 1_000  # characters
@@ -129,7 +128,7 @@ async def _joined(subject: str, question: str, index: SearchIndex, settings: Ret
         return question
     found = await search(index, SearchRequest(subject, k=PASSAGES), settings)
     if form.words and not form.points:
-        own = await question_terms(index, question, settings)
+        own = await terms_of(index, SearchRequest(question), settings)
         if not await index.threads.run(_continues, own, form.words, found.hits, index):
             return question
     texts = (each.text for each in found.keywords if not asked.isdisjoint(each.tokens))

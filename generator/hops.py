@@ -170,7 +170,7 @@ def request_of_hop(question: str, request: AskRequest) -> SearchRequest:
     whole, strategy = request.search(), request.strategy
     exclude, filters = whole.exclude, whole.filters
     if strategy:
-        exclude = (*exclude, *(text for thing in strategy.exclude for text in thing.values()))
+        exclude = (*exclude, *strategy.excluded_texts)
         if strategy.year_range:
             filters = replace(filters, years_if_known=strategy.year_range)
     return replace(

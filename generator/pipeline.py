@@ -19,7 +19,7 @@ from generator.llm import LanguageModel
 from generator.places import ask_place, check_places, run
 from generator.request import AskRequest, Resources, Settings
 from generator.result import AskResult, result_of
-from generator.strategist import ask_for_strategy, noted, strategy_of, with_strategy
+from generator.strategist import ask_for_strategy, strategy_of, with_strategy
 from generator.tracing.steps import Listener, Step
 from generator.ways import check_options, find_way, takes
 from indexer.settings import IndexerSettings
@@ -153,7 +153,7 @@ def find(
     async def asking(index: OpenIndex) -> SearchResult:
         step = Step("search")
         asked = await with_strategy(step, request, call.strategist, settings)
-        return noted(await search(index, asked, settings.retriever), step)
+        return (await search(index, asked, settings.retriever)).with_notes(step.all_notes())
 
     return ask_place(name, sources, _at(home, settings), settings.retriever.synonyms, asking)
 

@@ -1,7 +1,6 @@
 """Command `search`, and the options of strategies, which `ask` has too."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -127,8 +126,7 @@ def search(  # noqa: PLR0913 - one for each option
         version: "SearchIndex",
     ) -> "tuple[SearchRequest, SearchResult, list[dict[str, Any]], Manifest]":
         request, notes = await _request_of(call)
-        result = await run(version, request, settings)
-        result = replace(result, notes=(*notes, *result.notes))
+        result = (await run(version, request, settings)).with_notes(notes)
         if not (export or cite):
             return request, result, [], version.manifest
         from retriever.papers.records import records_of_hits

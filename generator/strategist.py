@@ -29,10 +29,10 @@ from indexer.corpora.papers import FIRST_YEAR, LAST_YEAR, Language, language_of
 from retriever.conditions import find_conditions
 from retriever.index import OpenIndex, SearchIndex
 from retriever.methods import method_named
+from retriever.question import has_words
 from retriever.request import SearchRequest, check_question
 from retriever.search import open_search, run_stages
 from retriever.settings import RetrieverSettings
-from retriever.stages.hits import SearchResult
 from retriever.strategy import (
     LANGUAGES,
     MAX_CHARACTERS,
@@ -40,6 +40,8 @@ from retriever.strategy import (
     MAX_STEPS,
     Strategist,
     Strategy,
+    language_of_text,
+    languages_from,
 )
 
 FALLBACK = "strategy from statistics"
@@ -60,18 +62,13 @@ def _listed(value: Any) -> Any:
 
 def _things(value: Any) -> list[dict[str, str]]:
     """Return things by language; a text stands in its own language."""
-    things = [{_language_of(each): each} if isinstance(each, str) else each for each in _listed(value)]
+    things = [{language_of_text(each): each} if isinstance(each, str) else each for each in _listed(value)]
     cleaned: list[dict[str, str]] = [
         {language: clean(str(thing[language] or "")) for language in LANGUAGES if language in thing}
         for thing in things
         if isinstance(thing, Mapping)
     ]
     return [{name: text for name, text in thing.items() if text} for thing in cleaned if any(thing.values())]
-
-
-def _language_of(text: str) -> Language:
-    language = language_of(text)
-    return language if language in LANGUAGES else LANGUAGES[-1]
 
 
 def _years(value: Any) -> Any:
@@ -158,11 +155,6 @@ def check_strategist(strategist: Strategist | None, settings: Settings) -> None:
         )
 
 
-def noted(result: SearchResult, step: Step) -> SearchResult:
-    """Return a search result with the notes of the step that chose its strategy."""
-    return replace(result, notes=(*step.all_notes(), *result.notes))
-
-
 async def strategy_of(
     index: OpenIndex, request: SearchRequest, settings: RetrieverSettings
 ) -> Strategy | None:
@@ -189,8 +181,7 @@ async def ask_for_strategy(parent: Step, request: AskRequest, resources: Resourc
         return request
     index = resources.index
     tokens = await index.threads.run(index.analyzer.analyze, request.question)
-    has_words = any(map(str.isalnum, "".join(token[0] for token in tokens)))
-    model = resources.model if has_words else None
+    model = resources.model if has_words(tokens) else None
     strategy = await model_strategy(parent, request.search(), model)
     return replace(request, strategy=strategy, strategist="model" if strategy else "statistics")
 
@@ -228,8 +219,9 @@ def strategy_calls(
 ) -> list[ModelStep[StrategyReply, StrategyReply | None]]:
     """Return the calls that ask for a strategy: the question's language first, or one call for all."""
     language, least, most = language_of(question), settings.keywords_least, settings.keywords_most
-    in_order = sorted(LANGUAGES, key=lambda each: each != language)
-    groups = [LANGUAGES] if settings.strategy_calls == "one" else [(each,) for each in in_order]
+    groups = [LANGUAGES]
+    if settings.strategy_calls != "one":
+        groups = [(each,) for each in languages_from(language)]
 
     async def read(reply: Reply[StrategyReply]) -> StrategyReply:
         return reply.value
@@ -321,8 +313,8 @@ def _with_conditions(strategy: Strategy, request: SearchRequest) -> Strategy:
     if not request.conditions:
         return strategy.changed(exclude=(), years=None)
     found = find_conditions(request.question)
-    named = {text for thing in strategy.exclude for text in thing.values()}
-    explicit = Strategy().excluding([text for text in found.exclude if text not in named]).exclude
+    new = [text for text in found.exclude if text not in strategy.excluded_texts]
+    explicit = Strategy().excluding(new).exclude
     given = request.filters.years or request.filters.years_if_known
     years = found.years or (None if given else strategy.years)
     return strategy.changed(exclude=[*explicit, *strategy.exclude][:MAX_EXCLUSIONS], years=years)

@@ -87,13 +87,12 @@ def _score(view: View, places: TokenPlaces, scores: Scores) -> float:
 
 def coverage(view: View, places: TokenPlaces, row: int, *, titles: bool = False) -> float:
     """Return the share of a view's importance that a passage holds, or its title."""
-    counts = places.titles if titles else places.texts
     total = sum(asked.importance for asked in view)
-
-    def holds(form: tuple[str, ...]) -> bool:
-        return all(token in places.column and counts[row, places.column[token]] for token in form)
-
-    held = sum(asked.importance for asked in view if any(map(holds, asked.forms)))
+    held = sum(
+        asked.importance
+        for asked in view
+        if any(places.holds(row, form, titles=titles) for form in asked.forms)
+    )
     return held / total if total else 0.0
 
 

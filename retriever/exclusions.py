@@ -108,7 +108,7 @@ def demote(
     for hit, score in hits:
         row = of_passage.get(hit.passage_id)
         times = float(mentions[row]) if row is not None else 0.0
-        share = MENTION_LOSS * times / (times + MENTIONS)
+        share = _mention_loss(times)
         named = row is not None and titles[row]
         if named or _in_keywords(excluded, records.get(hit.doc_id, ""), analyzer):
             about.add(hit.doc_id)
@@ -148,4 +148,8 @@ def loss_of_text(
         return ABOUT_LOSS
     tokens = [token[0] for token in analyzer.analyze(text)] if excluded else []
     times = max((each.mentions(tokens) for each in excluded), default=0)
+    return _mention_loss(times)
+
+
+def _mention_loss(times: float) -> float:
     return MENTION_LOSS * times / (times + MENTIONS)

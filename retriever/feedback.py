@@ -72,13 +72,13 @@ def feedback_terms(read: NumberedRows, first: ScoredCandidates, terms: SearchTer
     summed = np.add.reduceat(shares[distinct % len(best)], starts)
     usable = lexicon.frequency[numbers] >= FEWEST_PASSAGES
     numbers, summed = numbers[usable], summed[usable]
-    held = lexicon.frequency[numbers] * np.float64(passages / max(1, lexicon.passages))
+    held = lexicon.frequencies_among(numbers, passages)
     weights = np.round(summed * inverse_document_frequencies(held, passages), DECIMALS)
     # Ties break by letters: an update numbers its terms in another order than a build from empty.
     strong = np.argsort(-weights, kind="stable")[: 3 * FEEDBACK_TERMS]
     strong = np.flatnonzero(weights >= weights[strong].min(initial=np.inf))
     texts = dict(zip(lexicon.terms(numbers[strong].tolist()), strong.tolist(), strict=True))
-    excluded = {token for each in terms.exclusions for name in each.names for _, token in name}
+    excluded = terms.excluded_tokens
     ranked = sorted(
         (
             term

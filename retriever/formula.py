@@ -81,9 +81,10 @@ class TokenPlaces:
         size = len(self.rows) * len(self.column)
         return np.bincount(cells, minlength=size).reshape(len(self.rows), len(self.column))
 
-    def holds(self, row: int, tokens: Sequence[str]) -> bool:
-        """Check whether a passage contains all of some tokens."""
-        return all(token in self.column and self.texts[row, self.column[token]] for token in tokens)
+    def holds(self, row: int, tokens: Sequence[str], *, titles: bool = False) -> bool:
+        """Check whether a passage, or its title, contains all of some tokens."""
+        counts = self.titles if titles else self.texts
+        return all(token in self.column and counts[row, self.column[token]] for token in tokens)
 
     def pattern_counts(self, pattern: Pattern, *, titles: bool = False) -> Counts:
         """Count adjacent tokens in each passage, or in its title, where distances are ignored."""
@@ -198,14 +199,21 @@ class Formula:
 
     @property
     def attainable(self) -> float:
-        """The score that no passage exceeds in its text: every token of the question and of one language."""
+        """The score that no passage exceeds in its text: every token of the question and of one language.
+
+        It is 1 if no passage contains any token.
+        """
         most = K1 + 1
 
         def sum_of(weights: Weights) -> float:
             return sum(weight * self.statistics.known_idf(token) for token, weight in weights.items())
 
         by_language = max((sum_of(of) for of in self.keywords.values()), default=0.0)
-        return most * (sum_of(self.question) + self.keyword_weight * by_language)
+        return most * (sum_of(self.question) + self.keyword_weight * by_language) or 1.0
+
+    def shares(self, read: NumberedRows) -> Scores:
+        """Return the scores of passages as shares of the attainable one."""
+        return np.asarray(np.sum(list(self.parts(read).values()), axis=0) / self.attainable)
 
 
 @dataclass(frozen=True)  # without slots, for cached properties

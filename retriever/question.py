@@ -89,8 +89,8 @@ def analyse_question(index: SearchIndex, text: str, *, synonyms: bool = True) ->
     text = unicodedata.normalize("NFC", text)
     tagged = tuple(index.analyzer.tagged_tokens(text)) or _as_object(text, index.analyzer)
     tokens = [token for token, _ in tagged]
-    if not any(map(str.isalnum, "".join(token[0] for token in tokens))):
-        return Question(text)  # an emoji is a token, but nothing to ask about
+    if not has_words(tokens):
+        return Question(text)
     by_position = {token[1]: token for token in tokens}  # of a compound and its parts, the parts
     found = index.synonyms.find([token[0] for token in by_position.values()]) if synonyms else []
     is_passage = len(by_position) > PASTED_WORDS
@@ -109,6 +109,11 @@ def analyse_question(index: SearchIndex, text: str, *, synonyms: bool = True) ->
     if not _has_few_words(text):
         return question
     return replace(question, read_words=tuple(_read_words(text, question.subject, index.analyzer)))
+
+
+def has_words(tokens: Iterable[Token]) -> bool:
+    """Check whether there is something to ask about; an emoji is a token, but nothing to ask about."""
+    return any(character.isalnum() for token in tokens for character in token[0])
 
 
 def _has_few_words(text: str) -> bool:

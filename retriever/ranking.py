@@ -128,7 +128,7 @@ def _nearest_first(context: SearchContext, pool: CandidatePool) -> Ranking:
     """Order the nearest passages by cosine; each paper once if hits are papers."""
     ranked = [(hit, hit.score) for hit in pool.found[NEAREST]]
     hits = collapsed(ranked) if context.request.collapse else tuple(ranked)
-    return Ranking(hits, cosines=pool.cosines(), by_vectors=True)
+    return Ranking(hits, by_vectors=True)
 
 
 async def _rank_paper(
@@ -152,7 +152,6 @@ async def _rank_paper(
     ranked_hits = [(hits[each.item], each.score) for each in ordered]
     return Ranking(
         collapsed(ranked_hits) if context.request.collapse else tuple(ranked_hits),
-        cosines=cosines,
         by_vectors=bool(cosines),
     )
 
@@ -191,7 +190,6 @@ async def _rank_shrag(
     return Ranking(
         collapsed(ranked) if context.request.collapse else tuple(ranked),
         scored=candidates,
-        cosines=cosines,
         by_vectors=bool(cosines),
         replaced=_joined(found, more),
         feedback=feedback.weights,
@@ -269,8 +267,8 @@ def _scored(
         parts["second-search"] = second.scores(read, formula.statistics)
     if cosines:
         # One convex sum: scores by words as shares of the attainable one.
-        attainable = formula.attainable or 1.0
-        parts = {name: (1 - COSINE_WEIGHT) / attainable * values for name, values in parts.items()}
+        base = (1 - COSINE_WEIGHT) / formula.attainable
+        parts = {name: base * values for name, values in parts.items()}
         parts["cosine"] = COSINE_WEIGHT * np.array([cosines.get(passage_id, 0.0) for passage_id in read.ids])
     return scored(read.ids, parts, context.options.without)
 

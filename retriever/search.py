@@ -36,9 +36,9 @@ from retriever.stages.hits import AppliedSearch, SearchResult
 from retriever.stages.papers_without_abstract import only_complete
 from retriever.stages.pool import find_candidates
 from retriever.stages.stages import Ranking, Stage, Stages, computed
-from retriever.terms import choose_terms, read_question
+from retriever.terms import SearchTerms, choose_terms, read_question
 
-__all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search"]
+__all__ = ["SearchRequest", "Stages", "open_search", "present", "rank", "run_stages", "search", "terms_of"]
 
 MAX_HITS = 10_000
 MAX_TITLE_WEIGHT = 10
@@ -150,6 +150,14 @@ async def run_stages(
             if getattr(stages, stage) is None:
                 stages = await _STAGES[stage](in_years(context, stages), method, stages)
     return stages
+
+
+async def terms_of(
+    index: SearchIndex, request: SearchRequest, settings: RetrieverSettings
+) -> SearchTerms | None:
+    """Return the strategy of a search with its tokens; None without words, or if its method has none."""
+    context = open_ranking(index, request, settings)
+    return (await index.in_one_thread(lambda: run_stages(context, upto="terms"))).terms
 
 
 def in_years(context: SearchContext, stages: Stages) -> SearchContext:

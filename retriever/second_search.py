@@ -151,7 +151,7 @@ def plan_second_search(
     if best <= 0 or not total:
         return None
     asked_for = frozenset(terms.question.weights)
-    excluded = {token for each in terms.exclusions for name in each.names for _, token in name}
+    excluded = terms.excluded_tokens
     sources: list[Source] = []
     rarities: dict[Tokens, tuple[float, int]] = {}
     frequencies: dict[str, int] = {}
@@ -193,7 +193,7 @@ def _names_of(read: NumberedRows, row: int, passages: int) -> list[tuple[_NameTe
     """Return the names in a passage, each as its terms."""
     lexicon, runs = read.lexicon, _numbers_of_names(read.rows, row)
     numbers = np.unique(np.concatenate([np.zeros(0, np.int32), *runs]))
-    held = lexicon.frequency[numbers] * np.float64(passages / max(1, lexicon.passages))
+    held = lexicon.frequencies_among(numbers, passages)
     idf = inverse_document_frequencies(held, passages)
     named = lexicon.named_share(numbers) >= LEAST_NAMED
     terms = {

@@ -12,7 +12,6 @@ from math import fsum
 from pathlib import Path
 
 from indexer.analysis import Token
-from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import Language, language_of
 from indexer.glossary.given import general_korean_words
 from indexer.glossary.loanwords import looks_foreign
@@ -158,7 +157,7 @@ def choose_keywords(
     for word in words:
         if any(map(statistics.frequencies.get, word.tokens)):
             importance |= dict.fromkeys(word.tokens, _importance_of(word, question, statistics))
-    subject = [word for word in words if not _is_common(word) and any(map(importance.get, word.tokens))]
+    subject = [word for word in words if not word.is_common and any(map(importance.get, word.tokens))]
     ranked = sorted(subject or words, key=lambda word: -_importance(word, importance))
     places = {token: place for place, word in reversed(list(enumerate(ranked))) for token in word.tokens}
     of_subject = (each for each in counterparts if not places.keys().isdisjoint(each.source))
@@ -187,10 +186,6 @@ def statistics_strategy(keywords: Mapping[Language, Sequence[Keyword]], conditio
     }
     strategy = Strategy(origin="statistics").changed(**texts, years=conditions.years)
     return strategy.excluding(conditions.exclude)
-
-
-def _is_common(word: Keyword) -> bool:
-    return all(is_common(word.text, token) for token in word.tokens)
 
 
 def _importance_of(word: Keyword, question: Question, statistics: TermStatistics) -> float:

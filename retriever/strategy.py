@@ -103,20 +103,21 @@ class Strategy(BaseModel):
         return found
 
     def with_keywords(self, keywords: Iterable[str], origin: Origin = "person") -> Self:
-        """Return the strategy with other keywords, each in its language; others, as digits, in the first."""
+        """Return the strategy with other keywords, each in its language."""
         sides: dict[str, list[str]] = {language: [] for language in LANGUAGES}
         for text in keywords:
-            language = language_of(text)
-            sides[language if language in sides else LANGUAGES[-1]].append(text)
+            sides[language_of_text(text)].append(text)
         return self.changed(origin=origin, **sides)
 
     def excluding(self, texts: Sequence[str]) -> Self:
-        """Return the strategy with more excluded things, these first; those beyond the limit are left out."""
-        added = [
-            {language if (language := language_of(text)) in LANGUAGES else LANGUAGES[-1]: text}
-            for text in texts
-        ]
-        return self.changed(exclude=[*added, *self.exclude][:MAX_EXCLUSIONS]) if added else self
+        """Return the strategy with more excluded things; beyond the limit, its own last ones are left out.
+
+        Raises:
+            BadQuestion: The texts alone are more than the limit, or one is too long.
+        """
+        added = [{language_of_text(text): text} for text in texts]
+        kept = self.exclude[: max(0, MAX_EXCLUSIONS - len(added))]
+        return self.changed(exclude=[*kept, *added]) if added else self
 
     def changed(self, **values: Any) -> Self:
         """Return the strategy with other values, checked; raise BadQuestion if one is invalid."""
@@ -124,6 +125,11 @@ class Strategy(BaseModel):
             return type(self).model_validate(self.model_dump() | values)
         except ValidationError as error:
             raise BadQuestion(f"the strategy is invalid: {why_invalid(error)}") from None
+
+    @property
+    def excluded_texts(self) -> tuple[str, ...]:
+        """The texts of the excluded things in all languages."""
+        return tuple(text for thing in self.exclude for text in thing.values())
 
     @property
     def has_keywords(self) -> bool:
@@ -138,6 +144,17 @@ class Strategy(BaseModel):
     def as_record(self) -> dict[str, Any]:
         """Return the JSON form."""
         return self.model_dump(mode="json")
+
+
+def languages_from(first: Language) -> list[Language]:
+    """Return LANGUAGES with a language first, if it is one of them."""
+    return sorted(LANGUAGES, key=lambda language: language != first)
+
+
+def language_of_text(text: str) -> Language:
+    """Return the language of LANGUAGES that a text is written in; English without letters, as for digits."""
+    language = language_of(text)
+    return language if language in LANGUAGES else LANGUAGES[-1]
 
 
 def parse_strategy(data: Any, source: str) -> Strategy:

@@ -20,7 +20,7 @@ from retriever.question import Question, analyse_question, keyword_weights
 from retriever.request import SearchContext, SearchRequest
 from retriever.spelling import SPELLING_WEIGHT, near_spellings
 from retriever.statistics_strategist import choose_keywords, find_counterparts, statistics_strategy
-from retriever.strategy import LANGUAGES, Strategy
+from retriever.strategy import Strategy, languages_from
 
 MAX_SPELLED = 16  # unknown words of a question that are checked for near spellings
 
@@ -69,6 +69,11 @@ class SearchTerms:
         }
         return {token: weight for token, weight in weights.items() if weight}
 
+    @property
+    def excluded_tokens(self) -> frozenset[str]:
+        """The tokens of the names of excluded things."""
+        return frozenset(token for each in self.exclusions for name in each.names for _, token in name)
+
     @cached_property
     def texts(self) -> dict[str, str]:
         """The written form of each token, the question's first."""
@@ -114,7 +119,7 @@ def read_question(index: SearchIndex, request: SearchRequest, *, synonyms: bool)
     """
     conditions = Conditions(request.question)
     if request.strategy is not None:
-        excluded = [text for each in request.strategy.exclude for text in each.values()]
+        excluded = request.strategy.excluded_texts
         if excluded or request.strategy.years:
             conditions = Conditions(without_words(request.question, excluded, index.analyzer))
     elif request.conditions:
@@ -160,7 +165,7 @@ def _analyse(context: SearchContext, question: Question, strategy: Strategy, kno
             for text in strategy.keywords(language)
             for word in _analysed_words(text, language, known, analyzer)
         ]
-        for language in _languages(question)
+        for language in languages_from(language_of(question.text))
     }
     weights = {language: keyword_token_weights(tokens for _, tokens in of) for language, of in words.items()}
     asked = {*question.weights, *(token for of in weights.values() for token in of)}
@@ -177,11 +182,6 @@ def _analyse(context: SearchContext, question: Question, strategy: Strategy, kno
         formula,
         analyse_exclusions(strategy, asked, analyzer, glossary),
     )
-
-
-def _languages(question: Question) -> list[Language]:
-    """Return the languages of an index, the question's first."""
-    return sorted(LANGUAGES, key=lambda language: language != language_of(question.text))
 
 
 def _analysed_words(

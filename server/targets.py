@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Request
@@ -99,6 +99,6 @@ async def searched(request: Request, services: Services, asked: AskedSearch) -> 
 
     async def of_version(version: SearchIndex) -> tuple[SearchResult, Manifest]:
         result = await search(version, asked.request, services.settings.retriever)
-        return replace(result, notes=(*asked.notes, *result.notes)), version.manifest
+        return result.with_notes(asked.notes), version.manifest
 
     return await while_connected(request, services, asked.of.opened.ask(of_version))

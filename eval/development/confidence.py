@@ -20,13 +20,13 @@ import click
 import numpy as np
 
 from base.logistic import likelihood
-from base.sample import SAMPLE
 from base.terminal.output import echo_json, echo_lines
 from eval.development.logistic import fit
 from eval.experiments.bench import Bench
-from eval.experiments.collections import COLLECTIONS, HELD_OUT, OF_SAMPLE, Collection, questions, read_lines
+from eval.experiments.collections import COLLECTIONS, OF_SAMPLE, Collection, questions
 from eval.experiments.measures import area_under_curve
 from eval.experiments.options import data_option, home_option
+from eval.experiments.plain import CORPORA, FOLDER, topics_of
 from eval.experiments.rows import Row, table_of
 from eval.progress import question_bar
 from eval.qrels import Qrels, read_qrels
@@ -38,7 +38,6 @@ from retriever.search import open_ranking, run_stages
 from retriever.settings import RetrieverSettings
 from retriever.stages.stages import computed
 
-PLAIN = SAMPLE / "plain"
 PARTS = ("", "@ko", "@en")  # of the passage_ids of a paper
 SHARES = (0.98, 0.96, 0.94, 0.92, 0.9, 0.88)  # answered shares of the plain questions in scope
 
@@ -81,28 +80,19 @@ async def ask_twice(
 
 def all_examples(bench: Bench, data: Path, step: int) -> Iterator[Example]:
     """Ask the questions of all four sets."""
-    plain, judged = plain_topics("tune"), read_qrels(PLAIN / "qrels.txt")
+    plain, judged = topics_of("tune"), read_qrels(FOLDER / "qrels.txt")
     asked: list[tuple[str, Collection, Iterable[tuple[str, str]], Qrels]] = [
-        ("plain", OF_SAMPLE, plain["sample"], judged),
-        ("plain", HELD_OUT, plain["held-out"], judged),
+        ("plain", collection, [(topic["query_id"], topic["question"]) for topic in plain[name]], judged)
+        for name, collection in CORPORA.items()
     ]
     for collection in (OF_SAMPLE, *COLLECTIONS):
         if collection is OF_SAMPLE or "train" in collection.splits:
             split, every = ("dev", 1) if collection is OF_SAMPLE else ("train", step)
             topics, qrels = questions(data, collection, split, every)
             asked.append((collection.name, collection, topics.items(), qrels))
-    for of, collection, topics_of, qrels in asked:
+    for of, collection, pairs, qrels in asked:
         with bench.open(collection, "alone") as index:
-            yield from asyncio.run(ask_twice(index, of, topics_of, qrels))
-
-
-def plain_topics(half: str) -> dict[str, list[tuple[str, str]]]:
-    """Return query_id and question of the plain questions of a half, by corpus."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for topic in read_lines(PLAIN / "topics.jsonl"):
-        if topic["half"] == half:
-            found.setdefault(topic["corpus"], []).append((topic["query_id"], topic["question"]))
-    return found
+            yield from asyncio.run(ask_twice(index, of, pairs, qrels))
 
 
 def fit_to(examples: Sequence[Example]) -> dict[str, float]:

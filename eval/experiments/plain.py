@@ -40,7 +40,7 @@ CORPORA: Mapping[str, Collection] = {"sample": OF_SAMPLE, "held-out": HELD_OUT}
 FIRST = 2
 
 Half = Literal["tune", "test"]
-Topic: TypeAlias = Mapping[str, Any]
+Topic: TypeAlias = dict[str, Any]
 Asked: TypeAlias = Sequence[tuple[Topic, Question]]
 
 # Groups of questions in scope, or out of scope, compared with all others out of, or in, scope.
@@ -56,14 +56,18 @@ GROUPS: Mapping[str, Callable[[Topic], bool]] = {
 }
 
 
+def topics_of(half: Half) -> dict[str, list[Topic]]:
+    """Return the questions of a half by corpus."""
+    topics = [topic for topic in read_lines(FOLDER / "topics.jsonl") if topic["half"] == half]
+    return {name: [topic for topic in topics if topic["corpus"] == name] for name in CORPORA}
+
+
 def ask_half(bench: Bench, half: Half) -> Asked:
     """Ask the questions of a half for five papers and a quoted answer, each to its own corpus."""
-    topics = [topic for topic in read_lines(FOLDER / "topics.jsonl") if topic["half"] == half]
     qrels = read_qrels(FOLDER / "qrels.txt")
     asked = list[tuple[Topic, Question]]()
-    for name, collection in CORPORA.items():
-        of_corpus = [topic for topic in topics if topic["corpus"] == name]
-        with bench.open(collection, "alone") as index:
+    for name, of_corpus in topics_of(half).items():
+        with bench.open(CORPORA[name], "alone") as index:
             answered = asyncio.run(ask_questions(index, of_corpus, qrels))
         asked += zip(of_corpus, answered, strict=True)
     return asked

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from eval.reproduction.materials import Materials
 from eval.runs import Ranking
-from eval.strategies import ask_for_strategy
+from eval.strategies import strategy_of_topic
 from generator.llm import LanguageModel
 from retriever.queries.boolean import Or, Phrase, Query, Term
 from retriever.queries.keywords import Keyword
@@ -62,7 +62,7 @@ async def strategy_of(
     model = model or materials.model
     if query_id in materials.strategies or model is None:
         return materials.strategies.get(query_id)
-    strategy = (await ask_for_strategy(SearchRequest(question), model)).strategy
+    strategy = (await strategy_of_topic(SearchRequest(question), model)).strategy
     if strategy is None:
         unusable_replies.get([]).append(question)
     return strategy

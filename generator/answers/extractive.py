@@ -17,7 +17,7 @@ from indexer.files.schema import StoredPassage
 from retriever.index import SearchIndex
 from retriever.methods import method_named
 from retriever.request import SearchRequest
-from retriever.search import open_ranking, run_stages
+from retriever.search import terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import SearchResult
 from retriever.terms import Asked, SearchTerms, View
@@ -47,8 +47,7 @@ async def searched_terms(
     if method.is_expression:
         return None
     request = SearchRequest(result.question, strategy=result.strategy, conditions=method.has_conditions)
-    context = open_ranking(index, request, settings)
-    return (await index.in_one_thread(lambda: run_stages(context, upto="terms"))).terms
+    return await terms_of(index, request, settings)
 
 
 async def quoted_answer(

@@ -118,6 +118,10 @@ class Lexicon:
         """Return the document frequencies of terms."""
         return {term: int(self.frequency[self.number(term)]) for term in terms}
 
+    def frequencies_among(self, numbers: NDArray[np.int32], passages: int) -> NDArray[np.float64]:
+        """Return the document frequencies of numbers, scaled from the passages counted to some number."""
+        return np.asarray(self.frequency[numbers] * np.float64(passages / max(1, self.passages)))
+
     def named_share(self, numbers: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the share of the passages of each number that have the term in a name, rounded down."""
         return self._named[numbers] / WHOLE

@@ -135,14 +135,14 @@ def list_backups(folder: Path) -> list[FolderBackup]:
 
     Other folders, links, and backups that were renamed or copied to another name are ignored.
     """
-    found = []
+    found, record_type = [], TypeAdapter(FolderBackup)
     for path in folder.glob(f"*/{BACKUP}"):
         with suppress(OSError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             record = json.loads(read_regular(path, MOST_BYTES))
             if record["name"] != path.parent.name or not _is_own_folder(path.parent):
                 continue
             datetime.fromisoformat(record["taken"])
-            found.append(TypeAdapter(FolderBackup).validate_python(record))
+            found.append(record_type.validate_python(record))
     return sorted(found, key=lambda backup: (backup.taken, backup.name))
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from base.records import INTERNAL, Recordable
 from indexer.corpora.papers import Language
 from retriever.engines import NumberedRows, TermScore
+from retriever.engines.explaining import in_order
 from retriever.formula import TokenPlaces, bm25
 from retriever.index import OpenIndex, SearchIndex
 from retriever.papers.page import stored_passage
@@ -77,7 +78,7 @@ async def _explain(
     account = Account(passage_id, stored.title, request.method, rank, shown, reranker=ranking.reranker)
     base = 1.0  # weight of a score by words; beside a cosine it is a share of the attainable score
     if terms and ranking.scored and "cosine" in ranking.scored.parts:
-        base = (1 - COSINE_WEIGHT) / (terms.formula.attainable or 1.0)
+        base = (1 - COSINE_WEIGHT) / terms.formula.attainable
     account = _with_parts(account, ranking, terms, base)
     if ranking.scored is None or terms is None:
         query = main_query(stages, title_weight=settings.title_weight)
@@ -142,8 +143,7 @@ def _with_tokens(account: Account, terms: SearchTerms, read: NumberedRows, base:
         )
         if score > own:
             found.append(row(form, "synonyms", each.weight, score - own))
-    found.sort(key=lambda term: (-term.score, term.field, term.token))
-    return replace(account, language=language if best else None, terms=tuple(found))
+    return replace(account, language=language if best else None, terms=in_order(found))
 
 
 def main_query(stages: Stages, *, title_weight: float) -> Query | None:

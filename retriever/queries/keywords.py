@@ -12,6 +12,7 @@ from pydantic import PlainSerializer
 from typing_extensions import TypedDict
 
 from indexer.analysis import Analyzer, Token
+from indexer.analysis.word_roles import is_common
 from indexer.corpora.papers import Language, language_of
 from indexer.forward.lexicon import Lexicon
 from indexer.glossary.storage import Glossary, Unit
@@ -35,6 +36,11 @@ class Keyword:
     language: Language
     tokens: tuple[str, ...]
     weight: float = 0.0
+
+    @property
+    def is_common(self) -> bool:
+        """Whether any paper may contain it: study, effect, since."""
+        return all(is_common(self.text, token) for token in self.tokens)
 
     def term(self) -> Term:
         """Make the clause that searches for it."""

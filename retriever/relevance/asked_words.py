@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from indexer.analysis import Analyzer
-from indexer.analysis.word_roles import SUBJECT_ROLES, is_common, roles_of
+from indexer.analysis.word_roles import SUBJECT_ROLES, roles_of
 from indexer.glossary.storage import Glossary
 from retriever.queries.boolean import Or, Term
 from retriever.queries.keywords import Keyword, Translation, translations, words_of
@@ -43,7 +43,7 @@ def asked_words(text: str, analyzer: Analyzer, glossary: Glossary) -> tuple[Aske
         AskedWord(
             word,
             tuple(dict.fromkeys(_counterparts(word, found))),
-            COMMON_WEIGHT if all(is_common(word.text, token) for token in word.tokens) else 1.0,
+            COMMON_WEIGHT if word.is_common else 1.0,
         )
         for word in words_of(text, subject)[:MAX_WORDS]
     )

@@ -11,7 +11,7 @@ from typing import Self, TypeVar
 
 import numpy as np
 
-from retriever.formula import Formula, Scores
+from retriever.formula import Formula
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
 from retriever.ranking import COSINE_WEIGHT
@@ -62,7 +62,9 @@ async def rank_papers(
         return RankedPapers({}, ScoreCurve.of((), 0))
     parts = {name: values for name, values in ranking.scored.parts.items() if name != "cosine"}
     is_share = len(parts) < len(ranking.scored.parts)  # beside a cosine
-    by_words = _sum(parts) / (1 - COSINE_WEIGHT if is_share else terms.formula.attainable or 1.0)
+    by_words = np.sum(list(parts.values()), axis=0) / (
+        1 - COSINE_WEIGHT if is_share else terms.formula.attainable
+    )
     scores: dict[str, float] = {}
     for hit, _ in ranking.hits[:READ]:
         if hit.passage_id in ranking.scored:
@@ -87,12 +89,8 @@ async def scores_of(index: SearchIndex, ranked: RankedPapers, paper_ids: Iterabl
         firsts = await index.engine.papers(missing)
         passages = {first.passage_id: paper_id for paper_id, first in firsts.items()}
     read = await index.engine.rows(list(passages))
-    shares = _sum(await index.threads.run(formula.parts, read)) / (formula.attainable or 1.0)
+    shares = await index.threads.run(formula.shares, read)
     return scores | {passages[name]: share for name, share in zip(read.ids, shares.tolist(), strict=True)}
-
-
-def _sum(parts: Mapping[str, Scores]) -> Scores:
-    return np.asarray(np.sum(list(parts.values()), axis=0))
 
 
 class QuestionRanking:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from functools import partial
 from statistics import fmean
 
-import numpy as np
-
 from base.logistic import likelihood
 from indexer.vectors.adding import text_to_encode
 from retriever.answerability import LEAST_SHARE, best_window, coverage
@@ -21,10 +19,10 @@ from retriever.formula import TokenPlaces
 from retriever.index import SearchIndex
 from retriever.queries.filters import Filters
 from retriever.relevance.cascade import PASSAGES, Relevance, leads_of, relevance_by_models
+from retriever.search import SearchRequest, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.hits import Hit
 from retriever.terms import SearchTerms
-from retriever.views.passage_search import question_terms
 
 # Passages whose cosines are the baseline, since encoders differ in the range of their cosines.
 TAIL_FROM, TAIL_TO = 100, 200  # ranks among the nearest
@@ -67,7 +65,7 @@ async def word_features(
 
     With it come the highest shares of a view that the passage holds, as a whole and in 25 words.
     """
-    terms = await question_terms(index, question, settings)
+    terms = await terms_of(index, SearchRequest(question), settings)
     if terms is None:
         return [NOTHING] * len(hits)
     read = await index.engine.rows([hit.passage_id for hit in hits])
@@ -78,7 +76,7 @@ async def word_features(
 def _word_features(terms: SearchTerms, read: NumberedRows) -> dict[str, dict[str, float]]:
     formula, views = terms.formula, terms.views
     places = TokenPlaces.of(read, formula.tokens)
-    shares = np.sum(list(formula.parts(read).values()), axis=0) / (formula.attainable or 1.0)
+    shares = formula.shares(read)
     return {
         passage_id: {
             "share": math.log(share + LEAST_SHARE),

@@ -221,7 +221,7 @@ class SourcesEngine(Engine):
 
     async def counts(self, asked: Sequence[tuple[Query, Filters]]) -> list[int]:
         """Count the passages of the pool that each query matches."""
-        return [self._pool.count(query, filters) for query, filters in asked]
+        return await self._threads.run(self._pool.counts, asked)
 
     async def facets(self, *_: object, **__: object) -> FacetCounts:
         """Raise SourceFailed: the papers found are too few to count."""
@@ -233,7 +233,7 @@ class SourcesEngine(Engine):
 
     async def similarities(self, vector: Stored, passage_ids: Sequence[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages of the pool; skips passages without a vector."""
-        return self._pool.similarities(vector, passage_ids)
+        return await self._threads.run(self._pool.similarities, vector, passage_ids)
 
     async def vectors(self, passage_ids: Iterable[str]) -> dict[str, Stored]:
         """Return the vectors of passages of the pool."""
@@ -246,7 +246,7 @@ class SourcesEngine(Engine):
             pool = self._pool
         if not pool.found:
             self._notes[NOT_ASKED] = None
-        return pool.nearest(vector, k, filters)
+        return await self._threads.run(pool.nearest, vector, k, filters)
 
     def close(self) -> None:
         """End the thread."""

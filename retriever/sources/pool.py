@@ -104,14 +104,10 @@ class Pool:
             EngineHit(of.passage_id, of.doc_id, round(score, SCORE_DECIMALS)) for of, score in rows
         )
 
-    def count(self, query: Query, filters: Filters) -> int:
-        """Count the passages that a query matches."""
-        return int(self._matched(query, filters).sum())
-
-    def _matched(self, query: Query, filters: Filters) -> Mask:
-        matching = Matching(self, [query], TermStatistics(len(self.passages)))
-        matched: Mask = matching.of(query)[0] & matching.allowed(filters)
-        return matched
+    def counts(self, asked: Sequence[Sent]) -> list[int]:
+        """Count the passages that each query matches under its filters."""
+        matching = Matching(self, [query for query, _ in asked], TermStatistics(len(self.passages)))
+        return [int((matching.of(query)[0] & matching.allowed(filters)).sum()) for query, filters in asked]
 
     def similarities(self, vector: Stored, passage_ids: Iterable[str]) -> dict[str, float]:
         """Return the cosines of a vector with passages; skips passages without a vector."""
@@ -123,7 +119,8 @@ class Pool:
 
     def nearest(self, vector: Stored, k: int, filters: Filters) -> list[EngineHit]:
         """Return the k nearest passages under the filters, by cosine, then passage_id."""
-        allowed = [self.passages[row] for row in np.flatnonzero(self._matched(EVERYTHING, filters)).tolist()]
+        matching = Matching(self, [], TermStatistics(len(self.passages)))
+        allowed = [self.passages[row] for row in np.flatnonzero(matching.allowed(filters)).tolist()]
         found = self.similarities(vector, [passage.passage_id for passage in allowed])
         kept = ((one.passage_id, one.doc_id) for one in allowed if one.passage_id in found)
         return by_score(EngineHit(*names, found[names[0]]) for names in kept)[:k]

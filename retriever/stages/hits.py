@@ -1,8 +1,8 @@
 """The result of a search: hits, and the trace of the search."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Self, TypeAlias
 
 from pydantic import ConfigDict, Field, PlainSerializer, computed_field, field_serializer, with_config
 from typing_extensions import TypedDict
@@ -269,6 +269,10 @@ class SearchResult(Recordable):
     def evidence(self) -> tuple[Hit, ...]:
         """The papers of an answer: the hits, or the nearest papers if the answer abstains."""
         return self.hits or self.title_only
+
+    def with_notes(self, notes: Iterable[str]) -> Self:
+        """Return the result with notes before its own, such as those of its strategist."""
+        return replace(self, notes=(*notes, *self.notes))
 
 
 def unknown_words_note(language: Language, words: Sequence[str]) -> str:

@@ -28,7 +28,6 @@ class Ranking:
 
     hits: tuple[tuple[EngineHit, float], ...] = ()
     scored: ScoredCandidates | None = None  # None if the method computes no formula
-    cosines: Mapping[str, float] = field(default_factory=dict)
     by_vectors: bool = False  # whether cosines took part in the order
     reranker: str = ""  # the cross-encoder that ordered the first hits
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -14,14 +14,13 @@ from retriever.queries.boolean import Exact, Or
 from retriever.query_plan import QUESTION, NamedQuery
 from retriever.ranking import RANKS, apply_exclusions
 from retriever.request import SearchContext, SearchRequest
-from retriever.search import Stages, in_years, open_ranking, open_search, present, run_stages
+from retriever.search import Stages, in_years, open_search, present, run_stages, terms_of
 from retriever.settings import RetrieverSettings
 from retriever.stages.abstracts_for_titles import read_hits
 from retriever.stages.fusion import reciprocal_rank_fusion
 from retriever.stages.hits import Hit, SearchResult, SentQuery, summed_milliseconds
 from retriever.stages.stages import Ranking, computed
 from retriever.strategy import Strategy
-from retriever.terms import SearchTerms
 
 BY_VECTOR, BY_WORDS, WITH_CONDITIONS = "dense", "or", "shrag"
 WITHOUT_VECTORS = "passages are found by their words: the index has no vectors"
@@ -163,17 +162,10 @@ async def further_queries_from_statistics(
     The first contains its strongest keywords. The second contains their translations from the glossary, or
     only the two strongest keywords. Queries that repeat another are left out.
     """
-    terms = await question_terms(index, question, settings)
+    terms = await terms_of(index, SearchRequest(question), settings)
     keywords, language = terms.keywords if terms else (), language_of(question)
     own = [keyword.text for keyword in keywords if keyword.language == language]
     other = [keyword.text for keyword in keywords if keyword.language != language]
     candidates = [(own or other)[:MAX_WORDS], other[:MAX_WORDS], own[:NARROW]]
     texts = [" ".join(words) for words in candidates if words]
     return tuple(text for text in dict.fromkeys(texts) if text != question.strip())[:2]
-
-
-async def question_terms(
-    index: SearchIndex, question: str, settings: RetrieverSettings
-) -> SearchTerms | None:
-    """Return the strategy of a question from statistics, with its tokens; None without words."""
-    return (await run_stages(open_ranking(index, SearchRequest(question), settings), upto="terms")).terms

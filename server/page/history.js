@@ -9,7 +9,7 @@ import { entries, keep } from "./searches_kept.js";
 await learn("dialogs");
 
 const LISTS = ["strategy", "skip", "exclude"];
-const NAMES = { lang: "language", k: "papers_wanted", skip: "queries", conditions: "literal", strategy: "strategy" };
+const NAMES = { lang: "language", k: "papers_wanted", skip: "queries", conditions: "literal" };
 const UNCOMPARED = new Set(["question", "ask", "earlier", "meant", "beside"]);
 
 /** Show the history; `open(address, papers)` repeats a search, and compares with its papers of then. */

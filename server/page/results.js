@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { body } from "./asked.js";
 import { byId, disclosure, fill, h, langOf, marked } from "./dom.js";
-import { language, number, t } from "./i18n.js";
+import { number, t } from "./i18n.js";
 import { markBox } from "./marks.js";
 import { byline, coins, unapiId } from "./papers.js";
 import { hitAddress, isSources, linked, placeOf } from "./places.js";

@@ -64,10 +64,9 @@ async def create_feed(
     await _remove_ended(services, caller)
     await asyncio.to_thread(services.feeds.check_room, caller)
     async with admitted_search(request, services, call) as asked:
-        index = await services.indexes.chosen(call.index)
         if call.strategist == "model":  # once: later searches use the same strategy
             call = call.changed(strategy=asked.request.strategy, strategist=None)
-        key, feed = make_feed(caller, call.given_values(), index)
+        key, feed = make_feed(caller, call.given_values(), asked.of.index or "")
         feed = await while_connected(request, services, _searched(services, feed))
         await asyncio.to_thread(services.feeds.add, caller, feed)
     address = f"{public_address(services.server, request)}/feeds/{key}.atom"

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from eval.ranking import RankedTopic
-from eval.strategies import ask_for_strategy, strategist_record
+from eval.strategies import strategist_record, strategy_of_topic
 from generator.errors import ModelUnreachable
 from generator.llm import LanguageModel
 from generator.settings import LanguageModelSettings
@@ -22,7 +22,7 @@ def asked(transport):
 
     async def ask():
         async with LanguageModel(SETTINGS, transport=transport) as model:
-            return await ask_for_strategy(SearchRequest(QUESTION), model)
+            return await strategy_of_topic(SearchRequest(QUESTION), model)
 
     return asyncio.run(ask())
 

@@ -103,12 +103,12 @@ def passage(passage_id, text, *, lang="en", title=""):
     return StoredPassage(passage_id, passage_id, title=title, text=text, lang=lang, part="abstract")
 
 
-def timeless(value):
-    """Return JSON without times, which differ between runs."""
+def timeless(value, ignored=frozenset()):
+    """Return JSON without times, which differ between runs, and without other ignored keys."""
     if isinstance(value, dict):
-        times = {"milliseconds", "started", "seconds"}
-        return {name: timeless(each) for name, each in value.items() if name not in times}
-    return [timeless(each) for each in value] if isinstance(value, list) else value
+        left_out = {"milliseconds", "started", "seconds", *ignored}
+        return {name: timeless(each, ignored) for name, each in value.items() if name not in left_out}
+    return [timeless(each, ignored) for each in value] if isinstance(value, list) else value
 
 
 def settings_of(home: Path, **llm):

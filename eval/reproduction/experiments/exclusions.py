@@ -41,7 +41,7 @@ from eval.runs import Ranking
 from retriever.queries.boolean import And, Not, Or, pattern_clause
 from retriever.query_plan import QueryPlan
 from retriever.request import SearchRequest
-from retriever.search import open_search, run_stages
+from retriever.search import terms_of
 from retriever.strategy import Strategy
 from retriever.terms import SearchTerms
 
@@ -99,7 +99,8 @@ async def rows_of_topic(
     for origin, strategy in given.items():
         if strategy is None and origin != ORIGINS[0]:
             continue
-        terms = await _terms(materials, SearchRequest(question, strategy=strategy))
+        asked = SearchRequest(question, strategy=strategy)
+        terms = await terms_of(materials.index, asked, materials.settings.retriever)
         if terms is None:
             continue
         exclusions[origin] = [each.text for each in terms.exclusions]
@@ -113,11 +114,6 @@ async def rows_of_topic(
         },
         {run_name(name): ranking for name, ranking in rankings.items()},
     )
-
-
-async def _terms(materials: Materials, request: SearchRequest) -> SearchTerms | None:
-    context = open_search(materials.index, request, materials.settings.retriever)
-    return (await run_stages(context, upto="terms")).terms
 
 
 async def _rankings(materials: Materials, question: str, terms: SearchTerms) -> dict[str, Ranking]:

@@ -41,9 +41,10 @@ from eval.reproduction.retrieving import (
 from eval.reproduction.variants import NOTE, VARIANTS, main_shares, variant_record, variants_table
 from eval.runs import Ranking
 from indexer.analysis import Analyzer
+from indexer.corpora.papers import Language
 from retriever.queries.keywords import Keyword
 from retriever.query_plan import QueryPlan
-from retriever.strategy import LANGUAGES, Strategy
+from retriever.strategy import LANGUAGES, Strategy, languages_from
 
 MAX_HITS = 100  # documents of a single query
 LEAST, MOST = 2, 5  # keywords of each language in the paper's prompts
@@ -117,14 +118,16 @@ async def variants_of_topic(
     usual = await open_topic(question, call.k, materials, strategy)
     kept = options.model_copy(update={"drop_incomplete": False})
     for variant in ROWS:
-        settings = kept if variant.keeps_incomplete else options
-        topic = await open_topic(question, call.k, materials, strategy, settings)
+        topic = usual
+        if variant.keeps_incomplete:
+            topic = await open_topic(question, call.k, materials, strategy, kept)
         await add(variant.name, topic, variant)
     if strategy:
         for count, name in zip(range(MOST - 1, LEAST - 1, -1), FEWER, strict=True):
             few = strategy.changed(**{each: strategy.keywords(each)[:count] for each in LANGUAGES})
             await add(name, await open_topic(question, call.k, materials, few))
-        whole = whole_keywords(strategy, [each.language for each in usual.keywords], materials.index.analyzer)
+        first = next((each.language for each in usual.keywords), LANGUAGES[0])
+        whole = whole_keywords(strategy, first, materials.index.analyzer)
         await add(COMPOUNDS, usual, Variant(COMPOUNDS, lambda _: whole[: options.keywords], as_phrases))
         await add(STATISTICS, await open_topic(question, call.k, materials, None))
     if materials.models:
@@ -138,10 +141,9 @@ async def variants_of_topic(
     return TopicResult({"relevant": len(relevant), VARIANTS: records, SECONDS: seconds}, rankings)
 
 
-def whole_keywords(strategy: Strategy, languages: Sequence[str], analyzer: Analyzer) -> list[Keyword]:
-    """Return the keywords of a strategy as they are, the language of the first keyword before the other."""
-    order = sorted(LANGUAGES, key=lambda each: each != next(iter(languages), None))
-    sides = ([(text, each) for text in strategy.keywords(each)] for each in order)
+def whole_keywords(strategy: Strategy, first: Language, analyzer: Analyzer) -> list[Keyword]:
+    """Return the keywords of a strategy as they are, those of the `first` language before the other's."""
+    sides = ([(text, each) for text in strategy.keywords(each)] for each in languages_from(first))
     analysed = (
         Keyword(text, language, tuple(token[0] for token in analyzer.analyze(text)))
         for text, language in filter(None, chain.from_iterable(zip_longest(*sides)))

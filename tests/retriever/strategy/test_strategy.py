@@ -60,9 +60,11 @@ def test_keywords_of_a_person_are_sorted_into_their_languages_in_order():
 def test_exclusions_are_added_in_their_language():
     strategy = Strategy(en=("battery",), exclude=({"en": "anode"},)).excluding(["냉각판", "glue"])
 
-    assert strategy.exclude == ({"ko": "냉각판"}, {"en": "glue"}, {"en": "anode"})
+    assert strategy.exclude == ({"en": "anode"}, {"ko": "냉각판"}, {"en": "glue"})
     assert len(strategy.excluding([f"glue {number}" for number in range(20)]).exclude) == 20
     assert strategy.excluding([]) is strategy
+    with pytest.raises(BadQuestion, match="at most 20"):
+        strategy.excluding([f"glue {number}" for number in range(21)])
 
 
 def test_two_open_years_are_none():

@@ -112,7 +112,9 @@ def test_behind_https_the_cookie_is_the_hosts_own_and_browsers_stay_there(sample
 
 def test_a_caller_from_this_machine_is_a_reader(sample_home):
     """Its requests may come from a proxy that speaks HTTP/1.1 and adds no header, such as nginx 1.29.7."""
-    with application(sample_home, address="127.0.0.1", local_operator=False, search_burst=1) as server:
+    with application(
+        sample_home, address="127.0.0.1", local_operator=False, searches_per_minute=1, search_burst=1
+    ) as server:
         assert server.get("/api/v1/session").json()["role"] == "reader"
         assert server.get("/metrics").status_code == 401
         assert server.post("/api/v1/jobs", json={"kind": "backup"}).status_code == 401

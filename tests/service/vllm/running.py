@@ -3,7 +3,6 @@
 import re
 import time
 from contextlib import suppress
-from typing import Any
 
 import httpx
 
@@ -45,11 +44,3 @@ class Running:
             if time.monotonic() > deadline:
                 raise ServerFailed(f"{name} is {counted:g} and not {value:g} after {seconds:g} s")
             time.sleep(0.05)
-
-
-def timeless(record: Any, ignored: frozenset[str] = frozenset()) -> Any:
-    """Return the record of a trace without times, and without other ignored keys."""
-    if isinstance(record, dict):
-        left_out = {"milliseconds", "started", "seconds", *ignored}
-        return {key: timeless(value, ignored) for key, value in record.items() if key not in left_out}
-    return [timeless(each, ignored) for each in record] if isinstance(record, list) else record

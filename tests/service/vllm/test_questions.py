@@ -10,9 +10,9 @@ import pytest
 from generator.pipeline import AskRequest, answer_question
 from generator.tracing.trace import Trace
 from retriever.index import SearchIndex
-from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag
+from tests.generator.sample_index import ENGLISH, KOREAN, NAME, settings_of, shrag, timeless
 from tests.service.vllm.conftest import settings_for
-from tests.service.vllm.running import Running, timeless
+from tests.service.vllm.running import Running
 from tests.service.vllm.server import MODEL
 
 pytest_plugins = ["tests.generator.sample_index"]

@@ -7,9 +7,8 @@ import pytest
 
 from generator.pipeline import AskRequest, answer_question
 from generator.settings import LanguageModelSettings
-from tests.generator.sample_index import KOREAN, settings_of
+from tests.generator.sample_index import KOREAN, settings_of, timeless
 from tests.service.processes import free_ports
-from tests.service.vllm.running import timeless
 from tests.service.vllm.server import MODEL
 
 pytest_plugins = ["tests.generator.sample_index"]
