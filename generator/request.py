@@ -63,7 +63,6 @@ class AskRequest(Recordable):
             exclude=self.exclude,
             conditions=self.conditions,
             skip=self.skip,
-            evidence=True,
         )
 
 

@@ -23,7 +23,6 @@ from retriever.strategy import read_strategy
 LEFT_OUT = {
     "incomplete": "incomplete paper",
     "duplicates": "duplicate",
-    "unstated": "passage of questions or words",
     "low_scores": "paper of a low score",
 }  # in the singular
 OR = " OR "

@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from operator import attrgetter
 
-from base.amounts import counted
 from indexer.analysis.tokens import as_indexed
 from indexer.files.schema import StoredPassage
 from retriever.answerability import EVIDENCE, answer_likelihood
-from retriever.duplicates.folding import without_duplicates
-from retriever.duplicates.repeated_questions import asked_question, only_repeats
-from retriever.duplicates.statements import states_something
+from retriever.duplicates import without_duplicates
 from retriever.methods import method_named
 from retriever.queries.boolean import searched_tokens
 from retriever.queries.keywords import words_of
@@ -26,11 +22,8 @@ from retriever.stages.pool import CandidatePool
 from retriever.stages.stages import Ranking, Stages, computed
 from retriever.terms import SearchTerms
 
-# (copies among the hits to show, length of the ranking that is then read)
-FLOOD, MAX_READ = 5, 100
 MAX_SORTED = 100  # most relevant papers that are sorted, if no more are requested
 MAX_UNKNOWN = 10  # unknown words of a long question that are shown
-OTHER_FIGURES = "left out: {} with the same text and other figures; the record added first is the evidence"
 SORT_KEYS: Mapping[Sort, Callable[[Hit], int]] = {
     "year": lambda hit: hit.passage.year or 0,
     "citations": lambda hit: hit.paper.get("cited_by_count") or 0,
@@ -49,8 +42,6 @@ async def present(context: SearchContext, stages: Stages) -> SearchResult:
     with context.recorder.timed("total"):
         shown, title_only, filtered, likelihood = await _shown(context, stages, weights)
         queries, bridges = await _later_searches(context, stages)
-    if context.request.evidence and (forged := sum(len(hit.other_figures) for hit in shown)):
-        context.recorder.note(OTHER_FIGURES.format(counted(forged, "record")))
     if terms and shown and method_named(context.request.method).has_conditions:
         for note in _exclusion_notes(terms, ranking, shown):
             context.recorder.note(note)
@@ -171,52 +162,15 @@ def _with_snippets(hits: Sequence[Hit], weights: Mapping[str, float]) -> tuple[H
 
 
 async def _kept_hits(context: SearchContext, stages: Stages) -> tuple[list[Hit], dict[str, int]]:
-    """Return the hits without duplicates and without passages that are no evidence, and the numbers of both.
-
-    If many are left out, more of the ranking is read: until there are enough hits to show, and enough copies
-    that their originals are probably among them.
-    """
+    """Return the hits without duplicates, enough to sort if the ranking has them, and the number left out."""
     ranking, depth = computed(stages.ranking), context.request.k
     while True:
         hits, abstracts = await _stored_hits(context, stages, ranking.cut(depth))
         with context.recorder.timed("duplicates"):
-            fold = partial(without_duplicates, hits, abstracts, evidence=context.request.evidence)
-            kept = distinct = await context.index.threads.run(fold)
-        filtered = {"duplicates": len(hits) - len(distinct)}
-        if context.request.evidence:
-            most = max(context.sorted, EVIDENCE)
-            kept, filtered["unstated"] = await context.index.threads.run(_stating, context, distinct, most)
-        copies = sum(len(hit.folded) + len(hit.other_figures) for hit in kept[: context.shown])
-        least = MAX_READ if copies >= FLOOD else 0
-        if depth >= len(ranking.hits) or (len(kept) >= context.sorted and depth >= least):
-            return kept, filtered
-        depth = max(2 * depth, least)
-
-
-def _stating(context: SearchContext, hits: Sequence[Hit], most: int) -> tuple[list[Hit], int]:
-    """Return the first hits that state something, and the number of hits skipped before them.
-
-    A passage that only repeats the question states nothing.
-    """
-    question = asked_question(context.request.question)
-
-    def tokens_of(text: str) -> set[str]:
-        return {token[0] for token in context.index.analyzer.analyze(text)}
-
-    def states(hit: Hit) -> bool:
-        title, text = hit.passage.title, hit.passage.text
-        return states_something(text) and not only_repeats(title, text, question, tokens_of)
-
-    kept: list[Hit] = []
-    left_out = 0
-    for hit in hits:
-        if len(kept) == most:
-            break
-        if states(hit):
-            kept.append(hit)
-        else:
-            left_out += 1
-    return kept, left_out
+            kept = await context.index.threads.run(without_duplicates, hits, abstracts)
+        if depth >= len(ranking.hits) or len(kept) >= context.sorted:
+            return kept, {"duplicates": len(hits) - len(kept)}
+        depth *= 2
 
 
 async def _stored_hits(

@@ -29,9 +29,8 @@ class SearchRequest:
     With `collapse` hits are papers, each by its best passage; otherwise passages. `strategy` replaces the one
     from statistics; `keywords` replace the keywords of either, and `exclude` adds to its exclusions. Without
     `conditions`, signs and phrases for exclusions and years in the question are ordinary words. With
-    `title_weight` None, the method and the settings decide. `skip` names queries that are not sent.
-    `evidence` leaves out passages that consist of questions or word lists, only repeat the question, or have
-    the text of an older record with other figures. `sort` is the order of the hits shown.
+    `title_weight` None, the method and the settings decide. `skip` names queries that are not sent. `sort` is
+    the order of the hits shown.
     """
 
     question: str
@@ -45,7 +44,6 @@ class SearchRequest:
     conditions: bool = True
     title_weight: float | None = None
     skip: tuple[str, ...] = ()
-    evidence: bool = False
     sort: Sort = RELEVANCE
 
 

@@ -20,7 +20,7 @@ from eval.experiments.options import DATA, names_option
 from eval.experiments.rows import Row, echo_rows
 from indexer.files.schema import StoredPassage
 from indexer.options import json_option
-from retriever.duplicates.folding import without_duplicates
+from retriever.duplicates import without_duplicates
 from retriever.stages.hits import Hit
 
 NAME = "sample"

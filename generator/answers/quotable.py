@@ -8,15 +8,18 @@ from generator.answers.marks import LIST_SIGN
 from indexer.corpora.chunking import split_sentences
 from indexer.corpora.cleaning import heading_kind
 from indexer.corpora.papers import language_of
-from retriever.duplicates.repeated_questions import asked_question, repeats_question
-from retriever.duplicates.statements import asks, is_separated
 
 LONGEST = 600  # characters; a longer sentence is a list or a damaged text
 FEWEST_WORDS = {"ko": 3, "en": 4}
 # A sentence repeats the question if at most this share of the words of both differ.
 SAME_WORDS = 0.1
 
+# A list has at least so many separators, and this share of its words.
+LEAST_SEPARATORS, LIST_SHARE = 5, 0.4
+
 WORD = lazy_regex(r"\w+")
+SEPARATOR = lazy_regex(r"[,;·•|/、，；]")
+QUESTION_MARK = lazy_regex(r"[?？][.!…。\s\"'”’»)\]〉》」』】]*$")
 # The end of a sentence: its last character, stops, closing quotes and brackets, footnote marks.
 END = lazy_regex(
     r"(?P<last>[^\s.!?…。｡！？\"'”’»)\]〉》」』】])(?P<close>[\"'”’»)\]〉》」』】\s]*)(?P<stop>[.!?…。｡！？]*)"
@@ -53,8 +56,8 @@ def is_statement(sentence: str) -> bool:
     return (
         len(sentence) <= LONGEST
         and words >= FEWEST_WORDS[language]
-        and not is_separated(sentence)
-        and not asks(sentence)
+        and not is_separated(sentence, words)
+        and not QUESTION_MARK.search(sentence)
         and not LOWERCASE_WORD.match(sentence)
         and not BULLET.match(sentence)
         and heading_kind(sentence.partition("\n")[0]) is None
@@ -64,15 +67,17 @@ def is_statement(sentence: str) -> bool:
     )
 
 
-def repeats(sentence: str, question: str) -> bool:
-    """Check whether a sentence has the words of the question and hardly any others.
+def is_separated(sentence: str, words: int) -> bool:
+    """Check whether a sentence has hardly more words than separators."""
+    separators = len(SEPARATOR.findall(sentence))
+    return separators >= LEAST_SEPARATORS and separators >= LIST_SHARE * words
 
-    A longer sentence repeats a question of at least six words if it contains the question verbatim.
-    """
+
+def repeats(sentence: str, question: str) -> bool:
+    """Check whether a sentence has the words of the question and hardly any others."""
     own, asked = (Counter(WORD.findall(_folded(text))) for text in (sentence, question))
     different = (own - asked).total() + (asked - own).total()
-    same = different <= SAME_WORDS * (own.total() + asked.total())
-    return same or repeats_question(sentence, asked_question(question))
+    return different <= SAME_WORDS * (own.total() + asked.total())
 
 
 def _ends_as_statement(sentence: str) -> bool:

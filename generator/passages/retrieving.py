@@ -42,7 +42,6 @@ class PassageQuestion:
             exclude=own.exclude if own else (),
             conditions=own.conditions if own else False,
             collapse=False,
-            evidence=True,
         )
 
 

@@ -1,13 +1,7 @@
 """Concurrent search of several sources, with their papers merged into one list without duplicates.
 
-Two records are merged if they have the DOI in common, or the title with year or an author, and their texts
-agree (`retriever/duplicates/same_paper.py`). The record of the first source is kept, and its missing fields
-are taken from the others.
-
-Records of two sources are also merged if one has an abstract in Korean only and the other in English only.
-Both texts are kept, so a record with a false claim hides no text. It can add a foreign text to a paper, or
-give it its own identifiers if its source stands first. So records of one source, to which others may add
-records, are never merged without a comparison of their texts.
+The record of a paper (`retriever/duplicates.py`) from the first source is kept, and its missing fields are
+taken from the others: a record with a Korean abstract gets the English one.
 """
 
 import asyncio
@@ -22,7 +16,7 @@ from base.errors import RemediableError
 from base.logs import get_logger
 from base.untrusted import one_line
 from indexer.corpora.papers import Paper, language_of
-from retriever.duplicates.same_paper import MOST_ALIKE, Claim, Description, claims_of
+from retriever.duplicates import MOST_COMPARED, PaperClaims, paper_claims
 from retriever.errors import SourceFailed, SourceSilent
 from retriever.queries.boolean import Query
 from retriever.queries.filters import Filters
@@ -193,19 +187,16 @@ def merge(answers: Mapping[str, SourceAnswer], known: Mapping[str, MergedPaper],
 
 
 class _Gathered:
-    """Papers while records are added.
-
-    Each record is described once, and compared with the first papers that share a claim with it.
-    """
+    """Papers while records are added; each is compared with the first papers that share a claim with it."""
 
     def __init__(self, papers: dict[str, MergedPaper], *, several: bool) -> None:
         self.papers = papers
         self._several = several
         self._by_id = {identity: paper_id for paper_id, merged in papers.items() for identity in merged.ids}
-        self._by_claim = defaultdict[Claim, dict[str, None]](dict)  # ids in the order of their papers
-        self._described: dict[str, Description] = {}
-        for paper_id in papers:
-            self._note(paper_id)
+        self._by_claim = defaultdict[str, dict[str, None]](dict)  # ids in the order of their papers
+        self._claims: dict[str, PaperClaims] = {}
+        for paper_id, merged in papers.items():
+            self._note(paper_id, _claims_of(merged.paper))
 
     def add(self, identity: tuple[str, str], paper: Paper) -> str:
         """Merge a record into its paper, or add it as a new paper; return the paper's id."""
@@ -214,46 +205,26 @@ class _Gathered:
         return self._by_id[identity]
 
     def _added(self, identity: tuple[str, str], paper: Paper) -> str:
-        own_id = ":".join(identity) if self._several else paper.id
-        others = list(dict.fromkeys(chain.from_iterable(map(self._claiming, _claims(paper)))))
-        described = _described(paper) if others else None
-        same = self._same(identity[0], described, others) if described else None
+        claims = _claims_of(paper)
+        others = dict.fromkeys(chain.from_iterable(self._by_claim.get(key, ()) for key in claims.keys))
+        same = next((other for other in others if claims.is_same(self._claims[other])), None)
         if same is None:
+            own_id = ":".join(identity) if self._several else paper.id
             self.papers[own_id] = MergedPaper(paper.model_copy(update={"id": own_id}), (identity,))
-        else:
-            merged, described = self.papers[same], None
-            filled = _filled(merged.paper, paper)
-            self.papers[same] = replace(merged, paper=filled, ids=(*merged.ids, identity))
-        self._note(same or own_id, described)
-        return same or own_id
+            self._note(own_id, claims)
+            return own_id
+        merged = self.papers[same]
+        filled = _filled(merged.paper, paper)
+        self.papers[same] = replace(merged, paper=filled, ids=(*merged.ids, identity))
+        self._note(same, _claims_of(filled))
+        return same
 
-    def _claiming(self, claim: Claim) -> Iterable[str]:
-        return self._by_claim.get(claim, ())
-
-    def _same(self, source: str, described: Description, others: Sequence[str]) -> str | None:
-        """Return the id of the same paper among the papers that share a claim."""
-        for other in others:
-            if described.is_same(self._description(other)):
-                return other
-        for other in others:
-            elsewhere = all(source != name for name, _ in self.papers[other].ids)
-            if elsewhere and described.may_translate(self._description(other)):
-                return other
-        return None
-
-    def _note(self, paper_id: str, described: Description | None = None) -> None:
-        """Store a paper's description, and its claims if it is one of the first with them."""
-        self._described.pop(paper_id, None)
-        for claim in _claims(self.papers[paper_id].paper):
-            if len(self._by_claim[claim]) < MOST_ALIKE:
-                self._by_claim[claim][paper_id] = None
-                if described:
-                    self._described[paper_id] = described
-
-    def _description(self, paper_id: str) -> Description:
-        if paper_id not in self._described:
-            self._described[paper_id] = _described(self.papers[paper_id].paper)
-        return self._described[paper_id]
+    def _note(self, paper_id: str, claims: PaperClaims) -> None:
+        """Store a paper's claims; later records are compared with the first papers of each."""
+        self._claims[paper_id] = claims
+        for key in claims.keys:
+            if len(self._by_claim[key]) < MOST_COMPARED:
+                self._by_claim[key][paper_id] = None
 
 
 def _filled(paper: Paper, other: Paper) -> Paper:
@@ -273,13 +244,9 @@ def _in_another_language(own: str, texts: Iterable[str]) -> str:
     return next((text for text in texts if text and language_of(text) != language), "")
 
 
-def _claims(paper: Paper) -> list[Claim]:
-    return claims_of(paper.doi, paper.title)
-
-
-def _described(paper: Paper) -> Description:
+def _claims_of(paper: Paper) -> PaperClaims:
     texts = paper.abstract, paper.abstract2
-    return Description.of(paper.doi, paper.title, paper.year, paper.authors, texts, paper.title2)
+    return paper_claims(paper.doi, paper.title, paper.year, paper.authors, texts, paper.title2)
 
 
 def _fused(lists: Sequence[Sequence[tuple[str, float]]]) -> tuple[tuple[str, float], ...]:

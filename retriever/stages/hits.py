@@ -73,12 +73,6 @@ class HitRecord(TypedDict):
         IF_ANY,
         Field(description="doc_ids of other hits: same DOI, different text; 20 at most"),
     ]
-    other_figures: Annotated[
-        int,
-        IF_ANY,
-        Field(description="records with the same text and other figures; not in the evidence"),
-    ]
-    other_figures_ids: Annotated[tuple[str, ...], IF_ANY, Field(description="doc_ids of these, 20 at most")]
     title_only: Annotated[
         bool,
         IF_ANY,
@@ -99,7 +93,6 @@ class Hit(Recordable):
     paper: dict[str, Any] = field(default_factory=dict)
     folded: tuple[str, ...] = ()  # doc_ids of its hidden duplicates
     same_doi: tuple[str, ...] = ()  # doc_ids of other hits with its DOI and different texts
-    other_figures: tuple[str, ...] = ()  # doc_ids of records with its text and other figures
     title_only: bool = False  # the paper has no abstract and matches by its title
 
     @property
@@ -125,8 +118,6 @@ class Hit(Recordable):
             yield f"{counted(len(self.folded), 'duplicate')} left out: {_listed(self.folded)}"
         if self.same_doi:
             yield f"same DOI, different text: {_listed(self.same_doi)}"
-        if self.other_figures:
-            yield f"same text, other figures: {_listed(self.other_figures)}"
 
     def record_fields(self) -> HitRecord:
         """Return the fields of the JSON."""
@@ -154,8 +145,6 @@ class Hit(Recordable):
             "folded": len(self.folded),
             "folded_ids": self.folded[:MOST_OTHERS],
             "same_doi": self.same_doi[:MOST_OTHERS],
-            "other_figures": len(self.other_figures),
-            "other_figures_ids": self.other_figures[:MOST_OTHERS],
             "title_only": self.title_only,
         }
 
@@ -211,9 +200,6 @@ class Filtered(TypedDict, total=False):
 
     incomplete: Annotated[int, Field(description="papers without an abstract")]
     duplicates: int
-    unstated: Annotated[
-        int, Field(description="in an answer: passages that consist of questions or word lists")
-    ]
     low_scores: Annotated[int, Field(description="of an answer: papers that score less than .3 of the best")]
 
 

@@ -86,7 +86,7 @@ def paper_body(page: Record, index: str, words: Words, public: str = "") -> Mark
 
 
 def byline(record: Record, words: Words) -> str:
-    """Format authors, year, journal, language, duplicates, and papers of the same DOI or text on a line."""
+    """Format authors, year, journal, language, duplicates, and papers of the same DOI on a line."""
     authors = [str(author) for author in record.get("authors") or ()]
     language = words.get(f"lang_{record.get('lang')}", "") if record.get("lang") in {"ko", "en"} else ""
     parts = [", ".join(authors), str(record.get("year") or ""), str(record.get("journal") or ""), language]
@@ -96,8 +96,6 @@ def byline(record: Record, words: Words) -> str:
         parts.append(words["folded"].replace("{n}", str(folded)))
     if others := record.get("same_doi"):
         parts.append(words["same_doi"].replace("{names}", ", ".join(others)))
-    if others := record.get("other_figures_ids"):
-        parts.append(words["other_figures"].replace("{names}", ", ".join(others)))
     return " · ".join(part for part in parts if part)
 
 

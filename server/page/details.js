@@ -11,9 +11,8 @@ export function showDetails(result, manifest) {
       ? [t("sources"), result.sources.join(", ")]
       : [t("index"), t("index_said", { name: result.index ?? "", version: result.version ?? "" }) + (manifest?.papers ? ` · ${t("papers", { n: manifest.papers })}` : "")],
   ];
-  const { incomplete = 0, duplicates = 0, unstated = 0, low_scores: low = 0 } = result.filtered ?? {};
+  const { incomplete = 0, duplicates = 0, low_scores: low = 0 } = result.filtered ?? {};
   if (duplicates) pairs.push([t("left_out"), t("duplicates", { n: duplicates })]);
-  if (unstated) pairs.push([t("left_out"), t("unstated", { n: unstated })]);
   if (low) pairs.push([t("left_out"), t("low_scores", { n: low })]);
   if (incomplete) pairs.push([t("left_out"), t("incomplete", { n: incomplete })]);
   if (result.applied?.vectors) pairs.push([t("vectors"), result.applied.vectors]);

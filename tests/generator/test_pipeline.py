@@ -16,8 +16,6 @@ from generator.tracing.trace import Trace
 from generator.ways import make_request
 from retriever.errors import BadQuestion
 from retriever.queries.filters import make_filters
-from retriever.search import SearchRequest, search
-from retriever.settings import RetrieverSettings
 from tests.generator.language_model import Scripted, answers_nothing, says, served, settings
 from tests.generator.sample_index import (
     ENGLISH,
@@ -27,7 +25,7 @@ from tests.generator.sample_index import (
     ask_model,
     settings_of,
 )
-from tests.retriever.made_papers import index_of, queries_of_plan
+from tests.retriever.made_papers import queries_of_plan
 
 pytest_plugins = ["tests.generator.sample_index"]
 
@@ -95,40 +93,6 @@ def test_a_question_that_the_sample_cannot_answer_is_turned_away_in_its_language
         "찾은 문헌에는 이 질문에 대한 답이 없습니다. 어느 논문에도 나오지 않는 단어: 청자, 비색, 유약, 소성."
     ]
     assert len(asked.evidence) == 5  # the nearest papers
-
-
-STUFFED = [
-    {
-        "id": "QUESTIONS",
-        "title": "Methane",
-        "abstract": "Does drainage lower methane from rice? How much methane does drained rice emit? "
-        "Why does rice emit methane?",
-    },
-    {
-        "id": "WORDS",
-        "title": "Methane",
-        "abstract": " ".join(["rice methane drainage lower emit soil water paddy yield flood"] * 3),
-    },
-    {
-        "id": "PAPER",
-        "title": "Water of rice",
-        "abstract": "Plots of rice were drained for two weeks. With drainage methane fell by 37%.",
-    },
-]
-
-
-@pytest.mark.parametrize("stuffed", ["QUESTIONS", "WORDS"])
-def test_passages_of_questions_or_words_are_no_evidence(tmp_path, stuffed):
-    question = "Does drainage lower methane from rice?"
-    with index_of(tmp_path, *STUFFED) as index:
-        quoted = without_model(index, question)
-        script, written = answered(index, question, says(KEYWORDS), says(ANSWER))
-        searched = asyncio.run(search(index, SearchRequest(question), RetrieverSettings()))
-
-    assert [hit.doc_id for hit in quoted.evidence] == [hit.doc_id for hit in written.evidence] == ["PAPER"]
-    assert quoted.result.filtered == {"incomplete": 0, "duplicates": 0, "unstated": 2}
-    assert "Why does rice" not in str(script.bodies[-1])
-    assert stuffed in {hit.doc_id for hit in searched.hits}
 
 
 def test_filters_hold_and_stand_in_the_trace(sample):

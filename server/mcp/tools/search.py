@@ -15,7 +15,7 @@ from server.mcp.tool import Argument, Tool, ToolContext, ToolResult
 # Fields of the search result that are returned next to its papers.
 BESIDE_THE_RESULTS = ("strategy", "likelihood", "unknown_words", "notes")
 # Fields of a hit that are returned with its metadata.
-OTHERS = ("folded", "folded_ids", "same_doi", "other_figures", "other_figures_ids", "title_only")
+OTHERS = ("folded", "folded_ids", "same_doi", "title_only")
 
 
 class FoundPaper(NamedPaper):
@@ -57,7 +57,7 @@ async def _run(call: SearchCall, context: ToolContext) -> ToolResult:
 
 
 def _others(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the duplicates of a hit, other hits with its DOI or text, and whether it is title-only."""
+    """Return the duplicates of a hit, other hits with its DOI, and whether it is title-only."""
     return {name: record[name] for name in OTHERS if name in record}
 
 

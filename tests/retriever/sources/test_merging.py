@@ -1,13 +1,11 @@
 """What several sources found, as one list of papers, each paper once."""
 
 import asyncio
-from collections import Counter
 from typing import Any
 
 import pytest
 
 from indexer.corpora.papers import Paper
-from retriever.duplicates.same_paper import Description
 from retriever.errors import SourceFailed
 from retriever.queries.boolean import Term
 from retriever.queries.filters import Filters
@@ -140,49 +138,6 @@ def test_abstracts_in_two_languages_are_two_papers_if_anything_else_differs(clai
     answers = {"a": found([korean]), "b": found([ENGLISH | claimed])}
 
     assert len(merge(answers, {}, several=True).papers) == 2
-
-
-def test_abstracts_in_two_languages_are_two_papers_of_one_source():
-    assert len(merge({"a": found([KOREAN, ENGLISH])}, {}, several=True).papers) == 2
-
-
-def test_a_record_that_agrees_by_its_text_is_preferred_to_one_in_another_language():
-    answers = {
-        "a": found([KOREAN]),
-        "b": found([ENGLISH | {"title": "Paddies of Asia"}]),
-        "c": found([ENGLISH]),
-    }
-
-    merged = merge(answers, {}, several=True)
-
-    assert merged.papers["b:9"].ids == (("b", "9"), ("c", "9"))
-
-
-def test_a_flood_of_records_that_claim_one_doi_is_compared_in_time(monkeypatch):
-    described, compared = Counter[str](), Counter[str]()
-    of, is_same = Description.of, Description.is_same
-
-    def counted_of(doi, title, *more):
-        described[title] += 1
-        return of(doi, title, *more)
-
-    def counted_is_same(one, other):
-        compared[one.title] += 1
-        return is_same(one, other)
-
-    monkeypatch.setattr(Description, "of", counted_of)
-    monkeypatch.setattr(Description, "is_same", counted_is_same)
-    claims = [
-        {"id": f"H{n}", "title": f"Sale {n}", "doi": "10.1/x", "abstract": f"Sale {n} of many lamps."}
-        for n in range(200)
-    ]
-
-    merged = merge({"a": found([ENGLISH, *claims]), "b": found([ENGLISH])}, {}, several=True)
-
-    assert merged.papers["a:9"].ids == (("a", "9"), ("b", "9"))
-    assert len(merged.papers) == 201
-    assert set(described.values()) == {1, 2}  # the paper as it is in both sources
-    assert max(compared.values()) == 50
 
 
 def test_a_doi_that_a_paper_gets_from_another_record_counts_for_the_records_behind_it():
